@@ -37,10 +37,10 @@ import WebTransport
         let api = WebService(base, style: style, resources: [WebResource("Album", calls: [.list(sorting: ["year"])])])
         let context = try api.context(service)
         try context.performAndWait {
-            let given = try context.fetch(fetch("Album", by: ["year"], limit: 2))
-            #expect(given.compactMap { $0.text("title") } == ["b", "a"])
-            let sorted = try context.fetch(fetch("Album", by: ["title"], limit: 1))
-            #expect(sorted.compactMap { $0.text("title") } == ["a"])
+            let given = try titles(context, fetch("Album", by: ["year"], limit: 2))
+            #expect(given == ["b", "a"])
+            let other = try titles(context, fetch("Album", by: ["title"], limit: 1))
+            #expect(other == ["a"])
             #expect(service.targets == ["GET /albums?limit=2", "GET /albums?limit=10"])
         }
     }
@@ -58,8 +58,8 @@ import WebTransport
             let ids = try ["Album/p7", "Album/p8", "Album/p9"].compactMap {
                 context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: try Self.uri(context, $0))
             }
-            #expect(try context.fetch(fetch("Album", "SELF == %@", [ids[0]])).compactMap { $0.text("title") } == ["a"])
-            #expect(try context.fetch(fetch("Album", "SELF IN %@", [ids], by: ["title"])).compactMap { $0.text("title") } == ["a", "b"])
+            #expect(try titles(context, fetch("Album", "SELF == %@", [ids[0]])) == ["a"])
+            #expect(try titles(context, fetch("Album", "SELF IN %@", [ids], by: ["title"])) == ["a", "b"])
             // What a map does not have does not exist.
             #expect(service.requests.count == 2)
         }
@@ -110,6 +110,10 @@ import WebTransport
             #expect(bands.first === band)
         }
         #expect(service.targets.contains("GET /bands/reef/22/albums/1970"))
+    }
+
+    private func titles(_ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>) throws -> [String] {
+        try context.fetch(request).compactMap { $0.text("title") }
     }
 
     private static func uri(_ context: NSManagedObjectContext, _ path: String) throws -> URL {

@@ -85,4 +85,24 @@ import Testing
                 )
             })
     }
+
+    @Test("The description has as many lines as the demo says, and its fetch is one search, one discography and one request for each album")
+    func requestsOfTheDescription() async throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Bandcamp/Sources/Description/WebService+Bandcamp.swift")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(lines.count { !$0.isEmpty && !$0.hasPrefix("//") } == WebChapter.descriptionLines)
+
+        let band = try #require(SampleService.bands.first { $0.name == "Rue Royale" })
+        let albums = band.albums.filter { !$0.isFree }
+        let printed = try await self.lines { service, terminal in
+            _ = try await WebChapter(service: service, terminal: terminal).run()
+        }
+        let asked = printed.filter { $0.hasPrefix("→") }
+        #expect(asked.prefix(2) == ["→ GET /api/band/3/search?name=Rue%20Royale", "→ GET /api/band/3/discography?band_id=\(band.id)"])
+        #expect(asked.dropFirst(2).sorted() == albums.map { "→ GET /api/album/2/info?album_id=\($0.id)" }.sorted())
+        for album in albums {
+            #expect(printed.contains { $0.hasPrefix("\(album.title)  ") && $0.contains("\(album.tracks.count) tracks") })
+        }
+    }
 }

@@ -21,7 +21,8 @@ import class GitHub.Issue
         var resources: [[String: Any]] {
             get throws {
                 let json = try JSONSerialization.jsonObject(with: body)
-                return (json as? [[String: Any]]) ?? [try #require(json as? [String: Any])]
+                if let list = json as? [[String: Any]] { return list }
+                return [try #require(json as? [String: Any])]
             }
         }
     }

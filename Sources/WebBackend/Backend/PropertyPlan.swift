@@ -16,6 +16,8 @@ struct PropertyPlan: Sendable {
         let entity: String
         let hasSubentities: Bool
         let style: ReferenceStyle
+        /// Whether objects that come along are whole: what they lack is nil.
+        let isWhole: Bool
     }
 
     let name: String

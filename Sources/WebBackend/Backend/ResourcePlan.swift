@@ -173,7 +173,7 @@ extension PropertyPlan {
             }
             let reference = Reference(
                 entity: destination.name ?? "?", hasSubentities: !destination.subentities.isEmpty,
-                style: mapping?.reference ?? style.references)
+                style: mapping?.reference ?? style.references, isWhole: mapping?.bringsWholeObjects ?? false)
             if relationship.isToMany {
                 kind = .toMany(reference, isOrdered: relationship.isOrdered, isWhole: mapping?.isWholeList ?? true)
                 path =

@@ -16,11 +16,13 @@ public struct PropertyMapping: Hashable, Sendable, ExpressibleByStringLiteral {
     public var queryName: String?
     /// Whether an answer's list of a to-many relationship is whole. If not, it only brings objects along.
     public var isWholeList: Bool
+    /// Whether objects that come along in this relationship are whole: attributes and references that they lack are nil, not unknown.
+    public var bringsWholeObjects = false
 
     /// Creates the mapping of a property.
     public init(
         path: JSONPath? = nil, _ transform: ValueTransform = .byType, reference: ReferenceStyle? = nil, isReadOnly: Bool = false,
-        queryName: String? = nil, isWholeList: Bool = true
+        queryName: String? = nil, isWholeList: Bool = true, bringsWholeObjects: Bool = false
     ) {
         self.path = path
         self.transform = transform
@@ -28,6 +30,7 @@ public struct PropertyMapping: Hashable, Sendable, ExpressibleByStringLiteral {
         self.isReadOnly = isReadOnly
         self.queryName = queryName
         self.isWholeList = isWholeList
+        self.bringsWholeObjects = bringsWholeObjects
     }
 
     /// Creates the mapping of a property at a path.

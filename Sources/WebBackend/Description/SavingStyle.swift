@@ -181,7 +181,7 @@ public struct ErrorStyle: Hashable, Sendable {
     /// Null and false are no errors.
     public var flag: JSONPath?
     /// What messages of answers with the ``flag`` begin with where there is no such resource, as the status 404 says elsewhere.
-    public var missing: [String]
+    public var missing: [String] = []
 
     /// Creates a style of errors.
     public init(

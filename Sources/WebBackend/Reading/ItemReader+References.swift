@@ -49,7 +49,7 @@ extension ItemReader {
         switch reference.style {
         case .identifier, .object:
             if kind == .object, let destination {
-                return try readEmbedded(&scanner, destination).map { .reference($0) } ?? .unreadable
+                return try readEmbedded(&scanner, destination, isWhole: reference.isWhole).map { .reference($0) } ?? .unreadable
             }
             guard kind != .object else { fallthrough }
             return try identifier(&scanner, destination?.plan.identifier).map { .reference(ResourceReference($0)) } ?? .unreadable

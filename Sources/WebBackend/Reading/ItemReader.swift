@@ -68,7 +68,7 @@ final class ItemReader {
         }
         var item = Item(plan.partCount)
         try readValues(&scanner, plan, plan.shape, sink, &item)
-        if let key { item.id = ResourceID(key: key, plan.plan.identifier) }
+        if let key, item.id == nil { item.id = ResourceID(key: key, plan.plan.identifier) }
         if item.version == nil, let tag { item.version = .tag(tag) }
         guard item.failure == nil, let id = identifier(item, plan) else {
             let range = start..<scanner.position
@@ -88,11 +88,16 @@ final class ItemReader {
     /// Reads a resource that came along.
     ///
     /// - Returns: The identifier; nil for a resource without one.
-    func readEmbedded(_ scanner: inout JSONScanner, _ plan: ItemPlan) throws -> ResourceReference? {
+    ///
+    /// - Parameter isWhole: Whether what it lacks is nil.
+    func readEmbedded(_ scanner: inout JSONScanner, _ plan: ItemPlan, isWhole: Bool = false) throws -> ResourceReference? {
         let entity = try kind(&scanner, plan)
         let sink = try take(entity, plan)
         defer { give(sink, entity) }
         sink.writer.begin()
+        if isWhole {
+            for case let column? in sink.columns { _ = sink.writer.setNull(column) }
+        }
         var item = Item(plan.partCount)
         try readValues(&scanner, plan, plan.shape, sink, &item)
         guard let id = identifier(item, plan) else {

@@ -65,7 +65,8 @@ struct ResourceValues {
         guard case .toMany(let reference, _, _) = property.kind, let json else { return [] }
         if case .typed(let data, let type, let id) = reference.style, !data.isEmpty {
             let inner = PropertyPlan.Reference(
-                entity: reference.entity, hasSubentities: reference.hasSubentities, style: .typed(data: "", type: type, id: id))
+                entity: reference.entity, hasSubentities: reference.hasSubentities, style: .typed(data: "", type: type, id: id),
+                isWhole: false)
             return (json.value(at: data)?.array ?? []).compactMap { self.reference($0, inner) }
         }
         return (json.array ?? []).compactMap { self.reference($0, reference) }

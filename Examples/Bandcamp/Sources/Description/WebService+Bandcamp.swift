@@ -25,7 +25,10 @@ extension WebService {
                     ]),
                 WebResource(
                     "Album", identity: ["album_id"],
-                    properties: ["band": "band_id", "tracks": PropertyMapping(path: "tracks", reference: .object(id: "track_id"))],
+                    properties: [
+                        "band": "band_id",
+                        "tracks": PropertyMapping(path: "tracks", reference: .object(id: "track_id"), bringsWholeObjects: true),
+                    ],
                     calls: [
                         WebCall(
                             "discography", path: "api/band/3/discography", items: "discography", parameters: [parent("band")],

@@ -45,7 +45,7 @@ extension WebService {
                         .one("repos/{SELF.0}/{SELF.1}/issues/{SELF.2}"),
                         // Only open ones come unless others are asked for.
                         issues("all", repository + "/issues", ["state": "all"]),
-                        issues("inState", repository + "/issues", ["state": "{state}"]),
+                        issues("inState", repository + "/issues", ["state": "{state}"], rows: 200),
                     ]),
                 WebResource("Label", properties: ["about": "description", "isDefault": "default"], calls: []),
                 WebResource(
@@ -68,12 +68,12 @@ extension WebService {
     }
 
     /// A list of issues with the parameters that GitHub has for it.
-    private static func issues(_ name: String, _ path: String, _ query: [String: String]) -> WebCall {
+    private static func issues(_ name: String, _ path: String, _ query: [String: String], rows: Int = 1000) -> WebCall {
         WebCall(
             name, path: path, query: query,
             parameters: [
                 WebParameter("author", "author.login", templates: [.equal: "creator={value}"]),
                 WebParameter("updatedAt", templates: [.greaterThanOrEqual: "since={value}"]),
-            ], filters: [], sorting: ["createdAt", "updatedAt", "commentCount"])
+            ], filters: [], sorting: ["createdAt", "updatedAt", "commentCount"], cost: .init(expectedRows: rows))
     }
 }

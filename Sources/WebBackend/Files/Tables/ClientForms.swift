@@ -124,6 +124,7 @@ extension FileForms {
             keys.key("url", \.url, text, isRequired: true, "The address that gives the token.")
             keys.key("source", \.source, csrfSource, isRequired: true, "Where the token stands in its answer: cookie:csrftoken.")
             keys.key("header", \.header, text, "The header by which requests send the token.")
+            keys.key("fetchHeaders", \.fetchHeaders, publicValues(isHeader: true), "Headers of the request that fetches the token.")
             keys.key("sendsReferer", \.sendsReferer, flag, "Whether requests name the service in the header Referer.")
         })
 

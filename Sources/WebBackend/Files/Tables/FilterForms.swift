@@ -83,6 +83,10 @@ extension FileForms {
             },
         ])
 
+    private static let listComparisons = FileForm<[Parameter.Operator: String]>.object("listComparisons", [:]) { keys in
+        addComparisons(&keys, \.self)
+    }
+
     /// How lists are filtered: `none`, `byName`, `{equal: "{name}={value}", isIn: "{name}__in={values}"}`.
     static let filters = FileForm<FilterStyle>.either(
         words("style of filters", [("none", .none), ("byName", .byName)]),
@@ -103,6 +107,8 @@ extension FileForms {
             keys.key("comparesTextInOrder", \.comparesTextInOrder, flag, "Whether strings have Core Data's order in the service.")
             keys.optional("pathSeparator", \.pathSeparator, text, "What separates the keys of a key path over relationships.")
             keys.key("referenceSuffix", \.referenceSuffix, text, "What follows the name of a relationship.")
+            keys.optional("listComparisons", \.listTemplates, listComparisons, "How comparisons with members of a list are written.")
+            keys.key("inexactForText", \.isInexactForText, flag, "Whether strings may be compared otherwise than as they are.")
         })
 
     private static let direction = FileForm<SortStyle.Direction>.either(
@@ -132,6 +138,7 @@ extension FileForms {
             keys.key("sortsNilFirst", \.sortsNilFirst, flag, "Whether nothing comes before every value.")
             keys.optional("direction", \.direction, direction, "A second parameter with the direction.")
             keys.key("place", \.place, words("place", [("query", .query), ("body", .body)]), "The place of the order.")
+            keys.optional("last", \.last, text, "A key that always comes last, such as the identifier.")
         })
 }
 

@@ -125,6 +125,8 @@ extension FileForms {
         keys.optional("list", \.list, path, "The path to a list of errors.")
         keys.optional("pointer", \.pointer, path, "The path to the name or pointer of the property, within an error.")
         keys.key("detail", \.detail, path, "The path to the message, within an error.")
+        keys.optional("flag", \.flag, path, "The path to what says that an answer of success is an error.")
+        keys.key("missing", \.missing, list(text), "How messages begin that say that there is no such resource.")
         keys.key("byField", \.isByField, flag, "Whether keys of the body are names of properties.")
     }
 
