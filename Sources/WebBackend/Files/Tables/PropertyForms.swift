@@ -124,6 +124,7 @@ extension FileForms {
             keys.optional("reference", \.reference, reference, "How a reference is written.")
             keys.key("readOnly", \.isReadOnly, flag, "Whether answers have it, and changes do not.")
             keys.optional("query", \.queryName, text, "The name in filters and sort keys.")
+            keys.key("wholeObjects", \.bringsWholeObjects, flag, "Whether what embedded resources lack is nil.")
             keys.key("wholeList", \.isWholeList, flag, "Whether an answer's list of a to-many relationship is whole.")
         })
 }
