@@ -203,8 +203,8 @@ if !internalChecks.isEmpty {
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
         "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "CoreData", "CoreDataTests",
         "store-writer",
-        "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport", "ExampleSupport",
-        "Guide", "Songs",
+        "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
+        "ExampleSupport", "Guide", "Songs",
     ]
     package.targets.removeAll { !checked.contains($0.name) }
     package.products.removeAll { !checked.contains($0.name) }
