@@ -11,7 +11,7 @@ import Testing
     @Test("A value that is read equals the literal")
     func literals() throws {
         let value = try parse(#"{"a":[1,-2.5,"x",true,null],"b":{},"c":1e3}"#)
-        #expect(value == ["a": [1, -2.5, "x", true, nil], "b": [:], "c": .number(1000)])
+        #expect(value == ["a": [1, -2.5, "x", true, .null], "b": [:], "c": .number(1000)])
         #expect(value["a"]?[1]?.double == -2.5)
         #expect(value["a"]?[0]?.integer == 1)
         #expect(value["a"]?[2]?.string == "x")
@@ -66,7 +66,7 @@ import Testing
         value["b"] = "x"
         value["new"] = [1]
         #expect(try write(value) == #"{"b":"x","c":3,"new":[1]}"#)
-        var fresh: JSONValue = nil
+        var fresh = JSONValue.null
         fresh["a"] = 1
         #expect(fresh == ["a": 1])
     }
@@ -103,7 +103,7 @@ import Testing
 
     @Test("Keys are sorted and lines broken where that is asked for")
     func options() throws {
-        let value: JSONValue = ["b": [1, [:], []], "a": ["d": nil, "c": true], "B": "x"]
+        let value: JSONValue = ["b": [1, [:], []], "a": ["d": .null, "c": true], "B": "x"]
         #expect(try write(value, .sortedKeys) == #"{"B":"x","a":{"c":true,"d":null},"b":[1,{},[]]}"#)
         #expect(
             try write(value, [.prettyPrinted, .sortedKeys]) == """
