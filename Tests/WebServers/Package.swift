@@ -11,7 +11,9 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
     name: "WebServers",
-    dependencies: [.package(name: "OpenCoreData", path: "../..", traits: ["WebBackend"])],
+    dependencies: [
+        .package(name: "OpenCoreData", path: "../..", traits: ["WebBackend"]), .package(name: "ToDo", path: "../../Examples/ToDo"),
+    ],
     targets: [
         .testTarget(
             name: "WebServerTests",
@@ -19,6 +21,8 @@ let package = Package(
                 .product(name: "CoreData", package: "OpenCoreData"), .product(name: "Predicates", package: "OpenCoreData"),
                 .product(name: "RemoteStore", package: "OpenCoreData"), .product(name: "WebBackend", package: "OpenCoreData"),
                 .product(name: "StoreConformance", package: "OpenCoreData"),
+                // The example, which its test runs as a user does.
+                .product(name: "todo", package: "ToDo"),
             ],
             exclude: ["Servers"],
             swiftSettings: strict)

@@ -16,6 +16,8 @@ final class ResourcePlan: Sendable {
     let version: VersionSource
     let properties: [String: PropertyPlan]
     let kinds: WebResource.Kinds?
+    /// The properties of the entity and of each subentity, by their names.
+    let propertiesOfKinds: [String: Set<String>]
     let calls: [CallPlan]
     /// The attribute with the identifier, if the entity has one.
     let identifierAttribute: String?
@@ -39,6 +41,8 @@ final class ResourcePlan: Sendable {
         saving = resource.isReadOnly ? nil : resource.saving ?? style.saving
         // What is made as a UUID is one when it is read, too.
         identifier = resource.identifier ?? (saving?.identity == .newUUID ? .uuid : nil)
+        propertiesOfKinds = Dictionary(
+            entity.allKindsInModel.map { ($0.name ?? "?", Set($0.propertiesByName.keys)) }, uniquingKeysWith: { first, _ in first })
 
         var plans: [String: PropertyPlan] = [:]
         let everywhere = entity.allKindsInModel.reduce(into: [String: NSPropertyDescription]()) {

@@ -63,7 +63,8 @@ extension WebBackend {
             if item.value(at: deleted)?.bool == true {
                 try changes.remove(id, entity: plan.entity)
             } else {
-                try changes.add(id, entity: kind(item, plan), version: values.version(item, plan), values.values(item, plan))
+                let entity = kind(item, plan)
+                try changes.add(id, entity: entity, version: values.version(item, plan), values.values(item, of: entity, plan))
             }
         }
         return changes
@@ -117,8 +118,9 @@ extension WebBackend {
                     try changes.remove(ResourceID(key: id, plan.identifier), entity: plan.entity)
                 }
             } else if let owner, let document, let found = values.identifier(document, owner) {
+                let entity = kind(document, owner)
                 try changes.add(
-                    found, entity: kind(document, owner), version: values.version(document, owner), values.values(document, owner))
+                    found, entity: entity, version: values.version(document, owner), values.values(document, of: entity, owner))
             }
         }
         _ = plan

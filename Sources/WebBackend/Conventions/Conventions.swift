@@ -17,6 +17,8 @@ extension ServiceStyle {
     /// style.sorting.sortsNilFirst = true
     /// ```
     ///
+    /// Kinto may change the last bit of a double. Attributes of which every bit or digit counts are kept as text: `.at("price", .text)`.
+    ///
     /// Source: https://docs.kinto-storage.org
     public static let kinto: ServiceStyle = {
         var style = ServiceStyle()

@@ -14,9 +14,12 @@ struct ResourceValues {
     }
 
     /// Returns the values of a resource. What cannot be read is left out: it is then unknown.
-    func values(_ json: JSONValue, _ plan: ResourcePlan) -> [String: ResourceValue] {
+    ///
+    /// - Parameter entity: The entity of the object, of which the resource's plan may have subentities with properties of their own.
+    func values(_ json: JSONValue, of entity: String, _ plan: ResourcePlan) -> [String: ResourceValue] {
         var values: [String: ResourceValue] = [:]
-        for property in plan.properties.values {
+        let own = plan.propertiesOfKinds[entity]
+        for property in plan.properties.values where own?.contains(property.name) ?? true {
             guard let path = property.path, plan.style.omitsNil || json.value(at: path) != nil else { continue }
             let json = json.value(at: path) ?? .null
             switch property.kind {

@@ -140,11 +140,12 @@ struct ChangeSender {
         let name = "\(request.method.rawValue) \(request.url.prefix { $0 != "?" })"
         switch response.status {
         case 200..<300: return saved(response, change)
-        case 404 where change.kind == .delete, 410 where change.kind == .delete: return .saved()
-        case 404 where change.kind == .update, 410 where change.kind == .update: return .conflict(current: nil)
-        case 412: return conflict(response)
+        case 404 where change.kind != .insert, 410 where change.kind != .insert:
+            // A version is sent where others' deletions are to be noticed; without one, what is gone is deleted.
+            return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
+        case 412: return conflict(response, change)
         case 409 where saving.precondition == .field || change.kind == .insert && change.id != nil && saving.createIdentified != nil:
-            return conflict(response)
+            return conflict(response, change)
         case 408, 500, 502, 504: return .unknown(errors.error(response, name, isSave: true))
         default: return .refused(errors.error(response, name, isSave: true))
         }
@@ -163,7 +164,7 @@ struct ChangeSender {
         guard let item, item.object != nil else { return result(nil, version, [:], change) }
         id = values.identifier(item, plan)
         version = values.version(item, plan) ?? version
-        return result(id, version, values.values(item, plan).filter { change.values[$0.key] != $0.value }, change)
+        return result(id, version, values.values(item, of: change.entity, plan).filter { change.values[$0.key] != $0.value }, change)
     }
 
     private func result(
@@ -179,11 +180,11 @@ struct ChangeSender {
         return .saved(id: id, version: version, values: found)
     }
 
-    private func conflict(_ response: WebResponse) -> BackendOutcome {
+    private func conflict(_ response: WebResponse, _ change: BackendChange) -> BackendOutcome {
         guard let path = saving.current, let body = try? JSONValue(parsing: response.body), let item = body.value(at: path),
             item.object != nil
         else { return .conflict(current: [:]) }
-        return .conflict(current: values.values(item, plan), version: values.version(item, plan))
+        return .conflict(current: values.values(item, of: change.entity, plan), version: values.version(item, plan))
     }
 
     // MARK: Reading before
@@ -224,7 +225,7 @@ struct ChangeSender {
         }
         let version = values.version(item, plan) ?? response.headers["ETag"].map { .tag(AnswerReader.opaque($0)) }
         if plan.version != .none, let known = change.version, let version, known != version {
-            return .outcome(.conflict(current: values.values(item, plan), version: version))
+            return .outcome(.conflict(current: values.values(item, of: change.entity, plan), version: version))
         }
         return .resource(item)
     }

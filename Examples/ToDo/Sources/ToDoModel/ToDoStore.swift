@@ -1,6 +1,6 @@
 public import CoreData
 import Foundation
-public import RemoteStore
+import RemoteStore
 public import WebBackend
 public import WebTransport
 

@@ -170,6 +170,11 @@ struct DjangoConformanceTests {
     @Test("Each behaviour, as it is", arguments: Behaviour.all.filter { $0.applies(to: store(.plain)) })
     func plain(_ behaviour: Behaviour) throws { try behaviour.run(on: Self.store(.plain)) }
 
-    @Test("Each behaviour, as JSON:API", arguments: Behaviour.all.filter { $0.applies(to: store(.jsonapi)) })
+    /// The lists of JSON:API come with their owners: their members are loaded owner by owner.
+    private static let appliedToAPI = Behaviour.all.filter {
+        $0.applies(to: store(.jsonapi)) && !$0.sentence.hasPrefix("Walking from many objects to one and from there to many")
+    }
+
+    @Test("Each behaviour, as JSON:API", arguments: appliedToAPI)
     func api(_ behaviour: Behaviour) throws { try behaviour.run(on: Self.store(.jsonapi)) }
 }

@@ -106,7 +106,7 @@ struct KintoConflictTests {
         }
     }
 
-    @Test("A deletion of what others have changed is a conflict, and of what they have deleted is done") func deletion() throws {
+    @Test("A deletion of what others have changed or deleted is a conflict, and done under a merge policy") func deletion() throws {
         let conflict = try Conflict()
         let context = conflict.mine.context
         context.performAndWait {
@@ -119,7 +119,11 @@ struct KintoConflictTests {
             try conflict.theirs.context.save()
         }
         try context.performAndWait {
+            let error = #expect(throws: NSError.self) { try context.save() }
+            #expect(error?.code == NSManagedObjectMergeError)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
+            #expect(!context.hasChanges)
             #expect(try context.count(for: request("Album")) == 0)
         }
     }

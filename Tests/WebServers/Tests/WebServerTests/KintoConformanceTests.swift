@@ -14,14 +14,19 @@ struct KintoConformanceTests {
         let collections = ["groups", "members", "tags", "nodes", "badges", "forms"]
         let bucket = "conformance-\(place.identifier.lowercased())"
         let address = try Kinto.bucket(bucket, collections)
-        // A decimal number has more digits than JSON's numbers have in Kinto.
+        // Kinto keeps no more than 64 bits of a number, and the last of them is not always the one that was sent.
         let resources =
             ["Group", "Tag", "Node", "Badge", "Form"].map { WebResource($0) }
-            + [WebResource("Member", properties: ["exact": .at("exact", .text)])]
+            + [WebResource("Member", properties: ["exact": .at("exact", .text), "real": .at("real", .text)])]
         let service = WebService(address, style: .kinto, resources: resources)
         return try WebStore(service, ConformanceModel.make(), Kinto.authentication).coordinator
     }
 
-    @Test("Each behaviour", arguments: Behaviour.all.filter { $0.applies(to: store) })
+    /// Kinto's versions are times: they say which is later, and not how many are between.
+    private static let applied = Behaviour.all.filter {
+        $0.applies(to: store) && $0.sentence != "The version counts the edits that were saved"
+    }
+
+    @Test("Each behaviour", arguments: applied)
     func behaviour(_ behaviour: Behaviour) throws { try behaviour.run(on: Self.store) }
 }

@@ -33,21 +33,6 @@ struct KintoFetchTests {
         }
     }
 
-    @Test("Fetched properties alone are asked for") func fields() throws {
-        let music = try Music.kinto()
-        try music.fill(bands: 1, albums: 3)
-        try music.context.performAndWait {
-            let fetch = NSFetchRequest<NSDictionary>(entityName: "Album")
-            fetch.resultType = .dictionaryResultType
-            fetch.propertiesToFetch = ["title"]
-            music.requests.clear()
-            let found = try music.context.fetch(fetch)
-            #expect(found.compactMap { $0["title"] as? String }.sorted() == (0..<3).map { "Album \($0) of 1" })
-            #expect(music.requests.count == 1)
-            #expect(music.requests.all.allSatisfy { $0.url.contains("_fields=") && !$0.url.contains("year") }, "\(music.requests.all)")
-        }
-    }
-
     @Test("Records without a field have nil there, without another request") func missing() throws {
         let music = try Music.kinto()
         for body in [#"{"data": {"title": "A"}}"#, #"{"data": {"title": "B", "year": null, "more": [1]}}"#, #"{"data": {"year": 7}}"#] {

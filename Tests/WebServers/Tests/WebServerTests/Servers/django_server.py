@@ -131,7 +131,7 @@ class Identifiers(filters.BaseInFilter, filters.NumberFilter):
 
 
 ORDER = ["exact", "lt", "lte", "gt", "gte", "in", "isnull"]
-TEXT = ["exact", "in", "isnull", "startswith", "endswith", "contains"]
+TEXT = ORDER + ["startswith", "endswith", "contains"]
 FILTERS = {
     Label: ({"name": TEXT}, ["albums"]),
     Band: ({"name": TEXT, "founded": ORDER}, []),
