@@ -133,6 +133,29 @@ import Testing
         #expect(backend.requests.count == requests)
     }
 
+    @Test("Members of lists that come with their owners are loaded together, whether or not something of the owner was read before")
+    func listsOfOwners() throws {
+        let list = Resource("Band", endpoints: [Endpoint("list", paging: .pages(of: 100))])
+        let members = Resource(
+            "Album", endpoints: [Endpoint("list", parameters: [Parameter("SELF", maximumValues: 50)], paging: .pages(of: 100))])
+        let backend = backend(40, 3, resources: [list, members])
+        for band in 1...40 {
+            backend.put(
+                "Band", band,
+                ["name": .value(.string("Band \(band)")), "albums": .many((1...3).map { .init(.integer(Int64((band - 1) * 3 + $0))) })])
+        }
+        let context = try backend.context()
+        try context.performAndWait {
+            for band in try context.fetch(fetchRequest("Band")) {
+                #expect(band.value(forKey: "name") != nil)
+                let albums = try #require(band.value(forKey: "albums") as? Set<NSManagedObject>)
+                #expect(albums.compactMap { $0.value(forKey: "title") }.count == 3)
+            }
+        }
+        // Not one for each owner.
+        #expect(backend.requests.count <= 4, "\(backend.requests)")
+    }
+
     @Test("What an answer embeds costs nothing")
     func embedded() throws {
         let backend = backend(

@@ -119,7 +119,14 @@ extension NSManagedObject {
     private func objectsFromStore(
         _ relationship: NSRelationshipDescription, in context: NSManagedObjectContext
     ) throws -> [NSManagedObject] {
-        guard let origin, (snapshot ?? row)?.objectIDs(at: slot(of: relationship)) == nil else {
+        let list = (snapshot ?? row)?.objectIDs(at: slot(of: relationship))
+        guard let origin, list == nil else {
+            // The row has the list; its objects are loaded together with those of the batch's other rows.
+            if let list, batchNumber != 0, !relationship.isTransient,
+                list.ids.contains(where: { context.registry.object(with: $0)?.isFault ?? true })
+            {
+                try context.prepareRelationship(relationship, of: self)
+            }
             return context.objects(with: try idsFromStore(relationship, in: context))
         }
         if batchNumber != 0 { try context.prepareRelationship(relationship, of: self) }
