@@ -162,9 +162,7 @@ struct Planner {
             request.filters = filters
             request.predicate = binding.tree
             request.sorts = pushedSorts ?? []
-            let wanted =
-                fetch.prefetches + plan.needs.relationshipPaths + Array(plan.needs.properties) + (broughtRelationship.map { [$0] } ?? [])
-            request.embeddings = endpoint.embeddings.filter { !$0.isAlwaysThere && wanted.contains($0.keyPath) }.map(\.keyPath)
+            request.embeddings = embeddings(endpoint, fetch, plan.needs)
             if mayPage {
                 if fetch.wantsCount, endpoint.counts, !isPaged {
                     request.wantsCount = true
@@ -198,6 +196,12 @@ struct Planner {
             plan.costlyClause = "sort by \(plan.sortsInMemory.joined(separator: ", "))"
         }
         return plan
+    }
+
+    /// Returns the embeddings to ask an endpoint for.
+    private func embeddings(_ endpoint: Endpoint, _ fetch: PlannedFetch, _ needs: Needs) -> [String] {
+        let wanted = fetch.prefetches + needs.relationshipPaths + Array(needs.properties) + (broughtRelationship.map { [$0] } ?? [])
+        return endpoint.embeddings.filter { !$0.isAlwaysThere && wanted.contains($0.keyPath) }.map(\.keyPath)
     }
 
     /// What predicate and order read in memory.
@@ -315,6 +319,10 @@ struct Planner {
         for part in plans { plan.needs.formUnion(part.needs) }
         plan.needs.formUnion(evaluated(plan, fetch))
         plan.relationshipsInMemory = plan.needs.relationshipPaths
+        // What one part leaves to be done in memory is done for the rows of all of them.
+        for (index, endpoint) in plan.endpoints.enumerated() {
+            plan.requests[index].embeddings = embeddings(endpoint, fetch, plan.needs)
+        }
         return plan
     }
 }

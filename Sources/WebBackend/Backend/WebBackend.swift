@@ -25,7 +25,7 @@ public struct WebBackend: Backend {
     let shapes: ItemShapes
     let limits: JSONLimits
     let tracer = WebTracer()
-    private let kept = KeptAnswers()
+    private let kept = ConditionalAnswers()
     private let envelopes: [String: EnvelopeShape]
 
     /// Creates the backend of a service.
