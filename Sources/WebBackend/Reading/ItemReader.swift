@@ -74,7 +74,6 @@ final class ItemReader {
     /// Reads a resource that came along.
     ///
     /// - Returns: The identifier; nil for a resource without one.
-    ///
     /// - Parameter isWhole: Whether what it lacks is nil.
     func readEmbedded(_ scanner: inout JSONScanner, _ plan: ItemPlan, isWhole: Bool = false) throws -> ResourceReference? {
         let entity = try kind(&scanner, plan)
