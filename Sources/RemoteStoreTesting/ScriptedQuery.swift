@@ -287,6 +287,7 @@ struct ScriptedQuery {
         var seen: Set<String> = []
         for resource in resources {
             var values = Self.shown(resource, endpoint.properties, isToMany)
+            if let wanted = request.properties { values = values.filter { wanted.contains($0.key) } }
             for path in embedded {
                 let keys = path.split(separator: ".")
                 if let list = resource.record.values[String(keys[0])] {

@@ -68,4 +68,35 @@ import Testing
             #expect((track.value(forKey: "writer") as? NSManagedObject)?.entity.name == "Person")
         }
     }
+
+    @Test("Where one kind is asked for by its owners and another is read whole, no owner is lost")
+    func kindsReadInTwoWays() throws {
+        let embedded = Endpoint.Embedding("more")
+        let backend = ScriptedBackend(
+            RandomWorld.model(),
+            [
+                Resource("Place", endpoints: [Endpoint("list")]),
+                Resource(
+                    "Thing",
+                    endpoints: [
+                        Endpoint(
+                            "of places", parameters: [Parameter("ANY more", operators: [.equal, .isIn], maximumValues: 5)],
+                            properties: ["label", "flag"], embeddings: [embedded], includesSubentities: false)
+                    ]),
+                Resource("Special", endpoints: [Endpoint("list", embeddings: [.init("more", isAlwaysThere: true)])]),
+            ])
+        backend.put("Place", 1, ["label": 1])
+        backend.put("Place", 2, ["label": 2])
+        backend.put("Place", 3, ["label": 3])
+        let places = [1, 2].map { ResourceReference(.integer(Int64($0)), entity: "Place") }
+        backend.put("Thing", 4, ["flag": true, "more": .many([places[0]])])
+        backend.put("Special", 5, ["flag": true, "more": .many([places[1]])])
+        let context = try backend.context(RandomWorld.model())
+        try context.performAndWait {
+            let request = fetchRequest("Place", by: ["label"])
+            request.predicate = NSPredicate(format: "ANY more.flag == TRUE")
+            let found = try context.fetch(request)
+            #expect(found.map { $0.value(forKey: "label") as? Int } == [1, 2])
+        }
+    }
 }

@@ -210,6 +210,23 @@ import WebTransport
         }
         #expect(transport.requests.first?.query("include") == "band,tracks")
     }
+
+    @Test("A fetch of values, or of identifiers, asks for nothing else where the service can leave the rest out") func fields() throws {
+        let transport = ScriptedService { _ in .json(#"{"data": []}"#) }
+        let context = try WebService(base, style: .jsonAPI).context(transport)
+        try context.performAndWait {
+            let values = NSFetchRequest<NSDictionary>(entityName: "Album")
+            values.resultType = .dictionaryResultType
+            values.propertiesToFetch = ["title"]
+            _ = try context.fetch(values)
+            let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
+            ids.resultType = .managedObjectIDResultType
+            _ = try context.fetch(ids)
+            _ = try context.fetch(fetch("Album"))
+        }
+        let type = try #require(transport.requests.first?.path.split(separator: "/").last)
+        #expect(transport.requests.map { $0.query("fields[\(type)]") } == ["title", "", nil])
+    }
 }
 
 extension NSManagedObjectContext {

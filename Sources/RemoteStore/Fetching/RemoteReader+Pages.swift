@@ -17,6 +17,8 @@ extension RemoteReader {
     struct PageReading {
         fileprivate var sequence: PageSequence
         fileprivate let endpoint: Endpoint
+        /// What asks for pages before they are wanted, where all of them will be.
+        fileprivate let ahead: ReadAhead?
         /// The rows so far.
         fileprivate(set) var pages = PagedRows()
         /// Whether the caller asks again for what has not come.
@@ -27,7 +29,8 @@ extension RemoteReader {
         private var received = 0
         private var leftOut = 0
 
-        init(_ request: BackendRequest, _ endpoint: Endpoint, mayEndEarly: Bool = false) {
+        init(_ request: BackendRequest, _ endpoint: Endpoint, mayEndEarly: Bool = false, ahead: ReadAhead? = nil) {
+            self.ahead = ahead
             sequence = PageSequence(request, endpoint.paging)
             self.endpoint = endpoint
             self.mayEndEarly = mayEndEarly
@@ -70,7 +73,8 @@ extension RemoteReader {
     func step(_ reading: inout PageReading, _ budget: FetchBudget) async throws -> PageStep? {
         try Task.checkCancellation()
         try budget.noteRequest()
-        let answer = try await runner.answer(reading.sequence.request)
+        let request = reading.sequence.request
+        let answer = if let ahead = reading.ahead { try await ahead.answer(request) } else { try await runner.answer(request) }
         try budget.noteRows(answer.count)
         if reading.sequence.hasLostItsPlace(answer, reading.pages) {
             reading.sequence.goBack()
@@ -105,14 +109,18 @@ extension RemoteReader {
     ///
     /// - Parameters:
     ///   - mayEndEarly: Whether the caller asks again for what has not come.
+    ///   - readsAll: Whether the caller wants all pages.
     ///   - body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of this
     ///   page. It returns whether to read on.
     /// - Returns: How the reading has ended, and the rows.
     func readPages(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, mayEndEarly: Bool = false,
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, mayEndEarly: Bool = false, readsAll: Bool = false,
         _ body: (BackendAnswer, RowList, RowList?) async throws -> Bool
     ) async throws -> (end: End, pages: PagedRows) {
-        var reading = PageReading(request, endpoint, mayEndEarly: mayEndEarly)
+        // Pages that overlap are asked for by what the one before has brought.
+        let ahead = readsAll && !endpoint.paging.overlaps ? ReadAhead(runner) : nil
+        defer { ahead?.end() }
+        var reading = PageReading(request, endpoint, mayEndEarly: mayEndEarly, ahead: ahead)
         while true {
             guard let step = try await step(&reading, budget) else { continue }
             guard try await body(step.answer, step.new, step.hasRearranged ? reading.pages.confirmedRows : nil) else {
@@ -189,7 +197,7 @@ extension RemoteReader {
             return Found(rows: answer.rows, time: answer.time)
         }
         let time = AskTime(options.now())
-        let (end, pages) = try await readPages(request, endpoint, budget, mayEndEarly: mayEndEarly) { _, _, _ in true }
+        let (end, pages) = try await readPages(request, endpoint, budget, mayEndEarly: mayEndEarly, readsAll: true) { _, _, _ in true }
         var found = Found(rows: pages.rows)
         if case .last(let isProven) = end { found.isProven = isProven }
         if endpoint.freshness != nil { kept.keep(found.rows, request, askedAt: time, epoch: epoch) }

@@ -80,6 +80,7 @@ final class RemoteReader: Sendable {
         fetch.mayJoin = true
         fetch.wantsCount = query.resultType == .countResultType
         fetch.prefetches = query.relationshipKeyPathsForPrefetching
+        fetch.wantsOnlyNeeds = query.resultType == .dictionaryResultType || query.resultType == .managedObjectIDResultType
         if query.resultType == .dictionaryResultType {
             var reader = NeedsReader(query.entity)
             for column in query.columns + query.groupedBy { reader.add(column.expression) }

@@ -76,3 +76,11 @@ extension Backend {
     /// Throws an error: a backend without this method has no change feed.
     public func changes(_ request: ChangesRequest) async throws -> BackendChanges { throw RemoteStoreError.noChangeFeed(at: location) }
 }
+
+/// A backend that can tell which page comes next before it has read the resources of a page.
+package protocol EarlyPagingBackend: Backend {
+    /// Answers a request like ``Backend/answer(_:)``, and tells the token of the next page as soon as it is known.
+    ///
+    /// - Parameter tellNext: Called once at most, with the token that the answer will have; a wrong one costs a request.
+    func answer(_ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)?) async throws -> BackendAnswer
+}

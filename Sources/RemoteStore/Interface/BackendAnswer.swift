@@ -139,8 +139,13 @@ public struct BackendAnswer: @unchecked Sendable {
         return end(writer, id, version)
     }
 
-    /// Ends a row, and notes its version.
     private mutating func end(_ writer: ResourceRowWriter, _ id: ResourceID, _ version: ResourceVersion?) -> UnsafeMutableRawPointer {
+        end(writer, writer.objectID(of: id), version)
+    }
+
+    /// Ends a row, and notes its version.
+    private mutating func end(_ writer: ResourceRowWriter, _ id: ResourceObjectID, _ version: ResourceVersion?) -> UnsafeMutableRawPointer {
+        let id = id.id
         switch version {
         case .number(let number): return writer.end(id, version: number)
         case .tag(let tag):
@@ -178,6 +183,11 @@ public struct BackendAnswer: @unchecked Sendable {
 
     /// Adds a resource that came along with those that were asked for, like ``add(_:id:version:owner:)``.
     package mutating func embed(_ writer: ResourceRowWriter, id: ResourceID, version: ResourceVersion? = nil) {
+        embedded.append(end(writer, id, version))
+    }
+
+    /// Adds a resource that came along, by the object ID that its writer has given.
+    package mutating func embed(_ writer: ResourceRowWriter, id: ResourceObjectID, version: ResourceVersion? = nil) {
         embedded.append(end(writer, id, version))
     }
 

@@ -51,10 +51,15 @@ package final class ResourceRowWriter {
     package func cancel() { row.cancel() }
 
     /// Returns the finished row, which the writer holds until the next one begins.
-    func end(_ id: ResourceID, version: Int64) -> UnsafeMutableRawPointer {
+    func end(_ id: ResourceID, version: Int64) -> UnsafeMutableRawPointer { end(decoding.id(id, of: entity), version: version) }
+
+    func end(_ id: NSManagedObjectID, version: Int64) -> UnsafeMutableRawPointer {
         if !row.isWriting { row.begin() }
-        return row.end(decoding.id(id, of: entity), version: version)
+        return row.end(id, version: version)
     }
+
+    /// Returns the object ID of a resource of the entity, for its row and for references to it.
+    package func objectID(of id: ResourceID) -> ResourceObjectID { ResourceObjectID(id: decoding.id(id, of: entity)) }
 
     // MARK: Values
 
@@ -149,6 +154,13 @@ package final class ResourceRowWriter {
         setOne(ResourceReference(.string(String(decoding: bytes, as: UTF8.self))), column)
     }
 
+    /// Sets the destination of a to-one relationship to a resource of exactly its destination entity.
+    package func setOne(_ embedded: ResourceObjectID, _ column: ResourceColumn) -> Bool {
+        guard column.kind == .one, row.has(column.place) else { return false }
+        row.set(embedded.id, at: column.place)
+        return true
+    }
+
     /// Sets the destination of a to-one relationship.
     package func setOne(_ reference: ResourceReference, _ column: ResourceColumn) -> Bool {
         guard column.kind == .one, row.has(column.place), let id = try? destination(reference, column) else { return false }
@@ -210,4 +222,9 @@ package final class ResourceRowWriter {
         guard row.has(column.place) else { return RemoteStoreError.foreignColumn(of: name) }
         return RemoteStoreError.unfit(value, entity.properties[column.index].name, of: name, id)
     }
+}
+
+/// The object ID of a resource, for decoders: see `ResourceRowWriter.objectID(of:)`.
+package struct ResourceObjectID {
+    let id: NSManagedObjectID
 }

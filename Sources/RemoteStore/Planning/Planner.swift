@@ -18,6 +18,8 @@ struct PlannedFetch {
     var groups: [String] = []
     /// What is read of the results besides the predicate and the order.
     var needs = Needs()
+    /// Whether nothing else of the results is wanted: of dictionaries and identifiers, of which no rows are kept.
+    var wantsOnlyNeeds = false
     /// Whether the destinations of a relationship may be asked for first.
     var mayJoin = false
     /// The last clause, where it is about destinations that are asked for first, and not known yet.
@@ -162,9 +164,8 @@ struct Planner {
             request.filters = filters
             request.predicate = binding.tree
             request.sorts = pushedSorts ?? []
-            let wanted =
-                fetch.prefetches + plan.needs.relationshipPaths + Array(plan.needs.properties) + (broughtRelationship.map { [$0] } ?? [])
-            request.embeddings = endpoint.embeddings.filter { !$0.isAlwaysThere && wanted.contains($0.keyPath) }.map(\.keyPath)
+            request.embeddings = embeddings(endpoint, fetch, plan.needs)
+            request.properties = properties(endpoint, fetch, plan.needs)
             if mayPage {
                 if fetch.wantsCount, endpoint.counts, !isPaged {
                     request.wantsCount = true
@@ -198,6 +199,18 @@ struct Planner {
             plan.costlyClause = "sort by \(plan.sortsInMemory.joined(separator: ", "))"
         }
         return plan
+    }
+
+    /// Returns the embeddings to ask an endpoint for.
+    private func embeddings(_ endpoint: Endpoint, _ fetch: PlannedFetch, _ needs: Needs) -> [String] {
+        let wanted = fetch.prefetches + needs.relationshipPaths + Array(needs.properties) + (broughtRelationship.map { [$0] } ?? [])
+        return endpoint.embeddings.filter { !$0.isAlwaysThere && wanted.contains($0.keyPath) }.map(\.keyPath)
+    }
+
+    /// Returns the properties to ask an endpoint for; nil for all that it brings. An answer that is kept serves others, too.
+    private func properties(_ endpoint: Endpoint, _ fetch: PlannedFetch, _ needs: Needs) -> Set<String>? {
+        guard fetch.wantsOnlyNeeds, endpoint.freshness == nil else { return nil }
+        return endpoint.properties.map(needs.properties.intersection) ?? needs.properties
     }
 
     /// What predicate and order read in memory.
@@ -315,6 +328,11 @@ struct Planner {
         for part in plans { plan.needs.formUnion(part.needs) }
         plan.needs.formUnion(evaluated(plan, fetch))
         plan.relationshipsInMemory = plan.needs.relationshipPaths
+        // What one part leaves to be done in memory is done for the rows of all of them.
+        for (index, endpoint) in plan.endpoints.enumerated() {
+            plan.requests[index].embeddings = embeddings(endpoint, fetch, plan.needs)
+            plan.requests[index].properties = properties(endpoint, fetch, plan.needs)
+        }
         return plan
     }
 }

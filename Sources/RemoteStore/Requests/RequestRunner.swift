@@ -9,7 +9,7 @@ final class RequestRunner: Sendable {
     static let log = Logger(label: "coredata.remote")
 
     /// A request that was sent and is not answered yet.
-    private final class Flight: Sendable {
+    fileprivate final class Flight: Sendable {
         let task: Task<BackendAnswer, any Error>
         init(_ task: Task<BackendAnswer, any Error>) { self.task = task }
     }
@@ -49,21 +49,47 @@ final class RequestRunner: Sendable {
     /// Returns the answer to a request. The request is cancelled when every task that waits for it is.
     ///
     /// - Throws: The backend's error; `CancellationError`.
-    func answer(_ request: BackendRequest) async throws -> BackendAnswer {
+    ///
+    /// - Parameter tellNext: Receives the token of the next page as soon as the backend knows it; not where an equal request is under way.
+    func answer(
+        _ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
+    ) async throws -> BackendAnswer {
         try Task.checkCancellation()
-        var request = request
-        request.epoch = epoch
-        let flight = join(request)
-        let sent = request
-        return try await withTaskCancellationHandler {
-            defer { leave(flight, sent) }
-            return try await flight.task.value
+        return try await answer(of: begin(request, tellingNext: tellNext))
+    }
+
+    /// A request that was sent, perhaps before its answer is wanted.
+    struct Early: Sendable {
+        /// The request of the caller.
+        let page: BackendRequest
+        fileprivate let sent: BackendRequest
+        fileprivate let flight: Flight
+
+        /// Whether nothing was saved since.
+        func isCurrent(_ runner: RequestRunner) -> Bool { sent.epoch == runner.epoch }
+    }
+
+    /// Sends a request, unless an equal one is under way. Its answer is awaited, or given up.
+    func begin(_ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil) -> Early {
+        var sent = request
+        sent.epoch = epoch
+        return Early(page: request, sent: sent, flight: join(sent, tellNext))
+    }
+
+    /// Returns the answer to a request that was sent.
+    func answer(of early: Early) async throws -> BackendAnswer {
+        try await withTaskCancellationHandler {
+            defer { leave(early.flight, early.sent) }
+            return try await early.flight.task.value
         } onCancel: {
-            leave(flight, sent)
+            leave(early.flight, early.sent)
         }
     }
 
-    private func join(_ request: BackendRequest) -> Flight {
+    /// Says that the answer to a request is not wanted.
+    func giveUp(_ early: Early) { leave(early.flight, early.sent) }
+
+    private func join(_ request: BackendRequest, _ tellNext: (@Sendable (PageToken) -> Void)?) -> Flight {
         state.withLock { state in
             if let known = state.flights[request] {
                 state.flights[request]?.waiting += 1
@@ -73,7 +99,7 @@ final class RequestRunner: Sendable {
             let flight = Flight(
                 Task(executorPreference: BlockingCall.executor) { [self] in
                     let result: Result<BackendAnswer, any Error>
-                    do { result = .success(try await perform(request)) } catch { result = .failure(error) }
+                    do { result = .success(try await perform(request, tellNext)) } catch { result = .failure(error) }
                     finish(request)
                     return try result.get()
                 })
@@ -98,12 +124,19 @@ final class RequestRunner: Sendable {
 
     private func finish(_ request: BackendRequest) { state.withLock { $0.flights[request] = nil } }
 
-    private func perform(_ request: BackendRequest) async throws -> BackendAnswer {
+    private func perform(
+        _ request: BackendRequest, _ tellNext: (@Sendable (PageToken) -> Void)?
+    ) async throws -> BackendAnswer {
         try await limited {
             try Task.checkCancellation()
             Self.log.debug("\(request)")
             let time = AskTime(self.now())
-            let answer = try await self.backend.answer(request)
+            let answer: BackendAnswer
+            if let tellNext, let backend = self.backend as? any EarlyPagingBackend {
+                answer = try await backend.answer(request, tellingNext: tellNext)
+            } else {
+                answer = try await self.backend.answer(request)
+            }
             if let error = answer.unreadable.first, answer.unreadablePolicy == .refused {
                 throw RemoteStoreError.unreadable(request, error)
             }

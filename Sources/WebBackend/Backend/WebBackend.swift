@@ -13,7 +13,7 @@ public import WebTransport
 ///
 /// The description is checked when the backend is made. What is asked when, and what is finished in memory, is up to the store over it: see
 /// `RemoteStore`.
-public struct WebBackend: Backend {
+public struct WebBackend: Backend, EarlyPagingBackend {
     /// The address of the service.
     public let location: URL
     /// The resources, as the description and the model have them.
@@ -25,7 +25,7 @@ public struct WebBackend: Backend {
     let shapes: ItemShapes
     let limits: JSONLimits
     let tracer = WebTracer()
-    private let kept = KeptAnswers()
+    private let kept = ConditionalAnswers()
     private let envelopes: [String: EnvelopeShape]
 
     /// Creates the backend of a service.
@@ -69,17 +69,21 @@ public struct WebBackend: Backend {
     }
 
     /// Sends the request of a call, and reads its answer.
-    public func answer(_ request: BackendRequest) async throws -> BackendAnswer {
+    public func answer(_ request: BackendRequest) async throws -> BackendAnswer { try await answer(request, tellingNext: nil) }
+
+    package func answer(_ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)?) async throws -> BackendAnswer {
         guard let plan = service.plans[request.entity], let call = plan.call(request.endpoint) else { return request.answer() }
         if request.predicate.flatMap(Condition.init)?.matchesNothing == true {
             var answer = request.answer()
             answer.total = 0
             return answer
         }
-        return try await answer(request, plan, call)
+        return try await answer(request, plan, call, tellingNext: tellNext)
     }
 
-    func answer(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) async throws -> BackendAnswer {
+    func answer(
+        _ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
+    ) async throws -> BackendAnswer {
         let web = try RequestBuilder(service).request(request, plan, call)
         let asked = kept.conditional(web)
         let (sent, record) = try await send(asked)
@@ -101,7 +105,7 @@ public struct WebBackend: Backend {
                 } else if isFailure {
                     throw errors.error(response, name, isSave: false)
                 } else {
-                    answer = try reader(plan, call).read(response, to: request, at: web.url)
+                    answer = try reader(plan, call).read(response, to: request, at: web.url, tellingNext: tellNext)
                 }
             case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
             default: throw errors.error(response, name, isSave: false)

@@ -14,7 +14,7 @@ struct AnswerReader {
     let limits: JSONLimits
 
     /// What was found around the resources.
-    private struct Findings {
+    struct Findings {
         var count = 0
         var foundItems = false
         var next: JSONValue?
@@ -24,8 +24,11 @@ struct AnswerReader {
 
     /// Reads an answer.
     ///
+    /// - Parameter tellNext: Receives the token of the next page before the resources are read.
     /// - Throws: Code 134070 for what cannot be read, with the place in the answer.
-    func read(_ response: WebResponse, to request: BackendRequest, at url: String) throws -> BackendAnswer {
+    func read(
+        _ response: WebResponse, to request: BackendRequest, at url: String, tellingNext tellNext: ((PageToken) -> Void)? = nil
+    ) throws -> BackendAnswer {
         guard let item = shapes[plan.entity] else { return request.answer() }
         let reader = ItemReader(shapes, request)
         let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
@@ -37,6 +40,7 @@ struct AnswerReader {
         if hasBody {
             do {
                 try response.body.withUnsafeBytes { bytes in
+                    if let tellNext, let next = try earlyNext(bytes, request, response, url) { tellNext(next) }
                     var scanner = try JSONScanner(bytes, limits: limits)
                     try walk(&scanner, envelope, reader, item, tag, given, &findings)
                     try scanner.end()
@@ -216,88 +220,5 @@ struct AnswerReader {
         guard let type, let destination = shapes.ofType(type) else { return }
         scanner.seek(to: place)
         _ = try reader.readEmbedded(&scanner, destination)
-    }
-
-    // MARK: Pages
-
-    /// Returns a part of an answer as text; nil where there is none.
-    private func part(_ part: AnswerPart?, _ response: WebResponse, _ body: JSONValue?) throws -> String? {
-        switch part {
-        case nil: nil
-        case .body?: body.flatMap { $0.isNull ? nil : $0.string ?? $0.description }
-        case .header(let name)?: response.headers[name]
-        case .link(let relation)?: LinkHeader.address(relation, in: response.headers.all("Link"))
-        case .contentRange?:
-            response.headers["Content-Range"].flatMap { $0.split(separator: "/").last }.map(String.init)
-        }
-    }
-
-    private func next(
-        _ request: BackendRequest, _ response: WebResponse, _ findings: Findings, _ total: Int?, _ url: String
-    ) throws -> PageToken? {
-        let paging = call.paging
-        if case .none = paging.form { return nil }
-        if call.call.returns == .one || request.wantsCount { return nil }
-        let text = try part(paging.next, response, findings.next)
-        let hasMore = try part(paging.hasMore, response, findings.more).map { $0 == "true" || $0 == "1" }
-        if hasMore == false || paging.endsShort && findings.count < Self.size(request, paging) { return nil }
-        switch paging.form {
-        case .none: return nil
-        case .address:
-            guard let text, !text.isEmpty else { return nil }
-            guard let address = service.absolute(text, from: url) else { throw WebBackendError.foreign(request.description) }
-            return PageToken(address)
-        case .cursor:
-            // Some services name a cursor at the end, too.
-            return findings.count == 0 && hasMore == nil ? nil : text.flatMap { $0.isEmpty ? nil : PageToken($0) }
-        case .number(_, let first):
-            let size = Self.size(request, paging)
-            let number = request.page.map { NumberToken($0).number } ?? first
-            let isMore =
-                paging.next != nil
-                ? text != nil
-                : hasMore ?? total.map { (number - first + 1) * size < $0 && findings.count > 0 }
-                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
-            return isMore ? NumberToken(number: number + 1, size: size).token : nil
-        case .offset:
-            let size = Self.size(request, paging)
-            let offset = request.page.map { NumberToken($0).number } ?? request.offset
-            let isMore =
-                paging.next != nil
-                ? text != nil
-                : hasMore ?? total.map { offset + findings.count < $0 && findings.count > 0 }
-                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
-            return isMore ? NumberToken(number: offset + findings.count, size: size).token : nil
-        }
-    }
-
-    /// The number of resources that a page was asked for.
-    static func size(_ request: BackendRequest, _ paging: PagingStyle) -> Int {
-        if let token = request.page, case .number = paging.form { return NumberToken(token).size }
-        guard paging.sizeParameter != nil, let limit = request.limit, limit < paging.size else { return paging.size }
-        return max(1, limit)
-    }
-}
-
-/// Reads the header `Link` (RFC 8288).
-enum LinkHeader {
-    /// Returns the address of a relation; nil where there is none.
-    static func address(_ relation: String, in headers: [String]) -> String? {
-        for header in headers {
-            var rest = header[...]
-            while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
-                let address = String(rest[rest.index(after: open)..<close])
-                let after = rest[rest.index(after: close)...]
-                // The parameters end where the next address begins.
-                let end = after.firstIndex(of: "<") ?? after.endIndex
-                let parameters = after[..<end].split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces.union([","])) }
-                for parameter in parameters where parameter.lowercased().hasPrefix("rel=") {
-                    let names = parameter.dropFirst(4).trimmingCharacters(in: ["\"", "'"]).split(separator: " ")
-                    if names.contains(where: { $0.lowercased() == relation.lowercased() }) { return address }
-                }
-                rest = after[end...]
-            }
-        }
-        return nil
     }
 }

@@ -8,23 +8,9 @@ internal import RemoteStore
 final class ItemReader {
     let shapes: ItemShapes
     private let request: BackendRequest
-    var answer: BackendAnswer
-    /// Writers and columns that no resource is being read with, by entity.
-    private var idle: [String: [Sink]] = [:]
-    /// The one that was used last, which is mostly used next.
-    private var spare: (plan: ItemPlan, sink: Sink)?
-
-    /// A writer of rows, with the columns of the properties in the order of the item's plan.
-    private final class Sink {
-        let entity: String
-        let plan: ItemPlan
-        let writer: ResourceRowWriter
-        let columns: [ResourceColumn?]
-
-        init(_ entity: String, _ plan: ItemPlan, _ writer: ResourceRowWriter, _ columns: [ResourceColumn?]) {
-            (self.entity, self.plan, self.writer, self.columns) = (entity, plan, writer, columns)
-        }
-    }
+    @exclusivity(unchecked) var answer: BackendAnswer
+    /// Writers that no resource is being read with: as many as resources lie within each other, for each of their entities.
+    @exclusivity(unchecked) private var idle: [ItemSink] = []
 
     /// What is found out about a resource while it is read.
     struct Item {
@@ -59,7 +45,7 @@ final class ItemReader {
     ) throws {
         let entity = try kind(&scanner, plan)
         let sink = try take(entity, plan)
-        defer { give(sink, entity) }
+        defer { give(sink) }
         let start = scanner.position
         sink.writer.begin()
         for index in omitted { if let column = sink.columns[index] { setNil(column, sink.writer) } }
@@ -88,12 +74,18 @@ final class ItemReader {
     /// Reads a resource that came along.
     ///
     /// - Returns: The identifier; nil for a resource without one.
-    ///
     /// - Parameter isWhole: Whether what it lacks is nil.
     func readEmbedded(_ scanner: inout JSONScanner, _ plan: ItemPlan, isWhole: Bool = false) throws -> ResourceReference? {
         let entity = try kind(&scanner, plan)
+        guard let (id, _) = try readEmbedded(&scanner, plan, entity, isWhole) else { return nil }
+        return ResourceReference(id, entity: plan.plan.kinds == nil ? nil : entity)
+    }
+
+    private func readEmbedded(
+        _ scanner: inout JSONScanner, _ plan: ItemPlan, _ entity: String, _ isWhole: Bool
+    ) throws -> (id: ResourceID, row: ResourceObjectID)? {
         let sink = try take(entity, plan)
-        defer { give(sink, entity) }
+        defer { give(sink) }
         sink.writer.begin()
         if isWhole {
             for case let column? in sink.columns { _ = sink.writer.setNull(column) }
@@ -104,34 +96,36 @@ final class ItemReader {
             sink.writer.cancel()
             return nil
         }
+        let row = sink.writer.objectID(of: id)
         if let failure = item.failure {
             answer.unreadable.append(UnreadableResource(entity, id: id, reason: failure))
             sink.writer.cancel()
         } else if item.hasValues {
-            answer.embed(sink.writer, id: id, version: item.version)
+            answer.embed(sink.writer, id: row, version: item.version)
         } else {
             sink.writer.cancel()
         }
-        return ResourceReference(id, entity: plan.plan.kinds == nil ? nil : entity)
+        return (id, row)
     }
 
     private func setNil(_ column: ResourceColumn, _ writer: ResourceRowWriter) {
         if !writer.setNull(column) { _ = writer.set(.many([]), column) }
     }
 
-    private func take(_ entity: String, _ plan: ItemPlan) throws -> Sink {
-        if let spare, spare.plan === plan, spare.sink.entity == entity {
-            self.spare = nil
-            return spare.sink
+    private func take(_ entity: String, _ plan: ItemPlan) throws -> ItemSink {
+        if let place = idle.lastIndex(where: { $0.plan === plan && $0.entity == entity }) {
+            let last = idle.removeLast()
+            if place == idle.count { return last }
+            let found = idle[place]
+            idle[place] = last
+            return found
         }
-        if let sink = idle[entity]?.popLast() { return sink }
-        return Sink(
-            entity, plan, try answer.writer(entity), plan.properties.map { property in try? request.column(property.name, of: entity) })
+        return ItemSink(
+            entity, plan, try answer.writer(entity), plan.properties.map { property in try? request.column(property.name, of: entity) },
+            plan.properties.map { EmbeddedItem($0, shapes) })
     }
 
-    private func give(_ sink: Sink, _ entity: String) {
-        if spare == nil { spare = (sink.plan, sink) } else { idle[entity, default: []].append(sink) }
-    }
+    private func give(_ sink: ItemSink) { idle.append(sink) }
 
     private static func shortened(_ data: Data) -> String {
         let text = String(decoding: data.prefix(120), as: UTF8.self)
@@ -182,7 +176,7 @@ final class ItemReader {
     // MARK: Values
 
     private func readValues(
-        _ scanner: inout JSONScanner, _ plan: ItemPlan, _ shape: ItemShape, _ sink: Sink, _ item: inout Item
+        _ scanner: inout JSONScanner, _ plan: ItemPlan, _ shape: ItemShape, _ sink: ItemSink, _ item: inout Item
     ) throws {
         guard try scanner.peek() == .object else {
             if item.failure == nil, shape === plan.shape {
@@ -198,9 +192,16 @@ final class ItemReader {
                 continue
             }
             let property = Int(shape.plainProperties[index])
-            if property >= 0, let column = sink.columns[property], try readPlain(&scanner, plan.plainKinds[property], column, sink.writer) {
-                item.hasValues = true
-                continue
+            if property >= 0, let column = sink.columns[property] {
+                let kind = plan.plainKinds[property]
+                let isRead =
+                    kind == .one
+                    ? try readOne(&scanner, sink.embedded[property], column, sink.writer)
+                    : try readPlain(&scanner, kind, column, sink.writer)
+                if isRead {
+                    item.hasValues = true
+                    continue
+                }
             }
             let node = shape.nodes[index]
             if node.leaves.count == 1, node.children == nil {
@@ -219,12 +220,25 @@ final class ItemReader {
         }
     }
 
+    /// Reads a resource that stands in place of a reference to it; returns false, with the value still to be read, for another value.
+    private func readOne(
+        _ scanner: inout JSONScanner, _ embedded: EmbeddedItem?, _ column: ResourceColumn, _ writer: ResourceRowWriter
+    ) throws -> Bool {
+        guard let embedded, try scanner.peek() == .object else { return false }
+        let place = scanner.place
+        if let (_, row) = try readEmbedded(&scanner, embedded.plan, embedded.plan.plan.entity, embedded.isWhole) {
+            return writer.setOne(row, column)
+        }
+        scanner.seek(to: place)
+        return false
+    }
+
     /// Reads a value whose kind says everything; returns false, with the value still to be read, for one of another kind.
     private func readPlain(
         _ scanner: inout JSONScanner, _ kind: ItemPlan.PlainKind, _ column: ResourceColumn, _ writer: ResourceRowWriter
     ) throws -> Bool {
         switch (kind, try scanner.peek()) {
-        case (.mapped, _): return false
+        case (.mapped, _), (.one, _): return false
         case (_, .null):
             try scanner.readNull()
             return writer.setNull(column)
@@ -246,7 +260,7 @@ final class ItemReader {
     }
 
     private func read(
-        _ scanner: inout JSONScanner, _ leaf: ItemShape.Leaf, _ plan: ItemPlan, _ sink: Sink, _ item: inout Item
+        _ scanner: inout JSONScanner, _ leaf: ItemShape.Leaf, _ plan: ItemPlan, _ sink: ItemSink, _ item: inout Item
     ) throws {
         switch leaf {
         case .identifier(let part):
@@ -282,7 +296,7 @@ final class ItemReader {
     }
 
     /// Reads a value that was taken out of another one.
-    private func reread(_ value: JSONValue, _ leaf: ItemShape.Leaf, _ plan: ItemPlan, _ sink: Sink, _ item: inout Item) throws {
+    private func reread(_ value: JSONValue, _ leaf: ItemShape.Leaf, _ plan: ItemPlan, _ sink: ItemSink, _ item: inout Item) throws {
         let bytes = try value.serialized()
         try bytes.withUnsafeBytes { bytes in
             var scanner = try JSONScanner(bytes)

@@ -75,6 +75,8 @@ final class ItemPlan: Sendable {
     /// The kinds of values that are read without looking at the mapping.
     enum PlainKind: UInt8, Sendable {
         case mapped, string, integer, double, boolean, isoDate
+        /// A reference to one resource, in whose place the resource itself may stand.
+        case one
     }
 
     init(_ plan: ResourcePlan) {
@@ -105,7 +107,7 @@ final class ItemPlan: Sendable {
 extension ItemPlan.PlainKind {
     init(_ property: PropertyPlan) {
         guard case .attribute(let type, .byType) = property.kind else {
-            self = .mapped
+            if case .toOne = property.kind { self = .one } else { self = .mapped }
             return
         }
         switch type {

@@ -178,6 +178,7 @@ struct RequestBuilder {
             let relationships = request.embeddings.compactMap { $0.split(separator: ".").first.map(String.init) }
             var names = wanted.union(relationships).compactMap { plan.properties[$0] }.filter { $0.path != nil }.map(\.queryName)
             names += plan.identity.filter { !$0.hasPrefix("@") && plan.style.attributes.isEmpty }
+            if let kinds = plan.kinds, plan.style.attributes.isEmpty { names.append(kinds.path.description) }
             if case .number(let path) = plan.version { names.append(path.description) }
             if case .tag(let path) = plan.version { names.append(path.description) }
             let text = Set(names).sorted().joined(separator: style.separator)

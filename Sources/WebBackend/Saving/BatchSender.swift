@@ -10,47 +10,32 @@ struct BatchSender {
     let batch: SavingStyle.BatchRequests
 
     func save(_ changes: [BackendChange]) async throws -> ChangeSender.Outcomes {
-        var outcomes: ChangeSender.Outcomes = [:]
-        var sent: [(change: BackendChange, request: WebRequest)] = []
-        var list: [JSONValue] = []
-        for change in changes {
-            var current: JSONValue?
-            if sender.needsCurrent(change) {
-                switch try await sender.current(change) {
-                case .resource(let json): current = json
-                case .outcome(let outcome):
-                    outcomes[change.key] = outcome
-                    continue
-                }
-            }
-            do {
-                let request = try sender.request(change, current: current)
-                list.append(try element(request))
-                sent.append((change, request))
-            } catch { outcomes[change.key] = .refused(error) }
+        var (sent, outcomes) = try await sender.prepared(changes) { change, current in
+            let request = try sender.request(change, current: current)
+            return (request: request, element: try element(request))
         }
         if sent.isEmpty { return outcomes }
-        var body = JSONValue.array(list)
+        var body = JSONValue.array(sent.map(\.value.element))
         if !batch.list.isEmpty { body = [batch.list: body] }
         let builder = RequestBuilder(sender.service)
         let request = WebRequest(
             .post, sender.service.address(batch.path), headers: builder.headers(sender.plan, hasBody: true),
-            body: try body.serialized(), isIdempotent: sent.allSatisfy(\.request.isIdempotent), label: "\(sender.plan.entity).batch")
+            body: try body.serialized(), isIdempotent: sent.allSatisfy(\.value.request.isIdempotent), label: "\(sender.plan.entity).batch")
         let response: WebResponse
         do { response = try await sender.send(request) } catch {
             for (change, _) in sent { outcomes[change.key] = ChangeSender.outcome(error) }
             return outcomes
         }
         guard response.status < 300 else {
-            for (change, request) in sent { outcomes[change.key] = sender.outcome(response, change, request) }
+            for (change, value) in sent { outcomes[change.key] = sender.outcome(response, change, value.request) }
             return outcomes
         }
         guard let answers = (try? JSONValue(parsing: response.body))?.value(at: batch.answers)?.array else {
             // Whether anything was saved is not known: no outcome says so.
             return outcomes
         }
-        for ((change, request), answer) in zip(sent, answers) {
-            outcomes[change.key] = sender.outcome(try self.response(answer), change, request)
+        for ((change, value), answer) in zip(sent, answers) {
+            outcomes[change.key] = sender.outcome(try self.response(answer), change, value.request)
         }
         return outcomes
     }
@@ -88,42 +73,39 @@ struct DocumentSender {
     let deleted: String
 
     func save(_ changes: [BackendChange]) async throws -> ChangeSender.Outcomes {
-        var outcomes: ChangeSender.Outcomes = [:]
-        var sent: [BackendChange] = []
-        var documents: [JSONValue] = []
-        for change in changes {
-            var current: JSONValue?
-            if sender.needsCurrent(change) {
-                switch try await sender.current(change) {
-                case .resource(let json): current = json
-                case .outcome(let outcome):
-                    outcomes[change.key] = outcome
-                    continue
-                }
-            }
-            do {
-                var document = try sender.resource(change, current: current)
-                if let id = change.id, let identity = sender.plan.identity.first { document.set(sender.json(id), at: JSONPath(identity)) }
-                if change.kind == .delete { document[deleted] = true }
-                documents.append(try sender.document(document))
-                sent.append(change)
-            } catch { outcomes[change.key] = .refused(error) }
+        var (sent, outcomes) = try await sender.prepared(changes) { change, current in
+            var document = try sender.resource(change, current: current)
+            if let id = change.id, let identity = sender.plan.identity.first { document.set(sender.json(id), at: JSONPath(identity)) }
+            if change.kind == .delete { document[deleted] = true }
+            return try sender.document(document)
         }
         if sent.isEmpty { return outcomes }
         let request = WebRequest(
             .post, sender.service.address + "/" + path, headers: RequestBuilder(sender.service).headers(sender.plan, hasBody: true),
-            body: try JSONValue.object([list: .array(documents)]).serialized(), label: "\(sender.plan.entity).batch")
+            body: try JSONValue.object([list: .array(sent.map(\.value))]).serialized(), label: "\(sender.plan.entity).batch")
         let response: WebResponse
         do { response = try await sender.send(request) } catch {
-            for change in sent { outcomes[change.key] = ChangeSender.outcome(error) }
+            for (change, _) in sent { outcomes[change.key] = ChangeSender.outcome(error) }
             return outcomes
         }
-        guard response.status < 300, let answers = (try? JSONValue(parsing: response.body))?.array else {
-            for change in sent { outcomes[change.key] = sender.outcome(response, change, request) }
+        guard response.status < 300 else {
+            for (change, _) in sent { outcomes[change.key] = sender.outcome(response, change, request) }
             return outcomes
         }
-        for (change, answer) in zip(sent, answers) {
-            let status = answer["error"]?.string.map { $0 == "conflict" ? 409 : 400 } ?? 201
+        guard let answers = (try? JSONValue(parsing: response.body))?.array else {
+            // Whether anything was saved is not known: no outcome says so.
+            return outcomes
+        }
+        for ((change, _), answer) in zip(sent, answers) {
+            let status: Int
+            if let error = answer["error"]?.string {
+                status = error == "conflict" ? 409 : 400
+            } else if let receipt = sender.saving.receipt, answer.value(at: receipt.version) == nil {
+                // Neither a receipt nor an error.
+                continue
+            } else {
+                status = 201
+            }
             outcomes[change.key] = sender.outcome(WebResponse(status: status, body: try answer.serialized()), change, request)
         }
         return outcomes

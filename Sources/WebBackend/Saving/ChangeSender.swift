@@ -49,17 +49,34 @@ struct ChangeSender {
         return outcomes
     }
 
-    private func save(_ change: BackendChange) async throws -> BackendOutcome {
-        var current: JSONValue?
-        if bodies.needsCurrent(change) {
-            switch try await self.current(change) {
-            case .resource(let json): current = json
-            case .outcome(let outcome): return outcome
-            }
-        }
-        let request: WebRequest
-        do { request = try self.request(change, current: current) } catch { return .refused(error) }
+    private func save(_ change: BackendChange) async throws -> BackendOutcome? {
+        let (sent, outcomes) = try await prepared([change]) { try request($0, current: $1) }
+        guard let request = sent.first?.value else { return outcomes[change.key] }
         do { return outcome(try await send(request), change, request) } catch { return Self.outcome(error) }
+    }
+
+    /// Makes of each change what is to be sent.
+    ///
+    /// - Parameter make: Receives the change and, where it can only be written with that, the resource as the service has it.
+    /// - Returns: What was made, in order, and the outcomes of changes that cannot be sent.
+    func prepared<Value>(
+        _ changes: [BackendChange], _ make: (BackendChange, JSONValue?) throws -> Value
+    ) async throws -> (sent: [(change: BackendChange, value: Value)], outcomes: Outcomes) {
+        var sent: [(change: BackendChange, value: Value)] = []
+        var outcomes: Outcomes = [:]
+        for change in changes {
+            var current: JSONValue?
+            if bodies.needsCurrent(change) {
+                switch try await self.current(change) {
+                case .resource(let json): current = json
+                case .outcome(let outcome):
+                    outcomes[change.key] = outcome
+                    continue
+                }
+            }
+            do { sent.append((change, try make(change, current))) } catch { outcomes[change.key] = .refused(error) }
+        }
+        return (sent, outcomes)
     }
 
     /// Returns the outcome of a request without an answer.
@@ -190,13 +207,13 @@ struct ChangeSender {
     // MARK: Reading before
 
     /// What the service has.
-    enum Current {
+    private enum Current {
         case resource(JSONValue)
         case outcome(BackendOutcome)
     }
 
     /// Reads the resource of a change as the service has it; a conflict where it is not the version that was changed.
-    func current(_ change: BackendChange) async throws -> Current {
+    private func current(_ change: BackendChange) async throws -> Current {
         guard let id = change.id, let call = plan.calls.first(where: { $0.call.returns == .one && $0.places == ["SELF"] }) else {
             return .outcome(
                 .refused(
@@ -232,9 +249,6 @@ struct ChangeSender {
 
     /// Returns the resource of a change, for a request with several.
     func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue { try bodies.resource(change, current: current) }
-
-    /// Whether a change can only be written with what the service has.
-    func needsCurrent(_ change: BackendChange) -> Bool { bodies.needsCurrent(change) }
 
     /// Returns an identifier as JSON.
     func json(_ id: ResourceID) -> JSONValue { bodies.values.json(id) }

@@ -42,8 +42,8 @@ final class PageServer {
                 }
             }
             .bind(host: "127.0.0.1", port: 0).wait()
-        print(channel.localAddress?.port ?? 0)
-        fflush(stdout)
+        // Not printed: that may wait in a buffer.
+        try FileHandle.standardOutput.write(contentsOf: Data("\(channel.localAddress?.port ?? 0)\n".utf8))
         while let line = readLine(), !line.isEmpty {}
         try channel.close().wait()
     }

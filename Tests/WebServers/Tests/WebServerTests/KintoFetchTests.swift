@@ -33,6 +33,29 @@ struct KintoFetchTests {
         }
     }
 
+    @Test("A fetch of some values finds them, though Kinto is asked for no others") func fields() throws {
+        let music = try Music.kinto()
+        for body in [#"{"data": {"title": "A", "year": 1970}}"#, #"{"data": {"title": "B", "year": 1980}}"#] {
+            try Kinto.send(.post, "\(music.address)/albums/records", body)
+        }
+        try music.context.performAndWait {
+            let titles = NSFetchRequest<NSDictionary>(entityName: "Album")
+            titles.resultType = .dictionaryResultType
+            titles.propertiesToFetch = ["title"]
+            titles.sortDescriptors = [NSSortDescriptor(key: "year", ascending: false)]
+            let sizes = try (1...2).map { round in
+                music.requests.clear()
+                if round == 2 {
+                    _ = try music.context.fetch(request("Album"))
+                } else {
+                    #expect(try music.context.fetch(titles) == [["title": "B"], ["title": "A"]])
+                }
+                return music.requests.all.reduce(0) { $0 + $1.bytesReceived }
+            }
+            #expect(sizes[0] < sizes[1])
+        }
+    }
+
     @Test("Records without a field have nil there, without another request") func missing() throws {
         let music = try Music.kinto()
         for body in [#"{"data": {"title": "A"}}"#, #"{"data": {"title": "B", "year": null, "more": [1]}}"#, #"{"data": {"year": 7}}"#] {

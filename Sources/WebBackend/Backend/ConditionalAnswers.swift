@@ -3,7 +3,7 @@ internal import WebTransport
 
 /// The last answers that had an `ETag` or a date, so that the service need not send them again where nothing has changed.
 // Everything is in a `LockedBox`.
-final class KeptAnswers: Sendable {
+final class ConditionalAnswers: Sendable {
     private struct Entry {
         let response: WebResponse
         var used: UInt64

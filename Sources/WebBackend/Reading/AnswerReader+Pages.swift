@@ -1,0 +1,125 @@
+internal import JSONReading
+internal import RemoteStore
+internal import WebTransport
+
+/// What an answer says about pages.
+extension AnswerReader {
+    /// Returns a part of an answer as text; nil where there is none.
+    func part(_ part: AnswerPart?, _ response: WebResponse, _ body: JSONValue?) throws -> String? {
+        switch part {
+        case nil: nil
+        case .body?: body.flatMap { $0.isNull ? nil : $0.string ?? $0.description }
+        case .header(let name)?: response.headers[name]
+        case .link(let relation)?: LinkHeader.address(relation, in: response.headers.all("Link"))
+        case .contentRange?:
+            response.headers["Content-Range"].flatMap { $0.split(separator: "/").last }.map(String.init)
+        }
+    }
+
+    func next(
+        _ request: BackendRequest, _ response: WebResponse, _ findings: Findings, _ total: Int?, _ url: String
+    ) throws -> PageToken? {
+        let paging = call.paging
+        if case .none = paging.form { return nil }
+        if call.call.returns == .one || request.wantsCount { return nil }
+        let text = try part(paging.next, response, findings.next)
+        let hasMore = try part(paging.hasMore, response, findings.more).map { $0 == "true" || $0 == "1" }
+        if hasMore == false || paging.endsShort && findings.count < Self.size(request, paging) { return nil }
+        switch paging.form {
+        case .none: return nil
+        case .address:
+            guard let text, !text.isEmpty else { return nil }
+            guard let address = service.absolute(text, from: url) else { throw WebBackendError.foreign(request.description) }
+            return PageToken(address)
+        case .cursor:
+            // Some services name a cursor at the end, too.
+            return findings.count == 0 && hasMore == nil ? nil : text.flatMap { $0.isEmpty ? nil : PageToken($0) }
+        case .number(_, let first):
+            let size = Self.size(request, paging)
+            let number = request.page.map { NumberToken($0).number } ?? first
+            let isMore =
+                paging.next != nil
+                ? text != nil
+                : hasMore ?? total.map { (number - first + 1) * size < $0 && findings.count > 0 }
+                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
+            return isMore ? NumberToken(number: number + 1, size: size).token : nil
+        case .offset:
+            let size = Self.size(request, paging)
+            let offset = request.page.map { NumberToken($0).number } ?? request.offset
+            let isMore =
+                paging.next != nil
+                ? text != nil
+                : hasMore ?? total.map { offset + findings.count < $0 && findings.count > 0 }
+                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
+            return isMore ? NumberToken(number: offset + findings.count, size: size).token : nil
+        }
+    }
+
+    /// The number of resources that a page was asked for.
+    static func size(_ request: BackendRequest, _ paging: PagingStyle) -> Int {
+        if let token = request.page, case .number = paging.form { return NumberToken(token).size }
+        guard paging.sizeParameter != nil, let limit = request.limit, limit < paging.size else { return paging.size }
+        return max(1, limit)
+    }
+
+    // MARK: Before the resources
+
+    /// Returns the token of the next page, where the answer tells it whatever its resources are.
+    func earlyNext(_ bytes: UnsafeRawBufferPointer, _ request: BackendRequest, _ response: WebResponse, _ url: String) throws -> PageToken?
+    {
+        let paging = call.paging
+        guard call.call.returns != .one, !request.wantsCount, !paging.endsShort else { return nil }
+        switch paging.form {
+        // Behind the last page there may be a cursor, too, and how many resources to skip is known only afterwards.
+        case .none, .offset: return nil
+        case .cursor where paging.hasMore == nil: return nil
+        case .cursor, .address: break
+        case .number: if paging.next == nil, paging.hasMore == nil, paging.total == nil { return nil }
+        }
+        var findings = Findings()
+        findings.count = Self.size(request, paging)
+        var missing = [paging.next, paging.hasMore, paging.total].count { if case .body? = $0 { true } else { false } }
+        if missing > 0 {
+            var scanner = try JSONScanner(bytes, limits: limits)
+            try lookAround(&scanner, envelope, &findings, &missing)
+        }
+        let total = try part(paging.total, response, findings.total).flatMap { Int($0) }
+        return try next(request, response, findings, total, url)
+    }
+
+    /// Reads what stands around the resources, until nothing of it is missing.
+    private func lookAround(
+        _ scanner: inout JSONScanner, _ shape: EnvelopeShape, _ findings: inout Findings, _ missing: inout Int
+    ) throws {
+        guard try scanner.peek() == .object else {
+            try scanner.skipValue()
+            return
+        }
+        try scanner.beginObject()
+        while missing > 0, let index = try scanner.nextIndex(in: shape.table) {
+            guard index >= 0 else {
+                try scanner.skipValue()
+                continue
+            }
+            let node = shape.nodes[index]
+            let place = scanner.place
+            try scanner.skipValue()
+            let end = scanner.place
+            for part in node.parts {
+                scanner.seek(to: place)
+                switch part {
+                case .next: findings.next = try scanner.readValue()
+                case .total: findings.total = try scanner.readValue()
+                case .more: findings.more = try scanner.readValue()
+                case .items, .item, .included: continue
+                }
+                missing -= 1
+            }
+            if let children = node.children, missing > 0 {
+                scanner.seek(to: place)
+                try lookAround(&scanner, children, &findings, &missing)
+            }
+            scanner.seek(to: end)
+        }
+    }
+}

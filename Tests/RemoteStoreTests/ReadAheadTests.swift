@@ -1,0 +1,80 @@
+import CoreData
+import Foundation
+import RemoteStore
+import Testing
+
+/// Pages that are asked for while the one before is read.
+@Suite("Reading ahead") struct ReadAheadTests {
+    /// Three pages of two tracks. Each tells the next one early, and then waits for something.
+    private struct Pages: EarlyPagingBackend {
+        let location = URL(string: "pages:tracks")!
+        let resources = [Resource("Track", endpoints: [Endpoint("list", paging: .pages(of: 2, stability: .cursors))])]
+        let begun = Guarded<[Int]>([])
+        let cancelled = Guarded<[Int]>([])
+        let whileReading: @Sendable (Pages, Int) async throws -> Void
+
+        func answer(_ request: BackendRequest) async throws -> BackendAnswer { try await answer(request, tellingNext: nil) }
+
+        func answer(
+            _ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)?
+        ) async throws -> BackendAnswer {
+            let number = request.page.flatMap { Int($0.text) } ?? 0
+            begun.withValue { $0.append(number) }
+            if number < 2 { tellNext?(PageToken("\(number + 1)")) }
+            try await withTaskCancellationHandler {
+                try await whileReading(self, number)
+            } onCancel: {
+                cancelled.withValue { $0.append(number) }
+            }
+            var answer = request.answer()
+            for index in 0..<2 { try answer.add(number * 2 + index, ["title": .value(.string("Track \(number * 2 + index)"))]) }
+            if number < 2 { answer.next = PageToken("\(number + 1)") }
+            return answer
+        }
+
+        func wait(until isDone: () -> Bool) async throws {
+            while !isDone() {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+    }
+
+    private struct Broken: Error {}
+
+    private func context(_ backend: Pages) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        try coordinator.addRemoteStore(backend)
+        return coordinator.context()
+    }
+
+    @Test("While a page is read, the next one is on its way; each is asked for once", .timeLimit(.minutes(1)))
+    func overlap() throws {
+        // No page is ready before the next one is asked for: without reading ahead the fetch would never end.
+        let backend = Pages { pages, number in try await pages.wait { number == 2 || pages.begun.withValue { $0.contains(number + 1) } } }
+        let titles = try context(backend).texts(fetchRequest("Track"))
+        #expect(titles.sorted() == (0..<6).map { "Track \($0)" })
+        #expect(backend.begun.withValue { $0.sorted() } == [0, 1, 2])
+    }
+
+    @Test("A fetch that fails gives up the page that it has asked for", .timeLimit(.minutes(1)))
+    func givenUp() async throws {
+        let backend = Pages { pages, number in
+            if number == 0 {
+                try await pages.wait { pages.begun.withValue { $0.contains(1) } }
+                throw Broken()
+            }
+            try await pages.wait { false }
+        }
+        let context = try context(backend)
+        #expect(throws: Broken.self) { try context.texts(fetchRequest("Track")) }
+        try await backend.wait { backend.cancelled.withValue { $0 == [1] } }
+    }
+
+    @Test("A fetch with a limit asks for no page that it may not want", .timeLimit(.minutes(1)))
+    func limited() throws {
+        let backend = Pages { _, _ in }
+        #expect(try context(backend).texts(fetchRequest("Track", limit: 2)).count == 2)
+        #expect(backend.begun.withValue { $0 } == [0])
+    }
+}
