@@ -18,7 +18,7 @@ let strict: [SwiftSetting] =
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// `CoreData`, and the modules that it exports: SwiftPM compiles a target anew for a change of those that it names, not of what they export.
-let coreData = ["CoreData", "ModelFiles", "ObjectGraph", "Predicates", "SQLiteStore"]
+let coreData = ["CoreData", "ArchiveStores", "Migration", "ModelFiles", "ObjectGraph", "Predicates", "SQLiteStore"]
 let coreDataModules = coreData.map { Target.Dependency.byName(name: $0) }
 
 /// An example: a library target that reads like the article it follows, and its tests.
@@ -46,6 +46,8 @@ let package = Package(
         // Stores over web services, databases and whatever else is described as a backend, and a kit for their tests.
         .library(name: "RemoteStore", targets: ["RemoteStore"]),
         .library(name: "RemoteStoreTesting", targets: ["RemoteStoreTesting"]),
+        // Stores in CSV and JSON files that people edit.
+        .library(name: "FileStores", targets: ["FileStores"]),
         // Web services, described in a few lines, as backends of a remote store.
         .library(name: "WebBackend", targets: ["WebBackend", "WebTransport"]),
         // Functions of Foundation on Apple's platforms that it lacks on others.
@@ -94,9 +96,26 @@ let package = Package(
             dependencies: [
                 "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite", "CZlib", logging,
             ], swiftSettings: strict),
+        // Apple's XML and binary stores.
+        .target(name: "ArchiveStores", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", logging], swiftSettings: strict),
+        .testTarget(
+            name: "ArchiveStoresTests",
+            dependencies: coreDataModules + ["PropertyLists", "PredicateCases", "StoreConformance", "store-writer"], swiftSettings: strict),
+        .target(
+            name: "Migration", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging], swiftSettings: strict),
+        .testTarget(
+            name: "MigrationTests", dependencies: coreDataModules + ["PropertyLists", "CSQLite", "store-writer"], swiftSettings: strict),
         // `import CoreData` gives everything above.
         .target(
-            name: "CoreData", dependencies: ["ObjectGraph", "ModelFiles", "Predicates", "SQLiteStore", "CoreDataRegistration"],
+            name: "CoreData",
+            dependencies: ["ObjectGraph", "ModelFiles", "Predicates", "SQLiteStore", "ArchiveStores", "Migration", "CoreDataRegistration"],
+            swiftSettings: strict),
+        // Atomic stores over files that people edit.
+        .target(
+            name: "FileStores", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "JSONReading", logging], swiftSettings: strict),
+        .testTarget(
+            name: "FileStoresTests",
+            dependencies: coreDataModules + ["FileStores", "JSONReading", "PredicateCases", "StoreConformance", "store-writer"],
             swiftSettings: strict),
         .target(name: "RemoteStore", dependencies: ["ObjectGraph", "Predicates", logging], swiftSettings: strict),
         .target(name: "RemoteStoreTesting", dependencies: ["RemoteStore", "ObjectGraph", "Predicates"], swiftSettings: strict),
@@ -201,7 +220,7 @@ let package = Package(
 if !internalChecks.isEmpty {
     let checked: Set = [
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
-        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "CoreData", "CoreDataTests",
+        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "ArchiveStores", "Migration", "CoreData", "CoreDataTests",
         "store-writer",
         "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
         "ExampleSupport", "Guide", "Songs",

@@ -1,6 +1,8 @@
 // `import CoreData` brings everything: the object graph, model files, the SQLite store, and predicates and sort descriptors, as it does on Apple's
 // platforms.
+@_exported public import ArchiveStores
 @_exported public import Foundation
+@_exported public import Migration
 @_exported public import ModelFiles
 @_exported public import ObjectGraph
 @_exported public import Predicates
