@@ -45,7 +45,8 @@ struct AssociationTable {
         destinations.append(destination)
     }
 
-    mutating func append(source: Int64, of sourceEntity: NSEntityDescription, destination: Int64, of destinationEntity: NSEntityDescription) {
+    mutating func append(source: Int64, of sourceEntity: NSEntityDescription, destination: Int64, of destinationEntity: NSEntityDescription)
+    {
         sources.setEntity(sourceEntity)
         destinations.setEntity(destinationEntity)
         sources.append(source)
@@ -73,7 +74,9 @@ struct AssociationTable {
     mutating func forEachSource(
         of destination: NSManagedObject, in context: NSManagedObjectContext, _ body: (NSManagedObject) -> Void
     ) {
-        for position in destinationIndex.positions(of: destination.objectID, in: destinations) { body(context.object(with: sources[position])) }
+        for position in destinationIndex.positions(of: destination.objectID, in: destinations) {
+            body(context.object(with: sources[position]))
+        }
         if pending.isEmpty { return }
         indexPending()
         for index in pendingDestinations[ObjectIdentifier(destination)] ?? [] { body(pending[index].source) }

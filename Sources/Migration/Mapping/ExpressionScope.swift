@@ -76,14 +76,16 @@ struct ExpressionScope {
                 if let answer = try policy.function(named: name, arguments: arguments) { return answer.value }
             } catch {
                 throw MigrationError.make(
-                    NSEntityMigrationPolicyError, mapping, property?.name, reason: "“\(name)” of \(type(of: policy)) failed: \(error.localizedDescription)",
+                    NSEntityMigrationPolicyError, mapping, property?.name,
+                    reason: "“\(name)” of \(type(of: policy)) failed: \(error.localizedDescription)",
                     cause: error)
             }
             throw unanswered(name, "\(type(of: policy))", "override its “function(named:arguments:)”")
         case nil where isVariable(operand): return nil
         case is NSManagedObject:
             throw unanswered(
-                name, "a managed object", "give it to the policy, FUNCTION($entityPolicy, \"\(name)\", …), which overrides “function(named:arguments:)”")
+                name, "a managed object",
+                "give it to the policy, FUNCTION($entityPolicy, \"\(name)\", …), which overrides “function(named:arguments:)”")
         default:
             let tree = ExpressionTree.method(
                 .constant(try PropertyValue(any: receiver)), name, try arguments.map { .constant(try PropertyValue(any: $0)) })
@@ -96,6 +98,15 @@ struct ExpressionScope {
     private func isVariable(_ tree: ExpressionTree) -> Bool { if case .variable = tree { true } else { false } }
 
     private func managersAnswer(_ manager: NSMigrationManager, _ name: String, _ arguments: [Any?]) throws -> MigrationFunctionValue? {
+        if name == MappingSelector.destinationInstances, arguments.count == 2, let names = arguments[0] as? [Any], names.count > 1 {
+            var found: [NSManagedObject] = []
+            for name in names {
+                found +=
+                    ExpressionScope.objects(
+                        in: try managersAnswer(manager, MappingSelector.destinationInstances, [name, arguments[1]])?.value) ?? []
+            }
+            return .init(found)
+        }
         guard arguments.count == 2, let text = arguments[0] as? String else {
             return try manager.function(named: name, arguments: arguments)
         }
@@ -108,7 +119,8 @@ struct ExpressionScope {
         case MappingSelector.sourceInstances:
             try requireMapping(text)
             let destinations = try objects(arguments[1], name)
-            return .init(destinations.isEmpty ? [] : manager.sourceInstances(forEntityMappingName: text, destinationInstances: destinations))
+            return .init(
+                destinations.isEmpty ? [] : manager.sourceInstances(forEntityMappingName: text, destinationInstances: destinations))
         case MappingSelector.fetchRequest:
             return .init(try manager.fetchRequest(forSourceEntityNamed: text, predicateString: arguments[1] as? String))
         default: return try manager.function(named: name, arguments: arguments)
@@ -124,7 +136,8 @@ struct ExpressionScope {
 
     private func objects(_ value: Any?, _ name: String) throws -> [NSManagedObject] {
         if let objects = ExpressionScope.objects(in: value) { return objects }
-        throw failure("“\(name)” was given \(value.map { "\(type(of: $0))" } ?? "nil") for objects.", next: "Give it objects, such as $source.name.")
+        throw failure(
+            "“\(name)” was given \(value.map { "\(type(of: $0))" } ?? "nil") for objects.", next: "Give it objects, such as $source.name.")
     }
 
     /// Returns the managed objects in a value; nil where it contains anything else.
@@ -145,7 +158,9 @@ struct ExpressionScope {
 
     private func fetch(_ request: ExpressionTree, _ context: ExpressionTree, _ countOnly: Bool) throws -> Any? {
         guard let request = try value(of: request) as? NSFetchRequest<any NSFetchRequestResult> else {
-            throw failure("FETCH is given something that is no fetch request.", next: "Give it FUNCTION($manager, \"\(MappingSelector.fetchRequest)\", …).")
+            throw failure(
+                "FETCH is given something that is no fetch request.",
+                next: "Give it FUNCTION($manager, \"\(MappingSelector.fetchRequest)\", …).")
         }
         let context = try value(of: context) as? NSManagedObjectContext ?? manager.sourceContext
         if countOnly { return try context.count(for: request) }
@@ -174,7 +189,9 @@ extension ExpressionScope {
         let rest = path.dropFirst()
         switch subject {
         case let object as NSManagedObject:
-            if !path.contains(where: { $0.hasPrefix("@") && Self.flattening.contains($0) }) { return try managedValue(of: object, at: path) }
+            if !path.contains(where: { $0.hasPrefix("@") && Self.flattening.contains($0) }) {
+                return try managedValue(of: object, at: path)
+            }
             return try value(of: try managedValue(of: object, at: [key]), at: rest)
         case let manager as NSMigrationManager: return try value(of: try self.value(key, of: manager), at: rest)
         case let mapping as NSEntityMapping: return try value(of: try self.value(key, of: mapping), at: rest)
@@ -251,7 +268,9 @@ extension ExpressionScope {
         case "sourceEntityName": return mapping.sourceEntityName
         case "destinationEntityName": return mapping.destinationEntityName
         case "userInfo": return mapping.userInfo
-        default: throw failure("NSEntityMapping has no key “\(key)”.", next: "It has name, sourceEntityName, destinationEntityName and userInfo.")
+        default:
+            throw failure(
+                "NSEntityMapping has no key “\(key)”.", next: "It has name, sourceEntityName, destinationEntityName and userInfo.")
         }
     }
 

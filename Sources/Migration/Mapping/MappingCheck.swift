@@ -36,12 +36,14 @@ struct MappingCheck {
     }
 
     private mutating func note(_ mapping: NSEntityMapping, _ property: String?, _ reason: String, _ next: String) {
-        errors.append(MigrationError.make(NSMigrationError, mapping, property, "The mapping model cannot be used.", reason: reason, next: next))
+        errors.append(
+            MigrationError.make(NSMigrationError, mapping, property, "The mapping model cannot be used.", reason: reason, next: next))
     }
 
     private mutating func check(_ mapping: NSEntityMapping) {
         let sourceEntity = entity(mapping.sourceEntityName, mapping.sourceEntityVersionHash, of: source, mapping, "source")
-        let destinationEntity = entity(mapping.destinationEntityName, mapping.destinationEntityVersionHash, of: destination, mapping, "destination")
+        let destinationEntity = entity(
+            mapping.destinationEntityName, mapping.destinationEntityVersionHash, of: destination, mapping, "destination")
         do { _ = try PolicyClasses.policyClass(of: mapping) } catch { errors.append(error as NSError) }
         if let expression = mapping.sourceExpression, let mistake = expression.parseError {
             note(mapping, nil, "The source expression does not parse: \(mistake)", "Correct it.")
@@ -60,7 +62,9 @@ struct MappingCheck {
     ) -> NSEntityDescription? {
         guard let name else { return nil }
         guard let entity = model.entitiesByName[name] else {
-            note(mapping, nil, "The \(side) model has no entity “\(name)”.", "Give the manager the model that the mapping is for, or correct the name.")
+            note(
+                mapping, nil, "The \(side) model has no entity “\(name)”.",
+                "Give the manager the model that the mapping is for, or correct the name.")
             return nil
         }
         if let hash, hash != entity.versionHash {
@@ -72,13 +76,18 @@ struct MappingCheck {
     }
 
     private mutating func check(
-        _ property: NSPropertyMapping, _ mapping: NSEntityMapping, _ kind: String, _ source: NSEntityDescription?, _ exists: (String) -> Bool
+        _ property: NSPropertyMapping, _ mapping: NSEntityMapping, _ kind: String, _ source: NSEntityDescription?,
+        _ exists: (String) -> Bool
     ) {
         guard let name = property.name, !name.isEmpty else {
-            return note(mapping, nil, "The mapping of a property has no name.", "Set the name of a property of “\(mapping.destinationEntityName ?? "?")”.")
+            return note(
+                mapping, nil, "The mapping of a property has no name.",
+                "Set the name of a property of “\(mapping.destinationEntityName ?? "?")”.")
         }
         guard exists(name) else {
-            return note(mapping, name, "“\(mapping.destinationEntityName ?? "?")” has no \(kind) “\(name)”.", "Correct the name, or take the mapping out.")
+            return note(
+                mapping, name, "“\(mapping.destinationEntityName ?? "?")” has no \(kind) “\(name)”.",
+                "Correct the name, or take the mapping out.")
         }
         guard let expression = property.valueExpression else { return }
         do { check(try expression.tree(), name, mapping, source) } catch {
@@ -95,8 +104,8 @@ struct MappingCheck {
                 paths.append(path)
                 return part
             }
-            if let (mapping, path) = MappingExpressions.destinationInstances(in: part) {
-                mappingNames.append(mapping)
+            if let (names, path) = MappingExpressions.destinationInstances(in: part) {
+                mappingNames += names
                 paths.append(path)
                 return part
             }
@@ -114,8 +123,12 @@ struct MappingCheck {
             return
         }
         for path in paths {
-            guard let key = path.first, !key.hasPrefix("@"), key != "objectID", key != "entity", source.propertiesByName[key] == nil else { continue }
-            note(mapping, name, "“\(source.name ?? "?")” has no property “\(key)”, which its value expression reads.", "Correct the expression.")
+            guard let key = path.first, !key.hasPrefix("@"), key != "objectID", key != "entity", source.propertiesByName[key] == nil else {
+                continue
+            }
+            note(
+                mapping, name, "“\(source.name ?? "?")” has no property “\(key)”, which its value expression reads.",
+                "Correct the expression.")
         }
     }
 }

@@ -37,6 +37,14 @@ enum MappingExpressions {
                 [.constant(.string(mapping)), .navigation(.variable(MappingVariable.source), path)]))
     }
 
+    /// The same for objects of several entities: `FUNCTION($manager, "…", {"AToB", "CToD"}, $source.name)`, whose mappings are asked in turn.
+    static func destinationInstances(ofAny mappings: [String], path: [String]) -> ValueExpression {
+        ValueExpression(
+            tree: .method(
+                .variable(MappingVariable.manager), MappingSelector.destinationInstances,
+                [.constant(.array(mappings.map { .string($0) })), .navigation(.variable(MappingVariable.source), path)]))
+    }
+
     /// Returns the path of `$source.name`; nil for any other expression.
     static func path(of tree: ExpressionTree) -> [String]? {
         switch tree {
@@ -54,11 +62,17 @@ enum MappingExpressions {
         return nil
     }
 
-    /// Returns the mapping and the path of an expression for the objects that others have become; nil for any other expression.
-    static func destinationInstances(in tree: ExpressionTree) -> (mapping: String, path: [String])? {
+    /// Returns the mappings and the path of an expression for the objects that others have become; nil for any other expression.
+    static func destinationInstances(in tree: ExpressionTree) -> (mappings: [String], path: [String])? {
         guard case .method(.variable(MappingVariable.manager), MappingSelector.destinationInstances, let arguments) = tree,
-            arguments.count == 2, let mapping = key(arguments[0]), let path = path(of: arguments[1])
+            arguments.count == 2, let path = path(of: arguments[1])
         else { return nil }
-        return (mapping, path)
+        switch arguments[0] {
+        case .constant(.string(let name)): return ([name], path)
+        case .constant(.array(let names)):
+            let texts = names.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            return texts.count == names.count ? (texts, path) : nil
+        default: return nil
+        }
     }
 }

@@ -19,7 +19,7 @@ final class MappingPlan {
     }
     enum Related {
         /// What the objects of a source relationship have become by an entity mapping.
-        case migrated(table: Int, relationship: String)
+        case migrated(tables: [Int], relationship: String)
         case computed(ExpressionTree)
     }
     struct Relationship {
@@ -52,7 +52,8 @@ final class MappingPlan {
         guard let destination else { return }
         let copies = mapping.mappingType == .copyEntityMappingType
         for property in mapping.attributeMappings ?? (copies ? Self.sameAttributes(source, destination) : []) {
-            guard let attribute = property.name.flatMap({ destination.attributesByName[$0] }), !(attribute is NSDerivedAttributeDescription),
+            guard let attribute = property.name.flatMap({ destination.attributesByName[$0] }),
+                !(attribute is NSDerivedAttributeDescription),
                 let tree = try property.valueExpression?.tree()
             else { continue }
             attributes.append(Self.attribute(property, attribute, tree, source))
@@ -78,10 +79,10 @@ final class MappingPlan {
     }
 
     private static func related(_ tree: ExpressionTree, _ tables: [String: Int], _ source: NSEntityDescription?) -> Related {
-        guard let (name, path) = MappingExpressions.destinationInstances(in: tree), path.count == 1, let table = tables[name],
+        guard let (names, path) = MappingExpressions.destinationInstances(in: tree), path.count == 1,
             let relationship = source?.relationshipsByName[path[0]], !relationship.isTransient
         else { return .computed(tree) }
-        return .migrated(table: table, relationship: relationship.name)
+        return .migrated(tables: names.compactMap { tables[$0] }, relationship: relationship.name)
     }
 
     private static func sameAttributes(_ source: NSEntityDescription?, _ destination: NSEntityDescription) -> [NSPropertyMapping] {
@@ -94,7 +95,8 @@ final class MappingPlan {
         _ source: NSEntityDescription?, _ destination: NSEntityDescription, _ tables: [String: Int]
     ) -> [NSPropertyMapping] {
         destination.relationshipsByName.sorted { $0.key < $1.key }.compactMap { name, relationship in
-            guard let origin = source?.relationshipsByName[name]?.destinationEntity?.name, let target = relationship.destinationEntity?.name,
+            guard let origin = source?.relationshipsByName[name]?.destinationEntity?.name,
+                let target = relationship.destinationEntity?.name,
                 let mapping = NSEntityMapping.standardName(from: origin, to: target), tables[mapping] != nil
             else { return nil }
             return NSPropertyMapping(name: name, valueExpression: MappingExpressions.destinationInstances(of: mapping, path: [name]))

@@ -51,7 +51,13 @@ struct MigrationDestination {
     }
 
     /// Whether the store may be saved again and again while it is filled; an atomic store writes its whole file each time.
-    var savesInParts: Bool { if case .atomic = kind { false } else { NSPersistentStoreCoordinator.registeredStoreTypes[type].map { !($0 is NSAtomicStore.Type) } ?? true } }
+    var savesInParts: Bool {
+        if case .atomic = kind {
+            false
+        } else {
+            NSPersistentStoreCoordinator.registeredStoreTypes[type].map { !($0 is NSAtomicStore.Type) } ?? true
+        }
+    }
     /// Whether a migration that was killed can be resumed.
     var isResumable: Bool { if case .files = kind { true } else { false } }
 

@@ -28,7 +28,9 @@ enum MigrationError {
         let error = error as NSError
         if error.domain == NSCocoaErrorDomain, codes.contains(error.code) { return error }
         var code = code
-        if error.domain == NSCocoaErrorDomain, error.code == NSManagedObjectConstraintMergeError { code = NSMigrationConstraintViolationError }
+        if error.domain == NSCocoaErrorDomain, error.code == NSManagedObjectConstraintMergeError {
+            code = NSMigrationConstraintViolationError
+        }
         return make(code, mapping, property, what, reason: error.localizedDescription, cause: error)
     }
 

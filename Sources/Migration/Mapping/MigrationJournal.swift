@@ -141,7 +141,8 @@ private struct JournalWriter {
     static func data(of record: MigrationJournal.Record) -> Data {
         var writer = JournalWriter()
         for number in [
-            record.sequence, record.step.pass.rawValue, record.step.mapping, record.step.position, record.step.isEnded ? 1 : 0, record.pairs.count,
+            record.sequence, record.step.pass.rawValue, record.step.mapping, record.step.position, record.step.isEnded ? 1 : 0,
+            record.pairs.count,
         ] { writer.append(number) }
         for pairs in record.pairs {
             writer.append(pairs.mapping)
@@ -231,7 +232,8 @@ private struct JournalReader {
     }
 
     mutating func record() -> MigrationJournal.Record? {
-        guard let sequence = number(), let pass = number().flatMap(MigrationStep.Pass.init), let mapping = number(), let position = number(),
+        guard let sequence = number(), let pass = number().flatMap(MigrationStep.Pass.init), let mapping = number(),
+            let position = number(),
             let isEnded = number(), let count = number(), count >= 0, count <= data.count
         else { return nil }
         let step = MigrationStep(pass: pass, mapping: mapping, position: position, isEnded: isEnded == 1)

@@ -36,7 +36,8 @@ final class MigrationRun {
         if isMoved { return }
         guard !destination.isTaken else {
             throw CoreDataError.make(
-                NSMigrationManagerDestinationStoreError, "The store cannot be migrated.", reason: "There is a store at \(destination.url.path) already.",
+                NSMigrationManagerDestinationStoreError, "The store cannot be migrated.",
+                reason: "There is a store at \(destination.url.path) already.",
                 next: "Choose another place, or destroy the store there.", info: [NSFilePathErrorKey: destination.url.path])
         }
         manager.run = self
@@ -194,7 +195,8 @@ final class MigrationRun {
     private func restore() throws {
         let records = restored
         restored = []
-        guard let sources = manager.sourceContext.persistentStoreCoordinator, let destinations = manager.destinationContext.persistentStoreCoordinator
+        guard let sources = manager.sourceContext.persistentStoreCoordinator,
+            let destinations = manager.destinationContext.persistentStoreCoordinator
         else { return }
         for pairs in records.flatMap(\.pairs) where associations.indices.contains(pairs.mapping) {
             switch pairs.ids {
@@ -242,7 +244,8 @@ final class MigrationRun {
         try source.close(in: manager.sourceContext)
         try closeStore()
         do { try destination.moveIntoPlace() } catch {
-            throw MigrationError.wrapped(error, NSMigrationManagerDestinationStoreError, nil, nil, "The new store cannot be moved into place.")
+            throw MigrationError.wrapped(
+                error, NSMigrationManagerDestinationStoreError, nil, nil, "The new store cannot be moved into place.")
         }
         manager.progress.completedUnitCount = manager.progress.totalUnitCount
     }
@@ -271,7 +274,8 @@ final class MigrationRun {
         currentIndex = plan.index
         do { try body() } catch {
             throw MigrationError.wrapped(
-                error, plan.isStandard ? NSMigrationError : NSEntityMigrationPolicyError, plan.mapping, nil, "The store cannot be migrated.")
+                error, plan.isStandard ? NSMigrationError : NSEntityMigrationPolicyError, plan.mapping, nil, "The store cannot be migrated."
+            )
         }
     }
 
@@ -369,7 +373,9 @@ final class MigrationRun {
     private func checkpoint(_ step: MigrationStep, isLast: Bool = false) throws {
         let context = manager.destinationContext
         do {
-            let new = associations.flatMap { $0.pending.map(\.destination) }.filter { $0.objectID.isTemporaryID && $0.managedObjectContext != nil }
+            let new = associations.flatMap { $0.pending.map(\.destination) }.filter {
+                $0.objectID.isTemporaryID && $0.managedObjectContext != nil
+            }
             if !new.isEmpty { try context.obtainPermanentIDs(for: new) }
             var record = MigrationJournal.Record(sequence: sequence + 1, step: step)
             for index in associations.indices where !associations[index].pending.isEmpty {
@@ -400,7 +406,8 @@ final class MigrationRun {
             return .init(
                 mapping: index,
                 ids: .numbers(
-                    source: source, destination: destination, Array(table.sources.numbers[range]), Array(table.destinations.numbers[range])))
+                    source: source, destination: destination, Array(table.sources.numbers[range]), Array(table.destinations.numbers[range]))
+            )
         }
         func uris(_ ids: CompactIDs) -> [String] { ids[range].map { $0.uriRepresentation().absoluteString } }
         return .init(mapping: index, ids: .uris(uris(table.sources), uris(table.destinations)))
@@ -423,7 +430,9 @@ extension MigrationRun {
         associate(source, destination, index)
     }
 
-    func associate(_ source: NSManagedObject, _ destination: NSManagedObject, _ index: Int) { associations[index].associate(source, destination) }
+    func associate(_ source: NSManagedObject, _ destination: NSManagedObject, _ index: Int) {
+        associations[index].associate(source, destination)
+    }
 
     func forgetAssociations() {
         guard let origin = source.store, let store else { return }
@@ -447,7 +456,9 @@ extension MigrationRun {
     func destinations(_ name: String, of sources: [NSManagedObject]?) -> [NSManagedObject] {
         guard let index = tables[name] else { return [] }
         var found: [NSManagedObject] = []
-        guard let sources else { return all(associations[index].destinations, manager.destinationContext) + associations[index].pending.map(\.destination) }
+        guard let sources else {
+            return all(associations[index].destinations, manager.destinationContext) + associations[index].pending.map(\.destination)
+        }
         for source in sources { associations[index].forEachDestination(of: source, in: manager.destinationContext) { found.append($0) } }
         return found.count < 2 ? found : distinct(found)
     }
@@ -455,8 +466,12 @@ extension MigrationRun {
     func sources(_ name: String, of destinations: [NSManagedObject]?) -> [NSManagedObject] {
         guard let index = tables[name] else { return [] }
         var found: [NSManagedObject] = []
-        guard let destinations else { return all(associations[index].sources, manager.sourceContext) + associations[index].pending.map(\.source) }
-        for destination in destinations { associations[index].forEachSource(of: destination, in: manager.sourceContext) { found.append($0) } }
+        guard let destinations else {
+            return all(associations[index].sources, manager.sourceContext) + associations[index].pending.map(\.source)
+        }
+        for destination in destinations {
+            associations[index].forEachSource(of: destination, in: manager.sourceContext) { found.append($0) }
+        }
         return found.count < 2 ? found : distinct(found)
     }
 

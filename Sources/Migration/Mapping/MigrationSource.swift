@@ -19,7 +19,8 @@ final class MigrationSource {
 
     func open(in context: NSManagedObjectContext) throws {
         try reading {
-            store = try context.persistentStoreCoordinator?.addPersistentStore(ofType: type, configurationName: nil, at: url, options: options)
+            store = try context.persistentStoreCoordinator?.addPersistentStore(
+                ofType: type, configurationName: nil, at: url, options: options)
         }
     }
 
@@ -70,13 +71,17 @@ final class MigrationSource {
         }
         let scope = ExpressionScope(manager: manager, policy: plan.policy, mapping: plan.mapping)
         let tree = try expression.tree()
-        if case .fetch(let request, _, false) = tree, let request = try scope.value(of: request) as? NSFetchRequest<any NSFetchRequestResult> {
+        if case .fetch(let request, _, false) = tree,
+            let request = try scope.value(of: request) as? NSFetchRequest<any NSFetchRequestResult>
+        {
             return try ids(of: request, store, manager.sourceContext)
         }
         guard let objects = ExpressionScope.objects(in: try scope.value(of: tree)) else {
             throw MigrationError.make(
                 NSMigrationError, plan.mapping, reason: "The source expression gives no managed objects.",
-                next: "Write FETCH(FUNCTION($manager, \"\(MappingSelector.fetchRequest)\", \"Entity\", \"predicate\"), $manager.sourceContext, NO).")
+                next:
+                    "Write FETCH(FUNCTION($manager, \"\(MappingSelector.fetchRequest)\", \"Entity\", \"predicate\"), $manager.sourceContext, NO)."
+            )
         }
         var ids = CompactIDs(of: store)
         for object in objects { ids.append(object.objectID) }

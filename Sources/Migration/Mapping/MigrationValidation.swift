@@ -26,7 +26,9 @@ struct MigrationValidation {
             request.returnsObjectsAsFaults = false
             request.fetchLimit = 20_000
             request.fetchOffset = last
-            let required = entity.relationshipsByName.values.filter { !$0.isTransient && (!$0.isOptional || $0.minCount > 0 || $0.maxCount > 1) }
+            let required = entity.relationshipsByName.values.filter {
+                !$0.isTransient && (!$0.isOptional || $0.minCount > 0 || $0.maxCount > 1)
+            }
             request.relationshipKeyPathsForPrefetching = required.map(\.name)
             let objects = try context.fetch(request).compactMap { $0 as? NSManagedObject }
             var errors: [NSError] = []

@@ -102,7 +102,8 @@ extension NSMappingModel {
                 guard let automatic = property.automatic else { continue }
                 property.automatic = nil
                 let isRelationship = mapping.relationshipMappings?.contains { $0 === property } ?? false
-                property.valueExpression = copy.expression(of: property, automatic, isRelationship: isRelationship, sourceEntity, destinationEntity)
+                property.valueExpression = copy.expression(
+                    of: property, automatic, isRelationship: isRelationship, sourceEntity, destinationEntity)
             }
         }
         return copy

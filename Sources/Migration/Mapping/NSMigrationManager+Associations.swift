@@ -44,10 +44,12 @@ extension NSMigrationManager {
     /// Returns a request for the objects of a source entity, without those of its subentities: what source expressions call.
     ///
     /// - Throws: Code 134110 for an unknown entity or a predicate that does not parse.
-    public func fetchRequest(forSourceEntityNamed name: String, predicateString: String?) throws -> NSFetchRequest<any NSFetchRequestResult> {
+    public func fetchRequest(forSourceEntityNamed name: String, predicateString: String?) throws -> NSFetchRequest<any NSFetchRequestResult>
+    {
         guard let entity = sourceContext.persistentStoreCoordinator?.managedObjectModel.entitiesByName[name] else {
             throw MigrationError.make(
-                NSMigrationError, workingMapping, reason: "The source model has no entity “\(name)”.", next: "Correct the source expression.")
+                NSMigrationError, workingMapping, reason: "The source model has no entity “\(name)”.",
+                next: "Correct the source expression.")
         }
         let request = NSFetchRequest<any NSFetchRequestResult>()
         request.entity = entity
@@ -55,7 +57,8 @@ extension NSMigrationManager {
         if let predicateString, !predicateString.isEmpty, predicateString != "TRUEPREDICATE" {
             do { request.predicate = try NSPredicate(parsing: predicateString) } catch {
                 throw MigrationError.make(
-                    NSMigrationError, workingMapping, reason: "The predicate of the source objects does not parse: \(error)", next: "Correct it.", cause: error)
+                    NSMigrationError, workingMapping, reason: "The predicate of the source objects does not parse: \(error)",
+                    next: "Correct it.", cause: error)
             }
         }
         return request

@@ -93,13 +93,15 @@ open class NSMigrationManager: NSObject {
     ) throws {
         guard let mappings else {
             throw CoreDataError.make(
-                NSMigrationMissingMappingModelError, "The store at \(sourceURL.path) cannot be migrated.", reason: "There is no mapping model.",
+                NSMigrationMissingMappingModelError, "The store at \(sourceURL.path) cannot be migrated.",
+                reason: "There is no mapping model.",
                 next: "Infer one with NSMappingModel.inferredMappingModel(forSourceModel:destinationModel:), or find one in the bundles.")
         }
         if let other = storeSpecificManager(for: sStoreType) {
             progress.addChild(other.progress, withPendingUnitCount: 1)
             return try other.migrateStore(
-                from: sourceURL, sourceType: sStoreType, options: sOptions, with: mappings, toDestinationURL: dURL, destinationType: dStoreType,
+                from: sourceURL, sourceType: sStoreType, options: sOptions, with: mappings, toDestinationURL: dURL,
+                destinationType: dStoreType,
                 destinationOptions: dOptions)
         }
         isCancelled.store(false, ordering: .relaxed)

@@ -66,7 +66,9 @@ open class NSPropertyMapping: NSObject, NSCopying {
     open override var hash: Int { name.hashValue }
 
     /// The name and the expression.
-    open override var description: String { "\(name ?? "?") = \(valueExpression?.description ?? (automatic == nil ? "default" : "automatic"))" }
+    open override var description: String {
+        "\(name ?? "?") = \(valueExpression?.description ?? (automatic == nil ? "default" : "automatic"))"
+    }
 }
 
 /// Compares the information of the program in mappings.

@@ -16,7 +16,9 @@ enum PolicyClasses {
         else { throw missing(mapping, "“\(name)” cannot be the name of a class.") }
         if bare == "NSEntityMigrationPolicy" { return NSEntityMigrationPolicy.self }
         if parts.count == 2, !parts[0].isEmpty, let found = NSClassFromString(name) as? NSEntityMigrationPolicy.Type { return found }
-        if let module = NSEntityDescription.programModule, let found = NSClassFromString("\(module).\(bare)") as? NSEntityMigrationPolicy.Type {
+        if let module = NSEntityDescription.programModule,
+            let found = NSClassFromString("\(module).\(bare)") as? NSEntityMigrationPolicy.Type
+        {
             return found
         }
         let candidates = classes(named: bare)
@@ -49,6 +51,8 @@ enum PolicyClasses {
     private static func missing(_ mapping: NSEntityMapping, _ reason: String) -> NSError {
         MigrationError.make(
             NSEntityMigrationPolicyError, mapping, reason: reason,
-            next: "Declare it at the top level of a file as a subclass of NSEntityMigrationPolicy, or correct entityMigrationPolicyClassName.")
+            next:
+                "Declare it at the top level of a file as a subclass of NSEntityMigrationPolicy, or correct entityMigrationPolicyClassName."
+        )
     }
 }

@@ -29,7 +29,9 @@ extension MappingPlan {
             if attribute.mapping.keepsDefaultForNil, !description.isOptional { return }
             return object.setPrimitiveValue(nil, forKey: description.name)
         }
-        guard AttributeCheck.conform(value, to: description) == nil else { return object.setPrimitiveValue(value, forKey: description.name) }
+        guard AttributeCheck.conform(value, to: description) == nil else {
+            return object.setPrimitiveValue(value, forKey: description.name)
+        }
         guard let converted = AttributeConversion.value(value, for: description) else {
             throw MigrationError.make(
                 NSMigrationError, mapping, description.name,
@@ -47,11 +49,13 @@ extension MappingPlan {
             let name = relationship.relationship.name
             var objects: [NSManagedObject] = []
             switch relationship.value {
-            case .migrated(let table, let key):
+            case .migrated(let tables, let key):
                 guard let source else { continue }
                 let context = scope.manager.destinationContext
                 for id in source.objectIDs(forRelationshipNamed: key) {
-                    run.associations[table].forEachDestinationID(of: id) { objects.append(context.object(with: $0)) }
+                    for table in tables {
+                        run.associations[table].forEachDestinationID(of: id) { objects.append(context.object(with: $0)) }
+                    }
                 }
             case .computed(let tree):
                 var scope = scope
@@ -74,7 +78,8 @@ extension MappingPlan {
     }
 
     private func check(_ objects: [NSManagedObject], _ relationship: Relationship, _ manager: NSMigrationManager) throws {
-        guard case .computed = relationship.value, let stray = objects.first(where: { $0.managedObjectContext !== manager.destinationContext })
+        guard case .computed = relationship.value,
+            let stray = objects.first(where: { $0.managedObjectContext !== manager.destinationContext })
         else { return }
         throw MigrationError.make(
             NSMigrationError, mapping, relationship.relationship.name, reason: "\(stray.objectID) is not an object of the destination.",

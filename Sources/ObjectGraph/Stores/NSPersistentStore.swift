@@ -124,7 +124,9 @@ open class NSPersistentStore: NSObject {
     /// Returns the class of the manager that migrates such stores, where a migration manager asks for it: `NSMigrationManager`.
     ///
     /// Override it to return a subclass; the manager uses it unless its `usesStoreSpecificMigrationManager` is false.
-    open class func migrationManagerClass() -> AnyClass { MigrationClasses.manager.withLock { $0 } }
+    open class func migrationManagerClass() -> AnyClass {
+        MigrationClasses.manager.withLock { $0 }
+    }
 
     // MARK: Calls from the coordinator
 
