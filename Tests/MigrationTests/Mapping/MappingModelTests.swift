@@ -45,13 +45,15 @@ import Testing
         for name in ["“Poet”", "“subtitle”", "“cost”", "“PoetToPoet”", "two entity mappings called “BookToBook”", "another version"] {
             #expect(text.contains(name), "\(name)")
         }
-        #expect(all.compactMap { $0.userInfo["property"] as? String }.sorted() == ["author", "cents", "subtitle"])
+        #expect(all.compactMap { $0.userInfo["property"] as? String }.sorted() == ["author", "cents", "chapters", "subtitle"])
     }
 
     @Test("An inferred mapping model migrates by names and renaming identifiers, and can be given a policy")
     func inferred() throws {
         let (old, new) = (LibraryVersions.old(), LibraryVersions.new())
         new.entitiesByName["Writer"]?.renamingIdentifier = "Author"
+        // The relationship to a genre is none to the name of one.
+        new.entitiesByName["Book"]?.relationshipsByName["genre"]?.renamingIdentifier = "kind"
         new.entitiesByName["Book"]?.attributesByName["title"]?.defaultValue = "Untitled"
         new.entitiesByName["Book"]?.attributesByName["cents"]?.renamingIdentifier = "price"
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
