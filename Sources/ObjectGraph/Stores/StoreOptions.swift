@@ -7,6 +7,10 @@
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 /// The option to infer a missing mapping model: an `NSNumber`.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// The option for the stages of a migration: an `NSStagedMigrationManager`.
+public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
+/// The option to leave the part of an inferred migration that can wait to `finishDeferredLightweightMigration()`: an `NSNumber`.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// The option to ignore the model version that the store was written with: an `NSNumber`.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// The option for the number of seconds that a store waits for other users of its file: an `NSNumber`.

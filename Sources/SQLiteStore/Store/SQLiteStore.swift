@@ -47,6 +47,9 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
 
     // MARK: Opening and closing
 
+    /// True: the tables of a file decide, too.
+    package override class var checksModelVersion: Bool { true }
+
     package override func loadMetadata() throws {
         let opened = try SQLiteOpening(self).open()
         opening = (opened.connection, opened.contents)
