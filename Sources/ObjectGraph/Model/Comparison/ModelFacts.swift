@@ -63,6 +63,13 @@ package struct ModelFacts {
         return SHA2.sha256(Data(lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "\u{1E}").utf8))
     }
 
+    /// The facts that affect stores.
+    var ofStores: ModelFacts {
+        var persistent = self
+        persistent.facts = facts.filter { $0.kind == .persistent }
+        return persistent
+    }
+
     // MARK: Collecting
 
     private mutating func add(_ place: String, _ name: String, _ value: String, _ kind: Kind) {
