@@ -1,0 +1,121 @@
+package import Foundation
+
+/// A store that brings its files from one version of the model to another by itself, without an object being made.
+///
+/// Whatever happens meanwhile, the files are those of the older version or, complete, those of the newer one.
+package protocol ModelMigratingStore: FileStore {
+    /// Brings the files at a place to another version of the model. Nobody may have them open.
+    ///
+    /// A call that continues what an earlier process had begun takes up its work.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - options: The options that the store will be opened with.
+    ///   - source: The version that the store was written with.
+    ///   - destination: The version to write.
+    ///   - mapping: What becomes of the entities of the older version.
+    ///   - rules: What is to happen with rows that the newer version forbids, and what may be put off.
+    ///   - progress: Told of the rows that are done, and asked whether to cancel; nil for neither.
+    /// - Throws: Code 134120 once the progress was cancelled, 134110 for rows that the newer version forbids (134111 where they violate a
+    ///   constraint), 134090 where others use the files, and the errors of reading and writing. The files are then as before.
+    static func migrateFiles(
+        at url: URL, options: [AnyHashable: Any]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+        by mapping: InferredMapping, rules: MigrationRules, progress: Progress?
+    ) throws
+
+    /// Returns what a migration would do, and changes nothing.
+    ///
+    /// - Throws: The errors of reading.
+    static func migrationEstimate(
+        at url: URL, options: [AnyHashable: Any]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+        by mapping: InferredMapping
+    ) throws -> MigrationEstimate
+
+    /// Returns the model that the files keep of themselves, with the version hashes of the store; nil where they keep none.
+    ///
+    /// - Throws: Code 259 for a model that cannot be read, and the errors of opening the file.
+    static func keptModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel?
+
+    /// Returns whether a migration has put something off, see ``MigrationRules/deferred``.
+    ///
+    /// - Throws: The errors of reading.
+    static func hasDeferredMigration(at url: URL, options: [AnyHashable: Any]?) throws -> Bool
+
+    /// Does a part of what a migration has put off. Others may use the files.
+    ///
+    /// - Parameter model: The version that the files are of.
+    /// - Returns: Whether there is more to do.
+    /// - Throws: The errors of writing.
+    static func continueDeferredMigration(at url: URL, options: [AnyHashable: Any]?, model: NSManagedObjectModel) throws -> Bool
+}
+
+/// What is to happen in a migration where the mapping does not say.
+package struct MigrationRules: Sendable {
+    /// What is to happen with rows that the newer version forbids: without a value that is required, or equal to another row in what must be
+    /// unique.
+    package enum ForbiddenRows: Sendable {
+        /// The migration fails and names them; nothing is changed.
+        case fail
+        /// A missing value becomes the neutral one of its type (0, false, the empty text, the reference date); of rows that must be unique, the
+        /// first stays as it is, and the others are deleted.
+        case repair
+        /// They stay as they are: the next save of such an object fails. A constraint that rows violate is not enforced by the store.
+        case keep
+    }
+
+    /// What is to happen with rows that the newer version forbids.
+    package var forbiddenRows: ForbiddenRows
+    /// Whether to put off what need not be done before the store is used: dropping old columns and tables, and creating indexes.
+    package var deferred: Bool
+
+    package init(forbiddenRows: ForbiddenRows = .fail, deferred: Bool = false) {
+        self.forbiddenRows = forbiddenRows
+        self.deferred = deferred
+    }
+}
+
+/// What a migration would do.
+package struct MigrationEstimate: Sendable {
+    /// A row that the newer version forbids.
+    package struct ForbiddenRow: Sendable, Equatable {
+        /// The URI of the object, as the older version has it.
+        package let uri: URL
+        /// The entity, in the newer version.
+        package let entity: String
+        /// The properties that are missing, or not unique.
+        package let properties: [String]
+        /// Whether it violates a constraint; false where a required value is missing.
+        package let violatesConstraint: Bool
+
+        package init(uri: URL, entity: String, properties: [String], violatesConstraint: Bool) {
+            self.uri = uri
+            self.entity = entity
+            self.properties = properties
+            self.violatesConstraint = violatesConstraint
+        }
+    }
+
+    /// Whether the files are changed in place; otherwise a copy takes their place.
+    package let isInPlace: Bool
+    /// The number of rows of each entity of the newer version that has objects already, by name.
+    package let rows: [String: Int]
+    /// The number of rows of each entity that is gone, by name: they are deleted.
+    package let deletedRows: [String: Int]
+    /// How many bytes of the disk the migration needs at most, beside those of the files as they are.
+    package let bytes: Int64
+    /// How many rows the newer version forbids.
+    package let forbiddenCount: Int
+    /// The first thousand of them.
+    package let forbidden: [ForbiddenRow]
+
+    package init(
+        isInPlace: Bool, rows: [String: Int], deletedRows: [String: Int], bytes: Int64, forbiddenCount: Int, forbidden: [ForbiddenRow]
+    ) {
+        self.isInPlace = isInPlace
+        self.rows = rows
+        self.deletedRows = deletedRows
+        self.bytes = bytes
+        self.forbiddenCount = forbiddenCount
+        self.forbidden = forbidden
+    }
+}
