@@ -1,3 +1,4 @@
+internal import Migration
 @_spi(Stores) internal import ObjectGraph
 internal import SQLiteStore
 
@@ -8,4 +9,5 @@ internal import SQLiteStore
 @_cdecl("coredata_register_what_ships")
 func registerWhatShips() {
     NSPersistentStoreCoordinator.registerShippedStoreClass(SQLiteStore.self, forStoreType: NSSQLiteStoreType)
+    NSPersistentStoreCoordinator.registerStoreMigrator(AutomaticMigrator())
 }
