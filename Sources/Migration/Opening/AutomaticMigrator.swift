@@ -10,20 +10,57 @@ package struct AutomaticMigrator: StoreMigrator {
         guard let url = opening.url else { throw refusal }
         let refused = refusal.userInfo["metadata"] as? [String: Any]
         // Before anything beside the store is written: one that cannot be migrated is left as it is.
-        let plan = try StoreJourney(opening, at: url, refused: refused, refusal: refusal)
-        if opening.isSet(NSReadOnlyPersistentStoreOption) { throw readOnly(url, plan) }
+        _ = try plannedWay(of: opening, at: url, refused, refusal)
+        if opening.isSet(NSReadOnlyPersistentStoreOption) {
+            throw CoreDataError.make(
+                NSMigrationError, "The store at \(url.path) cannot be migrated.",
+                reason: "It is opened read-only. \(refusal.localizedFailureReason ?? "")",
+                next: "Open it once for writing, or with the model of its version.", cause: refusal, info: [NSFilePathErrorKey: url.path])
+        }
         let lock = try MigrationLock(of: url, timeout: opening.timeout)
         defer { lock.release() }
         // Another process may have migrated it meanwhile.
-        let journey = try StoreJourney(opening, at: url, refused: refused, refusal: refusal)
-        try journey.travel()
+        switch try plannedWay(of: opening, at: url, refused, refusal) {
+        case .steps(let journey, let steps):
+            let runner = journey.store.stepRunner(for: steps.count, in: journey.groups)
+            for step in steps { try runner.take(step) }
+        case .stages(let journey, let parts):
+            let runner = StageRunner(
+                opening: opening, url: url, manager: journey.manager,
+                steps: journey.store.stepRunner(for: parts.count, in: journey.groups))
+            for part in parts { try runner.run(part) }
+        case .none: break
+        }
     }
 
-    private func readOnly(_ url: URL, _ journey: StoreJourney) -> NSError {
-        CoreDataError.make(
-            NSMigrationError, "The store at \(url.path) cannot be migrated.",
-            reason: "It is opened read-only, and is of the version \(journey.source.name), not \(journey.destination.name).",
-            next: "Open it once for writing, or with the model of its version.", info: [NSFilePathErrorKey: url.path])
+    /// What is to be done with a store.
+    enum Way {
+        /// Nothing.
+        case none
+        /// Steps that nobody takes part in.
+        case steps(StoreJourney, [MigrationStep])
+        /// Stages.
+        case stages(StagedJourney, [StagedJourney.Part])
+    }
+
+    /// Finds out what is to be done with a store, and changes nothing.
+    func plannedWay(of opening: StoreOpening, at url: URL, _ refused: [String: Any]?, _ refusal: NSError?) throws -> Way {
+        let store = try StoreVersion(opening, at: url, refused: refused)
+        if let option = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] {
+            guard let manager = option as? NSStagedMigrationManager else {
+                throw CoreDataError.make(
+                    NSMigrationError, "The store at \(url.path) cannot be migrated in stages.",
+                    reason: "The option \(NSPersistentStoreStagedMigrationManagerOptionKey) is a \(Swift.type(of: option)).",
+                    next: "Set an NSStagedMigrationManager.")
+            }
+            let journey = try StagedJourney(store, by: manager)
+            if journey.isAtItsEnd { return .none }
+            return .stages(journey, try journey.parts())
+        }
+        if UnfinishedStage(store.metadata) != nil, let refusal { throw refusal }
+        let journey = try StoreJourney(store, refusal: refusal)
+        if journey.isAtItsEnd { return .none }
+        return .steps(journey, try journey.steps())
     }
 }
 
@@ -33,6 +70,7 @@ extension StoreOpening {
         switch options?[ForbiddenRowsPolicyOption] {
         case let policy as ForbiddenRowsPolicy: policy.rule
         case let text as String: ForbiddenRowsPolicy(rawValue: text)?.rule ?? .fail
+        case let text as NSString: ForbiddenRowsPolicy(rawValue: String(describing: text))?.rule ?? .fail
         default: .fail
         }
     }

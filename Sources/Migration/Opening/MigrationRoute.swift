@@ -23,7 +23,9 @@ struct MigrationRoute {
     /// - Throws: Code 134190 with what cannot be inferred, or 134140 where nothing is to be inferred.
     func steps(from source: KnownVersion, to destination: KnownVersion) throws -> [MigrationStep] {
         do {
-            if let way = try way(from: source, to: destination) { return [MigrationStep(source: source, destination: destination, way: way)] }
+            if let way = try way(from: source, to: destination) {
+                return [MigrationStep(source: source, destination: destination, way: way)]
+            }
         } catch let refusal as NSError where refusal.code == NSInferredMappingModelError {
             if let chain = try chain(from: source, to: destination) { return chain }
             throw refusal
@@ -31,7 +33,8 @@ struct MigrationRoute {
         if let chain = try chain(from: source, to: destination) { return chain }
         throw CoreDataError.make(
             NSMigrationMissingMappingModelError, "The store at \(store.url.path) cannot be migrated.",
-            reason: "There is no mapping model from the version \(source.name) to the version \(destination.name), and none is to be inferred.",
+            reason:
+                "There is no mapping model from the version \(source.name) to the version \(destination.name), and none is to be inferred.",
             next: "Add a mapping model, or set NSInferMappingModelAutomaticallyOption.",
             info: ["sourceModel": source.model, "destinationModel": destination.model])
     }

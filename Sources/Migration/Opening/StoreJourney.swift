@@ -14,12 +14,12 @@ struct StoreJourney {
     /// Finds out the version of a store.
     ///
     /// - Parameters:
-    ///   - refused: The metadata that the store had when it was refused.
-    ///   - refusal: Why it was refused.
+    ///   - store: The store.
+    ///   - refusal: Why it could not be opened; nil where that was not tried.
     /// - Throws: ``StoreNewerThanModelError`` where the program is older than the store, code 134130 where nobody knows the store's version,
     ///   and the errors of reading. Nothing is written.
-    init(_ opening: StoreOpening, at url: URL, refused: [String: Any]?, refusal: NSError) throws {
-        store = try StoreVersion(opening, at: url, refused: refused)
+    init(_ store: StoreVersion, refusal: NSError?) throws {
+        self.store = store
         destination = store.destination
         if store.isOf(destination.model) {
             (source, groups) = (destination, [])
@@ -41,23 +41,14 @@ struct StoreJourney {
     /// Whether the store can be opened as it is.
     var isAtItsEnd: Bool { source.checksum == destination.checksum && store.isOf(destination.model) }
 
-    /// Takes all steps.
-    func travel() throws {
-        if isAtItsEnd { return }
-        let steps = try steps()
-        let progress = store.opening.progress ?? Progress(totalUnitCount: Int64(steps.count))
-        progress.totalUnitCount = Int64(steps.count)
-        let runner = StepRunner(opening: store.opening, url: store.url, groups: groups, progress: progress)
-        for step in steps { try runner.take(step) }
-    }
-
     /// The steps that are to be taken.
     func steps() throws -> [MigrationStep] { try MigrationRoute(store, in: groups).steps(from: source, to: destination) }
 
     // MARK: Errors
 
-    private static func newerStore(
-        _ store: StoreVersion, kept: KnownVersion?, _ destination: KnownVersion, _ reason: String, _ refusal: NSError
+    /// Returns the error for a program that is older than a store.
+    static func newerStore(
+        _ store: StoreVersion, kept: KnownVersion?, _ destination: KnownVersion, _ reason: String, _ refusal: NSError?
     ) -> NSError {
         let identifiers = (store.metadata[NSStoreModelVersionIdentifiersKey] as? [String] ?? []).filter { !$0.isEmpty }
         let name = identifiers.isEmpty ? kept?.name ?? "with the checksum \(store.checksum)" : "“\(identifiers.joined(separator: ", "))”"
@@ -73,11 +64,12 @@ struct StoreJourney {
     }
 
     private static func unknown(
-        _ store: StoreVersion, _ groups: [[KnownVersion]], _ destination: KnownVersion, _ refusal: NSError
+        _ store: StoreVersion, _ groups: [[KnownVersion]], _ destination: KnownVersion, _ refusal: NSError?
     ) -> NSError {
         let versions = groups.flatMap { $0 } + [destination]
         return CoreDataError.make(
-            NSMigrationMissingSourceModelError, "The store at \(store.url.path) cannot be migrated: the model it was written with is missing.",
+            NSMigrationMissingSourceModelError,
+            "The store at \(store.url.path) cannot be migrated: the model it was written with is missing.",
             reason: store.nearestSentence(among: versions, kept: nil),
             next: "Add the version that the store was written with to the bundle of the model.", cause: refusal,
             info: [
@@ -88,6 +80,14 @@ struct StoreJourney {
 }
 
 extension StoreVersion {
+    /// Returns what takes some steps with the store, with a progress that has a unit for each.
+    func stepRunner(for count: Int, in groups: [[KnownVersion]]) -> StepRunner {
+        // A new progress becomes a part of the current one of the thread.
+        let progress = opening.progress ?? Progress(totalUnitCount: Int64(count))
+        progress.totalUnitCount = Int64(count)
+        return StepRunner(opening: opening, url: url, groups: groups, progress: progress)
+    }
+
     /// The checksum of the store's version, from its metadata.
     var checksum: String {
         metadata["NSStoreModelVersionChecksumKey"] as? String

@@ -33,7 +33,7 @@ struct StoreVersion {
 
     /// The version of the coordinator's model.
     var destination: KnownVersion {
-        KnownVersion(opening.coordinator.managedObjectModel.limited(to: opening.configuration), origin: .coordinator)
+        KnownVersion(opening.coordinator.managedObjectModel, in: opening.configuration, origin: .coordinator)
     }
 
     // MARK: The versions that the program knows
@@ -49,7 +49,8 @@ struct StoreVersion {
         return groups.map { group in
             group.compactMap { version in
                 do {
-                    return KnownVersion(try version.model().limited(to: opening.configuration), origin: .bundle(version.name))
+                    return KnownVersion(
+                        try version.model(), in: opening.configuration, origin: .bundle(version.name), checksum: version.checksum)
                 } catch {
                     Log.model.error("\(error.localizedDescription)")
                     return nil
@@ -62,7 +63,8 @@ struct StoreVersion {
     func source(among groups: [[KnownVersion]]) -> KnownVersion? {
         for version in groups.joined() where isOf(version.model) { return adopted(version) }
         guard let merged = NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata) else { return nil }
-        return KnownVersion(merged.limited(to: opening.configuration), origin: .bundle(merged.versionIdentifiers.first.map { "\($0.base)" } ?? "merged"))
+        let names = merged.versionIdentifiers.map { "\($0.base)" }.sorted().joined(separator: ", ")
+        return KnownVersion(merged, in: opening.configuration, origin: .bundle(names.isEmpty ? "merged models" : names))
     }
 
     /// Returns a version whose entities have the hashes of the store, which Apple's framework computes in another way.
@@ -78,7 +80,7 @@ struct StoreVersion {
         guard let files = opening.storeClass as? any ModelMigratingStore.Type,
             let model = try files.keptModel(at: url, options: opening.options)
         else { return nil }
-        return KnownVersion(model.limited(to: opening.configuration), origin: .store)
+        return KnownVersion(model, in: opening.configuration, origin: .store)
     }
 
     // MARK: Differences

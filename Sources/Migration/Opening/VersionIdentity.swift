@@ -22,14 +22,27 @@ struct KnownVersion {
     /// Identifies the version in whatever form it was read: made of this framework's hashes.
     let checksum: String
 
-    init(_ model: NSManagedObjectModel, origin: Origin) {
-        self.model = model
+    /// The checksums that programs may know the whole model by: of the hashes that the model has, of this framework's, and that in
+    /// `VersionInfo.plist`.
+    let checksums: Set<String>
+    /// The whole model, also where the store is limited to a configuration.
+    let whole: NSManagedObjectModel
+
+    /// - Parameters:
+    ///   - whole: The whole model.
+    ///   - configuration: The configuration of the store; nil for all entities.
+    ///   - origin: Where the version is known from.
+    ///   - checksum: A further checksum that the version has.
+    init(_ whole: NSManagedObjectModel, in configuration: String?, origin: Origin, checksum: String? = nil) {
+        self.whole = whole
         self.origin = origin
-        checksum = model.ownVersionChecksum
+        model = whole.limited(to: configuration)
+        self.checksum = model.ownVersionChecksum
+        checksums = Set([whole.versionChecksum, whole.ownVersionChecksum] + (checksum.map { [$0] } ?? []))
     }
 
     /// The version's checksum as programs know it.
-    var publicChecksum: String { model.versionChecksum }
+    var publicChecksum: String { whole.versionChecksum }
 
     /// The version for messages: its name in the bundle, its identifiers, or its checksum.
     var name: String {
@@ -57,7 +70,9 @@ extension NSManagedObjectModel {
         let copy = self.copy() as! NSManagedObjectModel
         let dropped = copy.entities.filter { !names.contains($0.name ?? "") }
         copy.entities = copy.entities.filter { names.contains($0.name ?? "") }
-        for case let relationship as NSRelationshipDescription in dropped.flatMap(\.declaredProperties) { relationship.inverseRelationship = nil }
+        for case let relationship as NSRelationshipDescription in dropped.flatMap(\.declaredProperties) {
+            relationship.inverseRelationship = nil
+        }
         return copy
     }
 

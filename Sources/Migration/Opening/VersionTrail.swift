@@ -15,8 +15,9 @@ enum VersionTrail {
     /// Adds the version that a store was migrated from, and those that precede its new one in the bundle, to the metadata of the store.
     ///
     /// A store whose class cannot set metadata goes without, which is logged.
-    static func extend(of opening: StoreOpening, at url: URL, from source: KnownVersion, to destination: KnownVersion, in groups: [[KnownVersion]])
-    {
+    static func extend(
+        of opening: StoreOpening, at url: URL, from source: KnownVersion, to destination: KnownVersion, in groups: [[KnownVersion]]
+    ) {
         do {
             var metadata = try opening.storeClass.metadataForPersistentStore(with: url)
             var trail = checksums(in: metadata)

@@ -10,6 +10,9 @@ package struct ModelVersion {
     /// Whether it is the current version of its model.
     package var isCurrent: Bool { file.isCurrent }
 
+    /// The checksum in `VersionInfo.plist`; nil where there is none.
+    package var checksum: String? { file.checksum }
+
     /// Reads the version.
     ///
     /// - Throws: Code 259 or 260 for a file that cannot be read.
@@ -31,7 +34,9 @@ package struct ModelVersion {
 
     /// Returns the versions of the model called `name` in a bundle, or in all that the program has; none where there is no such model.
     package static func ofModel(named name: String, in bundle: Bundle?) -> [ModelVersion] {
-        if let embedded = ModelLocator.embedded(in: bundle.map { [$0] }).first(where: { $0.name == name }) { return inOrder(embedded.files) }
+        if let embedded = ModelLocator.embedded(in: bundle.map { [$0] }).first(where: { $0.name == name }) {
+            return inOrder(embedded.files)
+        }
         for url in ModelLocator.models(in: bundle.map { [$0] }) where url.deletingPathExtension().lastPathComponent == name {
             do { return try ofModel(at: url) } catch { Log.model.error("\(error.localizedDescription)") }
         }

@@ -43,8 +43,8 @@ package struct StoreOpening {
     /// Returns whether an option is set to true.
     package func isSet(_ option: String) -> Bool { (options?[option] as? NSNumber)?.boolValue ?? (options?[option] as? Bool) ?? false }
 
-    /// The key in a store's metadata for what a migration in stages has still to do, see the module Migration. A store that has it is not
-    /// opened.
+    /// The key in a store's metadata for what a migration in stages has still to do, see the module Migration. A store that has it is opened
+    /// only where the options have the key too, which the migration sets.
     package static let unfinishedStageKey = "OpenCoreDataUnfinishedStage"
 
     /// Whether a store that cannot be opened as it is may be migrated, as its options say.
@@ -59,7 +59,7 @@ package struct StoreOpening {
     ///   migration in stages did not end.
     func checkVersion(of store: NSPersistentStore) throws {
         guard let metadata = store.metadata else { return }
-        if metadata[Self.unfinishedStageKey] != nil {
+        if metadata[Self.unfinishedStageKey] != nil, options?[Self.unfinishedStageKey] == nil {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleVersionHashError, "The last migration of the store at \(place) did not end.",
                 next: "Open the store with the staged migration manager that began it.", info: ["metadata": metadata])
