@@ -44,7 +44,14 @@ package struct AutomaticMigrator: StoreMigrator {
     }
 
     /// Finds out what is to be done with a store, and changes nothing.
-    func plannedWay(of opening: StoreOpening, at url: URL, _ refused: [String: Any]?, _ refusal: NSError?) throws -> Way {
+    ///
+    /// - Parameters:
+    ///   - refused: The metadata that the store had when it was refused.
+    ///   - refusal: Why it was refused; nil where it was not tried.
+    ///   - permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    func plannedWay(
+        of opening: StoreOpening, at url: URL, _ refused: [String: Any]?, _ refusal: NSError?, permitsMissingValues: Bool? = nil
+    ) throws -> Way {
         let store = try StoreVersion(opening, at: url, refused: refused)
         if let option = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] {
             guard let manager = option as? NSStagedMigrationManager else {
@@ -55,12 +62,12 @@ package struct AutomaticMigrator: StoreMigrator {
             }
             let journey = try StagedJourney(store, by: manager)
             if journey.isAtItsEnd { return .none }
-            return .stages(journey, try journey.parts())
+            return .stages(journey, try journey.parts(permitsMissingValues))
         }
         if UnfinishedStage(store.metadata) != nil, let refusal { throw refusal }
         let journey = try StoreJourney(store, refusal: refusal)
         if journey.isAtItsEnd { return .none }
-        return .steps(journey, try journey.steps())
+        return .steps(journey, try journey.steps(permitsMissingValues))
     }
 }
 

@@ -42,7 +42,11 @@ struct StoreJourney {
     var isAtItsEnd: Bool { source.checksum == destination.checksum && store.isOf(destination.model) }
 
     /// The steps that are to be taken.
-    func steps() throws -> [MigrationStep] { try MigrationRoute(store, in: groups).steps(from: source, to: destination) }
+    ///
+    /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    func steps(_ permitsMissingValues: Bool?) throws -> [MigrationStep] {
+        try MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues).steps(from: source, to: destination)
+    }
 
     // MARK: Errors
 

@@ -51,19 +51,21 @@ struct StagedJourney {
     ///
     /// - Throws: Code 134504 where the store's version is none of the stages' and has no safe way to the nearest, 134506 where it comes after the
     ///   coordinator's, ``StoreNewerThanModelError`` where the program is older; 134190 for a step that cannot be inferred.
-    func parts() throws -> [Part] {
-        if let unfinished = UnfinishedStage(store.metadata) { return try parts(after: unfinished) }
-        guard let start = path.place(of: store) else { return try partsOfUnknown() }
+    ///
+    /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    func parts(_ permitsMissingValues: Bool?) throws -> [Part] {
+        let route = MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues)
+        if let unfinished = UnfinishedStage(store.metadata) { return try parts(after: unfinished, route) }
+        guard let start = path.place(of: store) else { return try partsOfUnknown(route) }
         guard start <= end else { throw backward(from: path.points[start]) }
         let source = try path.points[start].version ?? store.keptModel()
         guard let source else { throw missing(path.points[start]) }
-        return try parts(from: start, as: source)
+        return try parts(from: start, as: source, route)
     }
 
-    private func parts(from start: Int, as first: KnownVersion) throws -> [Part] {
+    private func parts(from start: Int, as first: KnownVersion, _ route: MigrationRoute) throws -> [Part] {
         var parts: [Part] = []
         var (place, current) = (start, first)
-        let route = MigrationRoute(store, in: groups)
         while place < end {
             let next = place + 1
             // The store may be read as an Apple hash only; the stage's own model begins its step.
@@ -87,7 +89,7 @@ struct StagedJourney {
 
     // MARK: Unfinished stages
 
-    private func parts(after unfinished: UnfinishedStage) throws -> [Part] {
+    private func parts(after unfinished: UnfinishedStage, _ route: MigrationRoute) throws -> [Part] {
         guard let from = path.points.firstIndex(where: { $0.checksum == unfinished.source }), from < end,
             let stage = path.custom(at: from), let next = path.points[from + 1].version, let source = path.points[from].version,
             stage.nextModel.versionChecksum == unfinished.destination
@@ -101,14 +103,14 @@ struct StagedJourney {
         let version = from + 1 == end ? destination : next
         let step = MigrationStep(
             source: source, destination: version,
-            way: try MigrationRoute(store, in: groups).inferredWay(from: source, to: version))
-        return [.custom(step, stage)] + (try parts(from: from + 1, as: version))
+            way: try route.inferredWay(from: source, to: version))
+        return [.custom(step, stage)] + (try parts(from: from + 1, as: version, route))
     }
 
     // MARK: Unknown versions
 
     /// Returns the way from the model that the store keeps to the nearest version of the stages, and on from there.
-    private func partsOfUnknown() throws -> [Part] {
+    private func partsOfUnknown(_ route: MigrationRoute) throws -> [Part] {
         let kept = try store.keptModel()
         if let reason = VersionTrail.reasonForNewerStore(store, kept: kept, in: groups) {
             throw StoreJourney.newerStore(store, kept: kept, destination, reason, nil)
@@ -117,7 +119,6 @@ struct StagedJourney {
         guard let kept, let nearest = store.nearest(among: versions), let place = path.place(of: nearest.version) else {
             throw unknown(nil, versions)
         }
-        let route = MigrationRoute(store, in: groups)
         let version = place == end ? destination : nearest.version
         guard let way = try? route.inferredWay(from: kept, to: version), case .store(_, let mapping) = way, mapping.keepsEverything else {
             throw unknown(kept, versions)
@@ -126,7 +127,7 @@ struct StagedJourney {
             "The store at \(store.url.path) is of none of the stages' versions. It is migrated by its own copy of the model to the nearest, \(version.name)."
         )
         let step = MigrationStep(source: kept, destination: version, way: way)
-        return [.step(step, nil)] + (try parts(from: place, as: version))
+        return [.step(step, nil)] + (try parts(from: place, as: version, route))
     }
 
     // MARK: Errors
