@@ -20,12 +20,13 @@ struct StoreJourney {
     ///   and the errors of reading. Nothing is written.
     init(_ store: StoreVersion, refusal: NSError?) throws {
         self.store = store
-        destination = store.destination
-        if store.isOf(destination.model) {
-            (source, groups) = (destination, [])
+        let program = store.destination
+        if store.isOf(program.model) {
+            (source, destination, groups) = (program, program, [])
             return
         }
         groups = store.versionsOfProgram()
+        destination = program.named(among: groups)
         if let known = store.source(among: groups) {
             source = known
             return

@@ -44,6 +44,16 @@ struct KnownVersion {
     /// The version's checksum as programs know it.
     var publicChecksum: String { whole.versionChecksum }
 
+    /// Returns the same version, with the name that it has in a bundle.
+    func named(among groups: [[KnownVersion]]) -> KnownVersion {
+        guard case .coordinator = origin, let same = groups.joined().first(where: { $0.checksum == checksum }) else { return self }
+        return KnownVersion(model: model, origin: same.origin, checksum: checksum, checksums: checksums.union(same.checksums), whole: whole)
+    }
+
+    private init(model: NSManagedObjectModel, origin: Origin, checksum: String, checksums: Set<String>, whole: NSManagedObjectModel) {
+        (self.model, self.origin, self.checksum, self.checksums, self.whole) = (model, origin, checksum, checksums, whole)
+    }
+
     /// The version for messages: its name in the bundle, its identifiers, or its checksum.
     var name: String {
         if case .bundle(let name) = origin { return "“\(name)”" }

@@ -25,17 +25,15 @@ struct StagePath {
 
     /// - Parameters:
     ///   - stages: The stages.
-    ///   - versions: The versions that the program knows, the coordinator's among them.
+    ///   - versions: The versions that are known: those of the program, the coordinator's and the one that the store keeps.
     ///   - configuration: The configuration of the store.
-    /// - Throws: Code 134504 where the model of a custom stage is missing, and where none of a lightweight stage is known; 134110 for stages that
-    ///   name a version twice.
+    /// - Throws: Code 134504 where the model of a custom stage is missing; 134110 for stages that name a version twice.
     init(_ stages: [NSMigrationStage], among versions: [KnownVersion], configuration: String?) throws {
         func known(_ checksum: String) -> KnownVersion? { versions.first { $0.checksums.contains(checksum) } }
         for stage in stages {
             switch stage {
             case let stage as NSLightweightMigrationStage:
                 let found = stage.versionChecksums.map { Point(checksum: $0, version: known($0)) }
-                guard found.contains(where: { $0.version != nil }) else { throw Self.unknown(stage, versions) }
                 for point in found { try append(point, stage) }
             case let stage as NSCustomMigrationStage:
                 for reference in [stage.currentModel, stage.nextModel] {

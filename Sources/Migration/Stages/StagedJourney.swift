@@ -26,8 +26,10 @@ struct StagedJourney {
     init(_ store: StoreVersion, by manager: NSStagedMigrationManager) throws {
         (self.store, self.manager) = (store, manager)
         groups = store.versionsOfProgram()
-        destination = store.destination
-        path = try StagePath(manager.stages, among: [destination] + groups.joined(), configuration: store.opening.configuration)
+        destination = store.destination.named(among: groups)
+        var versions = [destination] + groups.joined()
+        if let kept = try store.keptModel(), store.isOf(kept.model) { versions.append(kept) }
+        path = try StagePath(manager.stages, among: versions, configuration: store.opening.configuration)
         guard let end = path.place(of: destination) else {
             throw CoreDataError.make(
                 NSManagedObjectModelReferenceNotFoundError,

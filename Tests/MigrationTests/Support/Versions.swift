@@ -82,7 +82,8 @@ extension NSManagedObjectModel {
         _ url: URL, _ options: [AnyHashable: Any] = [:], type: String = PaperStore.type, configuration: String? = nil
     ) throws -> NSPersistentStoreCoordinator {
         try opening(
-            url, [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true].merging(options) { $1 },
+            url,
+            [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true].merging(options) { $1 },
             type: type, configuration: configuration)
     }
 }
