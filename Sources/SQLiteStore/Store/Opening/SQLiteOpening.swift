@@ -110,9 +110,9 @@ package struct SQLiteOpening {
             let schema = SQLSchema(model: model, entities: known.entities, tables: known.tables, joins: known.joins)
             return (schema, known.plainPlans)
         }
-        let tables = try tables(in: connection)
+        let tables = try Self.tables(in: connection)
         let schema = SQLSchema(model: model, entities: entities, numbers: Self.dictionary(numbers), fileTables: tables)
-        let missing = missing(schema, in: tables)
+        let missing = Self.missing(schema, in: tables)
         guard missing.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The store at \(connection.path) cannot be used.",
@@ -138,7 +138,7 @@ package struct SQLiteOpening {
     }
 
     /// Returns the columns of the file's tables.
-    private func tables(in connection: SQLConnection) throws -> [String: [String]] {
+    static func tables(in connection: SQLConnection) throws -> [String: [String]] {
         var tables: [String: [String]] = [:]
         let rows = try connection.texts(
             "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name LIKE 'Z%' "
@@ -150,11 +150,11 @@ package struct SQLiteOpening {
 
     /// Returns whether the file has all parts of a schema.
     func isWhole(_ schema: SQLSchema, in connection: SQLConnection) throws -> Bool {
-        try missing(schema, in: tables(in: connection)).isEmpty
+        try Self.missing(schema, in: Self.tables(in: connection)).isEmpty
     }
 
     /// Returns the parts of a schema that the file does not have.
-    private func missing(_ schema: SQLSchema, in fileTables: [String: [String]]) -> [String] {
+    static func missing(_ schema: SQLSchema, in fileTables: [String: [String]]) -> [String] {
         let tables = fileTables.mapValues { Set($0.map { $0.lowercased() }) }
         func missing(_ columns: [String], in table: SQLIdentifier) -> [String] {
             guard let found = tables[table.name] else { return ["the table \(table.name)"] }
@@ -200,9 +200,9 @@ package struct SQLiteOpening {
     /// Returns whether a file without a model has columns for all properties of the model.
     private func hasAllColumns(_ connection: SQLConnection) throws -> Bool {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return false }
-        let tables = try tables(in: connection)
+        let tables = try Self.tables(in: connection)
         let schema = try SQLSchema(
             model: model, entities: entities, numbers: Self.dictionary(numbers(in: connection)), fileTables: tables)
-        return missing(schema, in: tables).isEmpty
+        return Self.missing(schema, in: tables).isEmpty
     }
 }

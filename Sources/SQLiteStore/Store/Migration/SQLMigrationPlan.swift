@@ -1,0 +1,184 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// How the tables of one version become those of another: each column of the newer version with where its values come from.
+///
+/// Keys and entity numbers stay as they are, so that relationships and the history do; new entities get numbers that were never used.
+struct SQLMigrationPlan {
+    /// Where the values of a column come from, in the rows of one entity.
+    struct Value: Equatable {
+        /// The column of the older version; nil for a property that it does not have.
+        var column: SQLIdentifier?
+        /// The older storage and the newer one; nil for values that stay as they are.
+        var conversion: Conversion?
+        /// The literal for rows without a value; nil leaves them without.
+        var fallback: String?
+        /// Whether the column is declared with another type: SQLite would change the values on their way into it.
+        var hasOtherType = false
+
+        struct Conversion: Equatable {
+            let old: SQLStorage
+            let new: SQLStorage
+        }
+
+        /// Whether the values are those of the column.
+        var isAsItIs: Bool { column != nil && fallback == nil && converted("") == nil }
+
+        private func converted(_ name: String) -> String? {
+            conversion.flatMap { SQLMigrationConversion.expression(name, from: $0.old, to: $0.new) }
+        }
+
+        /// Returns the value in SQL.
+        ///
+        /// - Parameter name: The name that the column has by now.
+        func sql(_ name: String) -> String {
+            guard column != nil else { return fallback ?? "NULL" }
+            let value = converted(name) ?? name
+            return fallback.map { "ifnull(\(value), \($0))" } ?? value
+        }
+    }
+
+    struct Column {
+        let name: SQLIdentifier
+        let type: String
+        /// The values by entity number; nil for an entity without the property.
+        var values: [Int64: Value] = [:]
+    }
+
+    struct Table {
+        let name: SQLIdentifier
+        /// The table of the older version with the rows; nil where all entities are new.
+        let source: SQLIdentifier?
+        /// The numbers of the entities with rows, which are those of the older version.
+        let numbers: [Int64]
+        var columns: [Column]
+        /// Whether every row of the older table is of one of these entities, or of an entity that is gone.
+        let isWhole: Bool
+    }
+
+    struct Join {
+        let table: SQLJoinTable
+        /// The table of the older version with the same pairs; nil where there is none.
+        var source: SQLIdentifier?
+        /// The older columns, in the order of the table's own.
+        var columns: [SQLIdentifier?] = []
+    }
+
+    /// A relationship that another kind of storage gets: its pairs are read from the older version and written to the newer one.
+    struct Pairs {
+        /// Returns SELECT of `owner` and `other` over the older version, whose database has a name.
+        let select: @Sendable (String) -> String
+        enum Target {
+            /// A column of the rows that are the owners, with the key of the other.
+            case column(SQLIdentifier, table: SQLIdentifier)
+            /// The columns of a join table.
+            case join(SQLIdentifier, owner: SQLIdentifier, other: SQLIdentifier)
+        }
+        let target: Target
+    }
+
+    /// Something that is done once all rows are there. Doing it twice does no harm.
+    struct Step {
+        let name: String
+        let sql: [String]
+    }
+
+    let source: SQLSchema
+    let destination: SQLSchema
+    var tables: [Table] = []
+    var joins: [Join] = []
+    var pairs: [Pairs] = []
+    /// What completes the rows, in order.
+    var steps: [Step] = []
+    /// The entities of the older version that are gone.
+    var removed: [SQLEntity] = []
+    /// Derived attributes whose values are computed row by row.
+    var derived: [(entity: SQLEntity, attribute: NSDerivedAttributeDescription)] = []
+
+    /// Returns a table of the older version that no table of the newer one comes from.
+    var tablesWithoutSuccessor: [SQLIdentifier] {
+        let used = Set(tables.compactMap { $0.source?.name.lowercased() } + joins.compactMap { $0.source?.name.lowercased() })
+        return (source.tables.map(\.name) + source.joins.map(\.name)).filter { !used.contains($0.name.lowercased()) }
+    }
+
+    /// Whether the rows can stay where they are: only tables and columns are added, renamed, dropped or filled.
+    var canStayInPlace: Bool {
+        if !pairs.isEmpty { return false }
+        var used: Set<String> = []
+        for table in tables {
+            guard let source = table.source else { continue }
+            if !used.insert(source.name.lowercased()).inserted || !table.isWhole { return false }
+            var columns: Set<String> = []
+            for column in table.columns {
+                let values = column.values.values
+                let found = Set(values.compactMap { $0.column?.name.lowercased() })
+                if found.count > 1 || values.contains(where: \.hasOtherType) { return false }
+                guard let name = found.first else { continue }
+                if !columns.insert(name).inserted { return false }
+                // Rows of an entity whose values come from elsewhere would have to be cleared.
+                if values.contains(where: { $0.column == nil }) { return false }
+            }
+        }
+        for join in joins {
+            guard let source = join.source else { continue }
+            let keys = join.columns.prefix(join.table.columns.count)
+            if !used.insert(source.name.lowercased()).inserted || keys.contains(where: { $0 == nil }) { return false }
+        }
+        return true
+    }
+}
+
+/// A value as an SQL literal of the form that columns have.
+enum SQLMigrationLiteral {
+    /// Returns the default value of an attribute as a literal; nil where it has none.
+    ///
+    /// - Throws: The error of a transformable value that cannot be archived.
+    static func defaultValue(of attribute: NSAttributeDescription, _ storage: SQLStorage) throws -> String? {
+        guard let given = attribute.defaultValue, let value = AttributeCheck.conform(given, to: attribute) else { return nil }
+        return try literal(value, attribute, storage)
+    }
+
+    /// Returns the neutral value of an attribute's type as a literal; nil for a type that has none.
+    static func neutral(_ storage: SQLStorage) -> String? {
+        switch storage {
+        case .integer, .boolean, .decimal: "0"
+        case .double, .date: "0.0"
+        case .text: "''"
+        case .data: "X''"
+        case .externalData: "X'01'"
+        case .uuid: "X'" + String(repeating: "00", count: 16) + "'"
+        case .uri, .transformable, .composite: nil
+        }
+    }
+
+    private static func literal(_ value: StorableValue, _ attribute: NSAttributeDescription, _ storage: SQLStorage) throws -> String? {
+        switch value {
+        case .null: return nil
+        case .integer(let number): return "\(number)"
+        case .double(let number):
+            if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
+            return number.isNaN ? nil : "\(number)"
+        case .string(let text): return text.contains("\0") ? "CAST(\(hex(Data(text.utf8))) AS TEXT)" : sqlLiteral(text)
+        case .data(let data):
+            if case .externalData = storage { return hex(Data([1]) + data) }
+            return hex(data)
+        case .uuid(let uuid): return hex(withUnsafeBytes(of: uuid) { Data($0) })
+        case .box(let box):
+            switch storage {
+            case .uri: return (box.value as? URL).map { sqlLiteral($0.absoluteString) }
+            case .decimal:
+                guard let number = box.value as? Decimal else { return nil }
+                switch SQLDecimal(number) {
+                case .integer(let whole): return "\(whole)"
+                case .real(let double): return "\(double)"
+                case .numeral(let digits): return hex(digits)
+                }
+            case .transformable, .composite: return hex(try AttributeArchive.data(of: box.value, attribute))
+            default: return nil
+            }
+        }
+    }
+
+    private static func hex(_ data: Data) -> String { "X'" + data.map { String(format: "%02X", $0) }.joined() + "'" }
+}

@@ -1,0 +1,100 @@
+import CoreData
+import Foundation
+@_spi(Stores) import ObjectGraph
+import Testing
+
+/// What cannot be inferred is refused with code 134190, naming entity and property.
+@Suite struct RefusalTests {
+    private func refusals(_ old: NSManagedObjectModel, _ new: NSManagedObjectModel) throws -> [String] {
+        do {
+            _ = try InferredMapping.infer(from: old, to: new)
+            return []
+        } catch let error as NSError {
+            #expect(error.code == NSInferredMappingModelError)
+            let all = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+            return all.map { error in
+                let place = [error.userInfo["entity"] as? String, error.userInfo["property"] as? String].compactMap { $0 }
+                #expect(error.localizedDescription.contains(place.joined(separator: ".")))
+                return place.joined(separator: ".")
+            }
+        }
+    }
+
+    @Test("Attributes that become relationships, or the other way round, are refused, and each is named")
+    func kinds() throws {
+        let (car, owner) = (Version.entity("Car", [Version.attribute("owner")]), Version.entity("Owner", [Version.attribute("x")]))
+        let (car1, owner1) = (Version.entity("Car"), Version.entity("Owner", [Version.attribute("y", was: "x")]))
+        Version.relate(car1, "owner", to: owner1)
+        #expect(try refusals(Version.model(car, owner), Version.model(car1, owner1)) == ["Car.owner"])
+        #expect(try refusals(Version.model(car1, owner1), Version.model(car, owner)) == ["Car.owner"])
+    }
+
+    @Test("An attribute without a default value cannot be added or become required")
+    func missingDefaults() throws {
+        let old = Version.model(Version.entity("Car", [Version.attribute("name"), Version.attribute("doors", .integer16)]))
+        let new = Version.model(
+            Version.entity(
+                "Car", [Version.attribute("name", isOptional: false), Version.attribute("wheels", .integer16, isOptional: false)]))
+        #expect(try refusals(old, new) == ["Car.name", "Car.wheels"])
+        #expect(throws: Never.self) { try InferredMapping.infer(from: old, to: new, permitsMissingValues: true) }
+    }
+
+    @Test("Types that do not convert into each other are refused")
+    func types() throws {
+        let types: [NSAttributeDescription.AttributeType] = [
+            .integer64, .string, .date, .binaryData, .uuid, .uri, .transformable,
+        ]
+        for old in types {
+            for new in types where old != new {
+                let (before, after) = (
+                    Version.model(Version.entity("Car", [Version.attribute("a", old)])),
+                    Version.model(Version.entity("Car", [Version.attribute("a", new)]))
+                )
+                #expect(try refusals(before, after) == ["Car.a"])
+            }
+        }
+    }
+
+    @Test("A to-many relationship cannot become to-one, and none can lead to objects of another entity")
+    func relationships() throws {
+        func model(_ toMany: Bool, _ toOwner: Bool) -> NSManagedObjectModel {
+            let (car, owner) = (Version.entity("Car"), Version.entity("Owner"))
+            Version.relate(car, "r", toMany: toMany, to: toOwner ? owner : car)
+            return Version.model(car, owner)
+        }
+        #expect(try refusals(model(true, true), model(false, true)) == ["Car.r"])
+        #expect(try refusals(model(false, true), model(false, false)) == ["Car.r"])
+    }
+
+    @Test("Hierarchies cannot be merged")
+    func hierarchies() throws {
+        let old = Version.model(Version.entity("Boat"), Version.entity("Car"))
+        let vehicle = Version.entity("Vehicle")
+        let (boat, car) = (Version.entity("Boat"), Version.entity("Car"))
+        vehicle.subentities = [boat, car]
+        #expect(try refusals(old, Version.model(vehicle, boat, car)) == ["Car"])
+    }
+
+    @Test("Two names for one former property are refused")
+    func rivals() throws {
+        let old = Version.model(Version.entity("Car", [Version.attribute("name")]))
+        let new = Version.model(Version.entity("Car", [Version.attribute("a", was: "name"), Version.attribute("b", was: "name")]))
+        #expect(try refusals(old, new) == ["Car.b"])
+    }
+
+    @Test("A mapping tells what becomes of each entity and where each value comes from")
+    func mapping() throws {
+        let (car, boat) = (Version.entity("Car", [Version.attribute("name")]), Version.entity("Boat", [Version.attribute("name")]))
+        let old = Version.model(car, boat, Version.entity("Gone"))
+        let new = Version.model(
+            Version.entity("Boat", [Version.attribute("name")]),
+            Version.entity("Vehicle", was: "Car", [Version.attribute("title", was: "name"), Version.attribute("note")]),
+            Version.entity("New"))
+        let mapping = try InferredMapping.infer(from: old, to: new)
+        #expect(
+            mapping.entities.map { "\($0.source?.name ?? "-") \($0.kind) \($0.destination?.name ?? "-")" }
+                == ["Boat copy Boat", "- add New", "Car transform Vehicle", "Gone remove -"])
+        let vehicle = try #require(mapping.entity(from: car))
+        #expect(vehicle.attributes.map { "\($0.destination.name) \($0.source?.name ?? "-")" } == ["note -", "title name"])
+    }
+}
