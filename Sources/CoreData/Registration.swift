@@ -10,4 +10,5 @@ internal import SQLiteStore
 func registerWhatShips() {
     NSPersistentStoreCoordinator.registerShippedStoreClass(SQLiteStore.self, forStoreType: NSSQLiteStoreType)
     NSPersistentStoreCoordinator.registerStoreMigrator(AutomaticMigrator())
+    MigrationClasses.manager.set(NSMigrationManager.self)
 }

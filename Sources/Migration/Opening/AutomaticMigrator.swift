@@ -7,7 +7,7 @@ package struct AutomaticMigrator: StoreMigrator {
     package init() {}
 
     package func migrate(_ opening: StoreOpening, refusedWith refusal: NSError) throws {
-        guard let url = opening.url else { throw refusal }
+        guard let url = opening.url, url.isFileURL else { throw refusal }
         let refused = refusal.userInfo["metadata"] as? [String: Any]
         // Before anything beside the store is written: one that cannot be migrated is left as it is.
         _ = try plannedWay(of: opening, at: url, refused, refusal)
@@ -38,7 +38,7 @@ package struct AutomaticMigrator: StoreMigrator {
         /// Nothing.
         case none
         /// Steps that nobody takes part in.
-        case steps(StoreJourney, [MigrationStep])
+        case steps(StoreJourney, [VersionStep])
         /// Stages.
         case stages(StagedJourney, [StagedJourney.Part])
     }

@@ -21,10 +21,10 @@ struct MigrationRoute {
     /// Returns the steps from one version to another.
     ///
     /// - Throws: Code 134190 with what cannot be inferred, or 134140 where nothing is to be inferred.
-    func steps(from source: KnownVersion, to destination: KnownVersion) throws -> [MigrationStep] {
+    func steps(from source: KnownVersion, to destination: KnownVersion) throws -> [VersionStep] {
         do {
             if let way = try way(from: source, to: destination) {
-                return [MigrationStep(source: source, destination: destination, way: way)]
+                return [VersionStep(source: source, destination: destination, way: way)]
             }
         } catch let refusal as NSError where refusal.code == NSInferredMappingModelError {
             if let chain = try chain(from: source, to: destination) { return chain }
@@ -42,19 +42,28 @@ struct MigrationRoute {
     /// Returns the way between two versions; nil where there is no mapping model and none may be inferred.
     ///
     /// - Throws: Code 134190 with what cannot be inferred.
-    func way(from source: KnownVersion, to destination: KnownVersion) throws -> MigrationStep.Way? {
+    func way(from source: KnownVersion, to destination: KnownVersion) throws -> VersionStep.Way? {
+        if let mapped = mappedWay(from: source, to: destination) { return mapped }
         guard mayInfer else { return nil }
         return try inferredWay(from: source, to: destination)
+    }
+
+    /// Returns the way between two versions by a mapping model in the program's bundles, or beside the bundle of the coordinator's model; nil
+    /// where there is none.
+    private func mappedWay(from source: KnownVersion, to destination: KnownVersion) -> VersionStep.Way? {
+        let beside = store.opening.coordinator.managedObjectModel.versionsURL.flatMap { Bundle(url: $0.deletingLastPathComponent()) }
+        let found =
+            MappingModelLocator.namedMappingModel(in: nil, from: source.model, to: destination.model)
+            ?? beside.flatMap { MappingModelLocator.namedMappingModel(in: [$0], from: source.model, to: destination.model) }
+        return found.map { .mappingModel($0.model, $0.name) }
     }
 
     /// Returns the way between two versions by an inferred mapping.
     ///
     /// - Throws: Code 134190 with what cannot be inferred.
-    func inferredWay(from source: KnownVersion, to destination: KnownVersion) throws -> MigrationStep.Way {
+    func inferredWay(from source: KnownVersion, to destination: KnownVersion) throws -> VersionStep.Way {
         guard let files = store.opening.storeClass as? any ModelMigratingStore.Type else {
-            throw CoreDataError.make(
-                NSMigrationError, "The store at \(store.url.path) cannot be migrated.",
-                reason: "Its class \(store.opening.storeClass) does not migrate its files.")
+            return .inferred(try NSMappingModel.inferredMappingModel(forSourceModel: source.model, destinationModel: destination.model))
         }
         return .store(
             files,
@@ -64,7 +73,7 @@ struct MigrationRoute {
     // MARK: Chains
 
     /// Returns the shortest chain over versions of a bundle that has both; nil where there is none.
-    private func chain(from source: KnownVersion, to destination: KnownVersion) throws -> [MigrationStep]? {
+    private func chain(from source: KnownVersion, to destination: KnownVersion) throws -> [VersionStep]? {
         for versions in groups {
             guard let end = versions.firstIndex(where: { $0.checksum == destination.checksum }) else { continue }
             let start = versions.firstIndex { $0.checksum == source.checksum }
@@ -80,8 +89,8 @@ struct MigrationRoute {
     }
 
     /// Searches breadth-first, so that the first chain that is found is the shortest.
-    private func chain(over versions: [KnownVersion], from start: Int, to end: Int, isOrdered: Bool) throws -> [MigrationStep]? {
-        var reached: [Int: MigrationStep] = [:]
+    private func chain(over versions: [KnownVersion], from start: Int, to end: Int, isOrdered: Bool) throws -> [VersionStep]? {
+        var reached: [Int: VersionStep] = [:]
         var places: [Int: Int] = [:]
         var queue = [start]
         while !queue.isEmpty {
@@ -90,10 +99,10 @@ struct MigrationRoute {
                 // What is inferred on the way back, or past the destination, could drop what a later version has again.
                 let isForward = isOrdered && current < next && next <= end
                 guard let way = try step(from: versions[current], to: versions[next], mayInfer: isForward) else { continue }
-                reached[next] = MigrationStep(source: versions[current], destination: versions[next], way: way)
+                reached[next] = VersionStep(source: versions[current], destination: versions[next], way: way)
                 places[next] = current
                 if next == end {
-                    var steps: [MigrationStep] = []
+                    var steps: [VersionStep] = []
                     var place = end
                     while place != start, let step = reached[place], let before = places[place] {
                         steps.append(step)
@@ -108,7 +117,8 @@ struct MigrationRoute {
     }
 
     /// Returns the way of a step in a chain; nil where there is none.
-    private func step(from source: KnownVersion, to destination: KnownVersion, mayInfer: Bool) throws -> MigrationStep.Way? {
+    private func step(from source: KnownVersion, to destination: KnownVersion, mayInfer: Bool) throws -> VersionStep.Way? {
+        if let mapped = mappedWay(from: source, to: destination) { return mapped }
         guard mayInfer, self.mayInfer else { return nil }
         do {
             return try inferredWay(from: source, to: destination)

@@ -14,7 +14,7 @@ struct StepRunner {
     /// Takes a step, and notes in the store where it came from.
     ///
     /// - Throws: Code 134120 once the progress was cancelled, and the errors of the migration. The store is then of the step's source version.
-    func take(_ step: MigrationStep) throws {
+    func take(_ step: VersionStep) throws {
         if progress.isCancelled { throw cancelled }
         let part = Progress(totalUnitCount: 1)
         progress.addChild(part, withPendingUnitCount: 1)
@@ -26,6 +26,8 @@ struct StepRunner {
             try files.migrateFiles(
                 at: url, options: opening.options, from: step.source.model, to: step.destination.model, by: mapping, rules: rules,
                 progress: part)
+        case .mappingModel(let mapping, _), .inferred(let mapping):
+            try ManagedStep(opening: opening, url: url, source: step.source, destination: step.destination).run(mapping, part)
         }
         part.completedUnitCount = part.totalUnitCount
         VersionTrail.extend(of: opening, at: url, from: step.source, to: step.destination, in: groups)

@@ -45,7 +45,7 @@ struct StoreJourney {
     /// The steps that are to be taken.
     ///
     /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
-    func steps(_ permitsMissingValues: Bool?) throws -> [MigrationStep] {
+    func steps(_ permitsMissingValues: Bool?) throws -> [VersionStep] {
         try MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues).steps(from: source, to: destination)
     }
 

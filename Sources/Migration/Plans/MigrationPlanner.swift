@@ -46,7 +46,7 @@ struct MigrationPlanner {
             info: ["NSDifferingEntities": store.entitiesDiffering(from: destination)])
     }
 
-    private func plan(at url: URL, _ steps: [(step: MigrationStep, stage: NSMigrationStage?)]) throws -> MigrationPlan {
+    private func plan(at url: URL, _ steps: [(step: VersionStep, stage: NSMigrationStage?)]) throws -> MigrationPlan {
         var first: MigrationEstimate?
         var lines: [MigrationPlan.Step] = []
         for (number, (step, stage)) in steps.enumerated() {
@@ -62,6 +62,8 @@ struct MigrationPlanner {
                 } else {
                     way = .inPlaceOrCopied
                 }
+            case .mappingModel(_, let name): way = .mappingModel(name)
+            case .inferred: way = .inferredMapping
             }
             lines.append(
                 MigrationPlan.Step(

@@ -90,12 +90,16 @@ struct StagePath {
         return stage
     }
 
-    private static func unknown(_ stage: NSLightweightMigrationStage, _ versions: [KnownVersion]) -> NSError {
-        let names = versions.map { "\($0.name): \($0.publicChecksum)" }
-        return CoreDataError.make(
+    /// Checks that a migration that passes over a version of a stage does not skip the whole stage.
+    ///
+    /// - Throws: Code 134504 where none of the stage's versions is known.
+    func checkPassing(over place: Int) throws {
+        guard let stage = links[place - 1].stage as? NSLightweightMigrationStage else { return }
+        if points.contains(where: { $0.version != nil && stage.versionChecksums.contains($0.checksum) }) { return }
+        let names = points.compactMap(\.version).map { "\($0.name): \($0.publicChecksum)" }
+        throw CoreDataError.make(
             NSManagedObjectModelReferenceNotFoundError, "The stage \(stage.name) would be skipped: none of its versions is known.",
-            reason:
-                "It has the checksums \(stage.versionChecksums.joined(separator: ", ")). The program has \(names.joined(separator: ", ")).",
+            reason: "It has the checksums \(stage.versionChecksums.joined(separator: ", ")). Known are \(names.joined(separator: "; ")).",
             next: "Add the versions to the bundle of the model, or correct the checksums.")
     }
 }

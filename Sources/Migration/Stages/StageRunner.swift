@@ -18,7 +18,7 @@ struct StageRunner {
 
     /// Runs a custom stage from where it was left: the mark in the store says that its first handler has returned, and the version whether the
     /// store was migrated since.
-    private func run(_ stage: NSCustomMigrationStage, _ step: MigrationStep) throws {
+    private func run(_ stage: NSCustomMigrationStage, _ step: VersionStep) throws {
         let metadata = try opening.storeClass.metadataForPersistentStore(with: url)
         let hasBegun = UnfinishedStage(metadata)?.isOf(stage) ?? false
         let isMigrated = hasBegun && StoreModelHashes(metadata)?.areThose(of: step.destination.model.entities) ?? false

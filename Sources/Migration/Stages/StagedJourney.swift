@@ -16,9 +16,9 @@ struct StagedJourney {
     /// A stretch of the path.
     enum Part {
         /// A step that is inferred.
-        case step(MigrationStep, NSMigrationStage?)
+        case step(VersionStep, NSMigrationStage?)
         /// A stage in which the program takes part.
-        case custom(MigrationStep, NSCustomMigrationStage)
+        case custom(VersionStep, NSCustomMigrationStage)
     }
 
     /// - Throws: Code 134504 where the coordinator's version is none of the stages', or a model is missing; 134505 for a store without version
@@ -73,12 +73,13 @@ struct StagedJourney {
             // The store may be read as an Apple hash only; the stage's own model begins its step.
             guard let version = next == end ? destination : path.points[next].version else {
                 guard path.points[next...end].contains(where: { $0.version != nil }) else { throw missing(path.points[next]) }
+                try path.checkPassing(over: next)
                 Log.store.notice(
                     "The version with the checksum \(path.points[next].checksum) is passed over: the program does not have it.")
                 place = next
                 continue
             }
-            let step = MigrationStep(source: current, destination: version, way: try route.inferredWay(from: current, to: version))
+            let step = VersionStep(source: current, destination: version, way: try route.inferredWay(from: current, to: version))
             if let stage = path.custom(at: place) {
                 parts.append(.custom(step, stage))
             } else {
@@ -103,7 +104,7 @@ struct StagedJourney {
                 next: "Open the store with the staged migration manager that began it.")
         }
         let version = from + 1 == end ? destination : next
-        let step = MigrationStep(
+        let step = VersionStep(
             source: source, destination: version,
             way: try route.inferredWay(from: source, to: version))
         return [.custom(step, stage)] + (try parts(from: from + 1, as: version, route))
@@ -128,7 +129,7 @@ struct StagedJourney {
         Log.store.notice(
             "The store at \(store.url.path) is of none of the stages' versions. It is migrated by its own copy of the model to the nearest, \(version.name)."
         )
-        let step = MigrationStep(source: kept, destination: version, way: way)
+        let step = VersionStep(source: kept, destination: version, way: way)
         return [.step(step, nil)] + (try parts(from: place, as: version, route))
     }
 

@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
     func prepareSave() throws {
         post(Self.willSaveObjectsNotification)
         try callWillSave()
-        try validate()
+        if validatesWhenSaving { try validate() }
     }
 
     /// Lets stores write metadata that were set since their last save, where the context has nothing to save.

@@ -116,6 +116,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     private final var knownCaller: StoreCaller?
 
+    /// Whether saves validate objects. A migration saves objects before their relationships are there, and validates them afterwards.
+    package final var validatesWhenSaving = true
     /// The query generation of the context.
     final let generation = QueryGeneration()
 

@@ -121,6 +121,13 @@ open class NSPersistentStore: NSObject {
             reason: "The class does not override setMetadata(_:forPersistentStoreAt:).", next: "Add the store and set its metadata.")
     }
 
+    /// Returns the class of the manager that migrates such stores, where a migration manager asks for it: `NSMigrationManager`.
+    ///
+    /// Override it to return a subclass; the manager uses it unless its `usesStoreSpecificMigrationManager` is false.
+    open class func migrationManagerClass() -> AnyClass {
+        MigrationClasses.manager.withLock { $0 }
+    }
+
     // MARK: Calls from the coordinator
 
     /// Returns whether a URL is the place of a single store. `/dev/null` is not.
@@ -183,4 +190,10 @@ open class NSPersistentStore: NSObject {
             NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: self)) does not serve \(Swift.type(of: request)).",
             next: "Send the request to a store that does.", info: [NSAffectedStoresErrorKey: [self]])
     }
+}
+
+/// The classes of the module that migrates stores, which stands above this one.
+package enum MigrationClasses {
+    /// The class of migration managers; `NSObject` in a program without that module.
+    package static let manager = LockedBox<AnyClass>(NSObject.self)
 }

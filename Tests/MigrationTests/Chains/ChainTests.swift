@@ -48,7 +48,7 @@ struct ChainTests {
                 if step == 2 { throw Interruption() }
             }
         }
-        #expect(migrationFailure { try NSManagedObjectModel(reading: bundle).migrating(url) } != nil)
+        #expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) } != nil)
         #expect(try PaperStore.migrations(of: url).count == 1)
         try NSManagedObjectModel(reading: bundle).migrating(url)
         #expect(try PaperStore.migrations(of: url) == ["Person(age,name) -> Person(name)", "Person(name) -> Person(age,name)"])
@@ -58,7 +58,7 @@ struct ChainTests {
         // The first version lacks the age: a way over it would drop the values.
         let bundle = try shop.bundle([People.model("name"), People.model("name", "#age"), People.model("name", "age")])
         try NSManagedObjectModel(reading: bundle, version: "People 2").opening(url)
-        let error = try #require(migrationFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
+        let error = try #require(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
         #expect(error.code == NSInferredMappingModelError)
         #expect(try PaperStore.migrations(of: url).isEmpty)
     }

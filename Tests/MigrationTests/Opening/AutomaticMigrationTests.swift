@@ -32,7 +32,7 @@ struct AutomaticMigrationTests {
     @Test func withoutTheOptionAStoreOfAnotherVersionIsRefusedAndStaysAsItIs() throws {
         try People.model("name").opening(url)
         let before = try shop.bytes()
-        let error = try #require(migrationFailure { try People.model("name", "email").opening(url) })
+        let error = try #require(openingFailure { try People.model("name", "email").opening(url) })
         #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
         #expect(error.userInfo["NSDifferingEntities"] as? [String] == ["Person"])
         #expect(try shop.bytes() == before)
@@ -48,7 +48,7 @@ struct AutomaticMigrationTests {
         try People.model("name").opening(url)
         let before = try shop.bytes()
         let error = try #require(
-            migrationFailure { try People.model("name", "email").migrating(url, [NSInferMappingModelAutomaticallyOption: false]) })
+            openingFailure { try People.model("name", "email").migrating(url, [NSInferMappingModelAutomaticallyOption: false]) })
         #expect(error.code == NSMigrationMissingMappingModelError)
         #expect(try shop.bytes() == before)
     }
@@ -56,7 +56,7 @@ struct AutomaticMigrationTests {
     @Test func whatCannotBeInferredIsNamed() throws {
         try People.model("name", "#age").opening(url)
         let before = try shop.bytes()
-        let error = try #require(migrationFailure { try People.model("name", "!email").migrating(url) })
+        let error = try #require(openingFailure { try People.model("name", "!email").migrating(url) })
         #expect(error.code == NSInferredMappingModelError)
         #expect(error.localizedDescription.contains("Person.email"))
         #expect(try shop.bytes() == before)
@@ -66,7 +66,7 @@ struct AutomaticMigrationTests {
         try People.model("name").opening(url)
         let before = try shop.bytes()
         let error = try #require(
-            migrationFailure { try People.model("name", "email").migrating(url, [NSReadOnlyPersistentStoreOption: true]) })
+            openingFailure { try People.model("name", "email").migrating(url, [NSReadOnlyPersistentStoreOption: true]) })
         #expect(error.code == NSMigrationError)
         #expect(error.localizedDescription.contains("read-only"))
         #expect(try shop.bytes() == before)
@@ -77,7 +77,7 @@ struct AutomaticMigrationTests {
         let failures = LockedBox<[NSError]>([])
         let url = url
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
-            if let error = migrationFailure({ try People.model("name", "email").migrating(url) }) { failures.withLock { $0.append(error) } }
+            if let error = openingFailure({ try People.model("name", "email").migrating(url) }) { failures.withLock { $0.append(error) } }
         }
         #expect(failures.withLock { $0 }.isEmpty)
         #expect(try PaperStore.migrations(of: url).count == 1)
@@ -89,7 +89,7 @@ struct AutomaticMigrationTests {
         try People.model("name").opening(url)
         let before = try shop.bytes()
         PaperStore.willMigrate.withLock { $0[url.path] = { _ in throw Interruption() } }
-        #expect(migrationFailure { try People.model("name", "email").migrating(url) } is Interruption? == false)
+        #expect(openingFailure { try People.model("name", "email").migrating(url) } is Interruption? == false)
         #expect(try shop.bytes() == before)
         PaperStore.willMigrate.withLock { $0[url.path] = nil }
         try People.model("name", "email").migrating(url)

@@ -70,9 +70,9 @@ struct MigrationPlanTests {
     @Test func whatWouldFailFailsAlready() throws {
         try People.model("name").opening(shop.store)
         description.shouldMigrateStoreAutomatically = false
-        #expect(migrationFailure { _ = try plan(People.model("email")) }?.code == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(openingFailure { _ = try plan(People.model("email")) }?.code == NSPersistentStoreIncompatibleVersionHashError)
         description.shouldMigrateStoreAutomatically = true
         description.shouldInferMappingModelAutomatically = false
-        #expect(migrationFailure { _ = try plan(People.model("email")) }?.code == NSMigrationMissingMappingModelError)
+        #expect(openingFailure { _ = try plan(People.model("email")) }?.code == NSMigrationMissingMappingModelError)
     }
 }

@@ -79,9 +79,9 @@ struct StagedMigrationTests {
         #expect(throws: Interruption.self) { try migrating(third, failing, custom(second, third, notes)) }
         #expect(notes.withLock { $0 } == ["will Person(age,name) 1 true"])
         // The store is of the second version, and its stage has not ended.
-        let refusal = try #require(migrationFailure { try second.opening(url) })
+        let refusal = try #require(openingFailure { try second.opening(url) })
         #expect(refusal.code == NSPersistentStoreIncompatibleVersionHashError)
-        #expect(migrationFailure { try second.migrating(url) }?.code == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(openingFailure { try second.migrating(url) }?.code == NSPersistentStoreIncompatibleVersionHashError)
         try migrating(third, custom(first, second, notes), custom(second, third, notes))
         #expect(
             notes.withLock { $0 } == [
@@ -115,7 +115,7 @@ struct StagedMigrationTests {
         try People.model("name", "phone", entities: ["Pet"]).opening(url)
         let before = try shop.bytes()
         let (old, new) = (People.model("name", "#age", entities: ["Pet"]), People.model("email", entities: ["Toy"]))
-        let error = try #require(migrationFailure { try migrating(new, custom(old, new, LockedBox([]))) })
+        let error = try #require(openingFailure { try migrating(new, custom(old, new, LockedBox([]))) })
         #expect(error.code == NSManagedObjectModelReferenceNotFoundError)
         #expect(error.localizedDescription.contains("Cannot use staged migration with an unknown model version"))
         #expect(error.localizedDescription.contains(old.versionChecksum))
@@ -128,7 +128,7 @@ struct StagedMigrationTests {
         try third.opening(url)
         let before = try shop.bytes()
         let stages = [custom(first, second, LockedBox([])), custom(second, third, LockedBox([]))]
-        let error = try #require(migrationFailure { try migrating(second, stages[0], stages[1]) })
+        let error = try #require(openingFailure { try migrating(second, stages[0], stages[1]) })
         #expect(error.code == NSStagedMigrationBackwardMigrationError)
         #expect(try shop.bytes() == before)
     }
@@ -137,20 +137,20 @@ struct StagedMigrationTests {
         try first.opening(url)
         let before = try shop.bytes()
         // The coordinator's version is none of the stages'.
-        #expect(migrationFailure { try migrating(fourth, lightweight(first, second)) }?.code == NSManagedObjectModelReferenceNotFoundError)
+        #expect(openingFailure { try migrating(fourth, lightweight(first, second)) }?.code == NSManagedObjectModelReferenceNotFoundError)
         // A stage would be skipped, for nobody knows its versions.
         let unknown = NSLightweightMigrationStage(["nobody's"])
         unknown.label = "lost"
-        let skipped = try #require(migrationFailure { try migrating(second, lightweight(first), unknown, lightweight(second)) })
+        let skipped = try #require(openingFailure { try migrating(second, lightweight(first), unknown, lightweight(second)) })
         #expect(skipped.code == NSManagedObjectModelReferenceNotFoundError)
         #expect(skipped.localizedDescription.contains("“lost” would be skipped"))
         // A version is in two places.
-        let twice = migrationFailure {
+        let twice = openingFailure {
             try migrating(second, lightweight(first), custom(second, third, LockedBox([])), lightweight(second))
         }
         #expect(twice?.code == NSMigrationError)
         // The option is something else.
-        let other = migrationFailure { try second.migrating(url, [NSPersistentStoreStagedMigrationManagerOptionKey: "stages"]) }
+        let other = openingFailure { try second.migrating(url, [NSPersistentStoreStagedMigrationManagerOptionKey: "stages"]) }
         #expect(other?.code == NSMigrationError)
         #expect(try shop.bytes() == before)
     }
@@ -161,7 +161,7 @@ struct StagedMigrationTests {
         metadata[StoreOpening.unfinishedStageKey] = ["a", "b"]
         metadata[NSStoreModelVersionHashesKey] = nil
         try PaperStore.setMetadata(metadata, forPersistentStoreAt: url)
-        let error = migrationFailure { try migrating(second, lightweight(first, second)) }
+        let error = openingFailure { try migrating(second, lightweight(first, second)) }
         #expect(error?.code == NSStagedMigrationFrameworkVersionMismatchError)
     }
 
@@ -185,7 +185,7 @@ struct StagedMigrationTests {
         let stage = NSCustomMigrationStage(
             migratingFrom: NSManagedObjectModelReference(fileURL: bundle, versionChecksum: "?"), to: reference(second))
         try first.opening(url)
-        let error = try #require(migrationFailure { try migrating(second, stage) })
+        let error = try #require(openingFailure { try migrating(second, stage) })
         #expect(error.code == NSManagedObjectModelReferenceNotFoundError)
         #expect(error.localizedDescription.contains("“People 2” (\(second.versionChecksum))"))
     }

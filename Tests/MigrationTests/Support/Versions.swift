@@ -89,7 +89,7 @@ extension NSManagedObjectModel {
 }
 
 /// The error that `body` throws; nil when it throws none.
-func migrationFailure(_ body: () throws -> Void) -> NSError? {
+func openingFailure(_ body: () throws -> Void) -> NSError? {
     do {
         try body()
         return nil

@@ -23,7 +23,7 @@ struct UnknownVersionTests {
         try PaperStore.forgetModel(at: url)
         let before = try shop.bytes()
         let bundle = try shop.bundle([People.model("name", entities: ["Pet"]), People.model("email", entities: ["Toy"])])
-        let error = try #require(migrationFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
+        let error = try #require(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
         #expect(error.code == NSMigrationMissingSourceModelError)
         #expect(error.localizedDescription.contains("“People”"))
         #expect(error.userInfo["NSDifferingEntities"] as? [String] == ["Person"])
@@ -33,7 +33,7 @@ struct UnknownVersionTests {
     /// Opens a store with an older program, and expects that nothing happens to its files.
     private func expectRefusal(by older: NSManagedObjectModel, naming names: String...) throws {
         let before = try shop.bytes()
-        let error = try #require(migrationFailure { try older.migrating(url) })
+        let error = try #require(openingFailure { try older.migrating(url) })
         #expect(error.code == StoreNewerThanModelError)
         for name in names { #expect(error.localizedDescription.contains(name)) }
         #expect(try shop.bytes() == before)

@@ -15,6 +15,9 @@ final class ObjectExtras {
 }
 
 extension NSManagedObject {
+    /// The errors of values that properties could not hold, by key; nil for none.
+    package final var refusedValues: [String: NSError]? { extras?.rejectedValues }
+
     final var rejectedValues: [String: NSError]? {
         get { extras?.rejectedValues }
         set {

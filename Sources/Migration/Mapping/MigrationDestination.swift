@@ -1,0 +1,128 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+
+/// The place of the migrated store: its files are written in a folder beside it, and moved into place when they are complete.
+struct MigrationDestination {
+    /// How the store gets to its place.
+    private enum Kind {
+        /// Files that the store class copies.
+        case files(any FileStore.Type)
+        /// The file or folder of an atomic store.
+        case atomic
+        /// Any other store is filled where it is.
+        case direct
+    }
+    let url: URL
+    let type: String
+    let options: [AnyHashable: Any]?
+    private let kind: Kind
+    private let isPersistent: Bool
+
+    init(url: URL, type: String, options: [AnyHashable: Any]?) throws {
+        self.url = url
+        self.type = type
+        var options = options
+        options?[NSReadOnlyPersistentStoreOption] = nil
+        // Making a store anew is no change that others are to be told.
+        options?[NSPersistentHistoryTrackingKey] = nil
+        self.options = Self.withoutMigration(options)
+        guard let storeClass = NSPersistentStoreCoordinator.registeredStoreTypes[type] else {
+            throw CoreDataError.make(
+                NSMigrationManagerDestinationStoreError, "The store cannot be migrated.",
+                reason: "There is no store class for the type “\(type)”.", next: "Call registerStoreClass(_:forStoreType:) first.")
+        }
+        isPersistent = storeClass.isPersistent
+        if url.isFileURL, storeClass.isSingleStoreURL(url), isPersistent {
+            kind = (storeClass as? any FileStore.Type).map { .files($0) } ?? (storeClass is NSAtomicStore.Type ? .atomic : .direct)
+        } else {
+            kind = .direct
+        }
+    }
+
+    /// Returns options without those that migrate a store when it is opened.
+    static func withoutMigration(_ options: [AnyHashable: Any]?) -> [AnyHashable: Any]? {
+        var options = options
+        for key in [
+            NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+            "NSPersistentStoreStagedMigrationManagerOptionKey", "NSPersistentStoreDeferredLightweightMigrationOptionKey",
+        ] { options?[key] = nil }
+        return options
+    }
+
+    /// Whether the store may be saved again and again while it is filled; an atomic store writes its whole file each time.
+    var savesInParts: Bool {
+        if case .atomic = kind {
+            false
+        } else {
+            NSPersistentStoreCoordinator.registeredStoreTypes[type].map { !($0 is NSAtomicStore.Type) } ?? true
+        }
+    }
+    /// Whether a migration that was killed can be resumed.
+    var isResumable: Bool { if case .files = kind { true } else { false } }
+
+    /// The folder of the unfinished store.
+    var folder: URL { url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-migration", isDirectory: true) }
+    /// The place of the store while it is filled.
+    var unfinished: URL { if case .direct = kind { url } else { folder.appendingPathComponent(url.lastPathComponent) } }
+    var journal: URL { folder.appendingPathComponent("journal") }
+
+    /// Whether there is something at the place of the store already.
+    var isTaken: Bool {
+        guard case .direct = kind else {
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return false }
+            // A destroyed store leaves an empty file.
+            return attributes[.type] as? FileAttributeType != .typeRegular || (attributes[.size] as? NSNumber)?.intValue != 0
+        }
+        return false
+    }
+
+    /// Makes the folder of the unfinished store, empty.
+    func prepare() throws {
+        if case .direct = kind { return }
+        try removeUnfinished()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    func removeUnfinished() throws {
+        if case .direct = kind { return }
+        if FileManager.default.fileExists(atPath: folder.path) { try FileManager.default.removeItem(at: folder) }
+    }
+
+    /// Moves the complete store, which is closed, to its place, and syncs it.
+    func moveIntoPlace() throws {
+        switch kind {
+        case .direct: return
+        case .files(let files): try files.replaceFiles(at: url, options: options, from: unfinished, sourceOptions: options)
+        case .atomic:
+            try synchronize(unfinished)
+            // An empty file may be there.
+            guard rename(unfinished.path, url.path) == 0 else {
+                throw CoreDataError.make(
+                    CocoaError.Code.fileWriteUnknown.rawValue, "The store cannot be moved to \(url.path).",
+                    reason: String(cString: strerror(errno)), info: [NSFilePathErrorKey: url.path])
+            }
+            try synchronize(url.deletingLastPathComponent())
+        }
+        do { try removeUnfinished() } catch { Log.store.notice("The folder \(folder.path) stays: \(error.localizedDescription)") }
+    }
+
+    /// Syncs a file, or a folder and what is in it.
+    private func synchronize(_ url: URL) throws {
+        if url == unfinished, let files = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil) {
+            for case let file as URL in files { try synchronizeOne(file) }
+        }
+        try synchronizeOne(url)
+    }
+
+    private func synchronizeOne(_ url: URL) throws {
+        let descriptor = open(url.path, O_RDONLY)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw CoreDataError.make(
+                CocoaError.Code.fileWriteUnknown.rawValue, "The file \(url.path) cannot be synced.",
+                reason: String(cString: strerror(errno)), info: [NSFilePathErrorKey: url.path])
+        }
+    }
+}

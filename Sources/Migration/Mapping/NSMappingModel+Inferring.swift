@@ -1,0 +1,64 @@
+internal import Foundation
+public import ObjectGraph
+internal import Predicates
+
+extension NSMappingModel {
+    /// Infers the mapping model between two versions of a model, from names, renaming identifiers and types.
+    ///
+    /// - Parameters:
+    ///   - sourceModel: The older version.
+    ///   - destinationModel: The newer version.
+    /// - Returns: The mapping model. It may be changed before a migration, such as by giving an entity mapping a policy.
+    /// - Throws: Code 134190 with every change that cannot be inferred, naming entity and property.
+    public class func inferredMappingModel(
+        forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
+    ) throws -> NSMappingModel {
+        let inferred = try InferredMapping.infer(from: sourceModel, to: destinationModel)
+        var names: [String: String] = [:]
+        for entity in inferred.entities {
+            guard let source = entity.source?.name, let destination = entity.destination?.name else { continue }
+            names[source] = "\(source)To\(destination)"
+        }
+        // Abstract entities have no objects of their own.
+        return NSMappingModel(
+            entityMappings: inferred.entities.filter { !($0.destination ?? $0.source)!.isAbstract || $0.destination == nil }.map {
+                mapping(of: $0, names)
+            })
+    }
+
+    private static func mapping(of entity: InferredMapping.Entity, _ names: [String: String]) -> NSEntityMapping {
+        let mapping = NSEntityMapping()
+        mapping.sourceEntityName = entity.source?.name
+        mapping.sourceEntityVersionHash = entity.source?.versionHash
+        mapping.destinationEntityName = entity.destination?.name
+        mapping.destinationEntityVersionHash = entity.destination?.versionHash
+        switch entity.kind {
+        case .add: mapping.mappingType = .addEntityMappingType
+        case .remove: mapping.mappingType = .removeEntityMappingType
+        case .copy: mapping.mappingType = .copyEntityMappingType
+        case .transform: mapping.mappingType = .transformEntityMappingType
+        }
+        mapping.attributeMappings = entity.attributes.map { attribute in
+            let property = NSPropertyMapping(
+                name: attribute.destination.name, valueExpression: attribute.source.map { MappingExpressions.path([$0.name]) })
+            property.keepsDefaultForNil = true
+            return property
+        }
+        mapping.relationshipMappings = entity.relationships.map { relationship in
+            NSPropertyMapping(
+                name: relationship.destination.name,
+                valueExpression: relationship.source.flatMap { source in
+                    expression(for: source, names)
+                })
+        }
+        return mapping
+    }
+
+    /// The objects of a relationship may be of several entities, each with a mapping of its own.
+    private static func expression(for source: NSRelationshipDescription, _ names: [String: String]) -> ValueExpression? {
+        let targets = (source.destinationEntity?.allKinds ?? []).filter { !$0.isAbstract }.compactMap { $0.name.flatMap { names[$0] } }
+        guard let first = targets.first else { return nil }
+        if targets.count == 1 { return MappingExpressions.destinationInstances(of: first, path: [source.name]) }
+        return MappingExpressions.destinationInstances(ofAny: targets, path: [source.name])
+    }
+}
