@@ -112,7 +112,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        try SQLiteMetadata.readWithModelHashes(from: SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout))
+        try SQLiteMetadata.readWithModelHashes(from: SQLiteFiles.connectForReadingOnce(url, timeout: SQLiteStoreDefaults.timeout))
     }
 
     package override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
