@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
+        .plugin(name: "ShipModels", targets: ["ShipModels"]),
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
     ],
     traits: [
@@ -174,6 +175,13 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
         .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
+        // Notes versions of models as shipped.
+        .plugin(
+            name: "ShipModels",
+            capability: .command(
+                intent: .custom(verb: "ship-models", description: "Notes the versions of the package's models as shipped."),
+                permissions: [.writeToPackageDirectory(reason: "To write VersionHashes.lock into the bundles of models.")]),
+            dependencies: ["ModelCompilerTool"]),
         .testTarget(name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration"], swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),

@@ -9,5 +9,6 @@ internal import SQLiteStore
 @_cdecl("coredata_register_what_ships")
 func registerWhatShips() {
     NSPersistentStoreCoordinator.registerShippedStoreClass(SQLiteStore.self, forStoreType: NSSQLiteStoreType)
+    NSPersistentStoreCoordinator.registerStoreMigrator(AutomaticMigrator())
     MigrationClasses.manager.set(NSMigrationManager.self)
 }

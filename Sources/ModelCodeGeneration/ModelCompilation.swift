@@ -43,6 +43,8 @@ package struct ModelCompilation {
                 compiled.append((version, model))
                 resources.append(ModelResource(name: "\(version).mom", data: try model.compiledModel()))
             }
+            // The modules in class names are no part of what was shipped, nor of hashes.
+            diagnostics += try ShippedVersions(of: url).diagnostics(of: compiled, in: url)
             embedding = EmbeddedModelCode(name: name, modelFile: url.lastPathComponent, versions: versions, currentVersion: current).file
             resources.append(versionInfo(of: compiled, current: current))
         } catch let diagnostic as ModelDiagnostic {

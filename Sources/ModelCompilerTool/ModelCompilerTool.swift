@@ -11,6 +11,7 @@ import ModelCodeGeneration
 @main enum ModelCompilerTool {
     static func main() {
         if CommandLine.arguments.dropFirst().first == "--mapping" { return compileMapping(Array(CommandLine.arguments.dropFirst(2))) }
+        if CommandLine.arguments.dropFirst().first == "--ship" { return ship(CommandLine.arguments.dropFirst(2)) }
         let isStrict = CommandLine.arguments.dropFirst().first == "--strict"
         let arguments = CommandLine.arguments.dropFirst(isStrict ? 2 : 1)
         guard arguments.count >= 3 else {
@@ -46,6 +47,22 @@ import ModelCodeGeneration
         } catch {
             report("\(mapping.path): error: \(error.localizedDescription)")
             exit(1)
+        }
+    }
+
+    /// Notes the versions of models as shipped, for the plugin `ShipModels`: `ModelCompilerTool --ship <model>…`.
+    private static func ship(_ models: ArraySlice<String>) {
+        for path in models {
+            do {
+                let names = try ShippedVersions.ship(URL(fileURLWithPath: path)).map { "“\($0)”" }.joined(separator: ", ")
+                print(names.isEmpty ? "\(path): every version was shipped before." : "\(path): shipped \(names).")
+            } catch let diagnostic as ModelDiagnostic {
+                report("\(diagnostic)")
+                exit(1)
+            } catch {
+                report("\(path): error: \(error.localizedDescription)")
+                exit(1)
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //     store-writer count <file> <times>          counts one number up, together with others that do the same
 //     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
 //     store-writer walk <milliseconds> <owners>  walks relationships of a remote store that answers after a while, with one thread for all tasks
+//     store-writer stages <file> <objects>       fills a store, or brings it to a later version in stages
 
 import CoreData
 import Synchronization
@@ -77,7 +78,7 @@ func count(_ context: NSManagedObjectContext, _ times: Int) throws {
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let number = Int64(arguments[3]) else {
-    report("usage: store-writer save|count <file> <number>, fetch|walk <milliseconds> <number>")
+    report("usage: store-writer save|count|stages <file> <number>, fetch|walk <milliseconds> <number>")
     exit(2)
 }
 if arguments[1] == "fetch" || arguments[1] == "walk" {
@@ -97,6 +98,13 @@ if arguments[1] == "fetch" || arguments[1] == "walk" {
         done.signal()
     }
     done.wait()
+    exit(0)
+}
+if arguments[1] == "stages" {
+    do { try StagedWriter.run(arguments[2], Int(number)) } catch {
+        report("error: \(error)")
+        exit(1)
+    }
     exit(0)
 }
 do {

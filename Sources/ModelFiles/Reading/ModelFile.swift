@@ -176,6 +176,7 @@ package struct ModelFile {
             data = try contents ?? Data(contentsOf: url)
         } catch { throw ModelFileError.missing(url.path, "It cannot be opened: \(error)") }
         try ModelFile.read(data, form: form, file: url.path, into: model)
+        if contents == nil, let bundle = bundleOfVersions { model.versionsURL = bundle }
         for entity in model.entities {
             entity.moduleOfClasses = module
             if let hash = hashes?[entity.name ?? ""] { entity.adopt(versionHash: hash) }

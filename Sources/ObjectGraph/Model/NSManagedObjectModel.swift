@@ -33,6 +33,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The unknown elements of a model file and the positions of Xcode's diagram, preserved when the model is written.
     package final var unknownElements: [XMLElement] = []
     package final var diagram: [XMLElement] = []
+    /// The bundle of versions that the model was read from; nil for one of no bundle. A migration finds older versions there.
+    package final var versionsURL: URL?
 
     package final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
@@ -104,6 +106,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         copy.modelFileAttributes = modelFileAttributes
         copy.unknownElements = unknownElements
         copy.diagram = diagram
+        copy.versionsURL = versionsURL
         /// Requests refer to the copied entities.
         func remapped(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
             let duplicate = request.copy() as! NSFetchRequest<any NSFetchRequestResult>

@@ -58,8 +58,10 @@ extension NSPersistentStoreCoordinator {
     ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
     ///   - storeURL: The URL of the store; nil for a store without one.
     ///   - options: The options to open the store with.
-    /// - Returns: The store.
-    /// - Throws: Code 134000 for an unknown type, 134010 when the metadata names another type, 134080 when a store at the URL is already
+    /// - Returns: The store. One of another version of the model is migrated first, if the options say so: see
+    ///   ``NSMigratePersistentStoresAutomaticallyOption``.
+    /// - Throws: Code 134100 for a store of another version that is not to be migrated, the errors of the migration,
+    ///   134000 for an unknown type, 134010 when the metadata names another type, 134080 when a store at the URL is already
     ///   open, 134070 when the store violates its contract, or the store's own error.
     @discardableResult
     public func addPersistentStore(
@@ -80,17 +82,34 @@ extension NSPersistentStoreCoordinator {
         let place = storeURL.flatMap { storeClass.isSingleStoreURL($0) ? $0 : nil }
         try reserve(place)
         defer { giveUpReservation(of: place) }
-        let store = storeClass.init(
-            persistentStoreCoordinator: self, configurationName: configuration, at: storeURL ?? NSPersistentStore.noURL, options: options)
-        try store.loadMetadata()
-        if store.metadata == nil, let storeURL { store.metadata = Self.basicMetadata(ofType: storeType, at: storeURL) }
-        try check(store, type: storeType)
+        let store = try identifiedStore(
+            StoreOpening(
+                coordinator: self, storeClass: storeClass, type: storeType, configuration: configuration, url: storeURL, options: options))
         try store.connectInterface()
         try checkUUID(of: store, among: persistentStores)
         try store.open()
         try append(store)
         store.didAdd(to: self)
         postStoresChange(NSAddedPersistentStoresKey, store)
+        return store
+    }
+
+    /// Creates a store and loads its metadata. A store of another version is migrated first, if the options say so.
+    private func identifiedStore(_ opening: StoreOpening) throws -> NSPersistentStore {
+        do { return try storeOfModelVersion(opening) } catch let refusal as NSError where refusal.isVersionRefusal {
+            try opening.migrate(refusedWith: refusal)
+        }
+        return try storeOfModelVersion(opening)
+    }
+
+    private func storeOfModelVersion(_ opening: StoreOpening) throws -> NSPersistentStore {
+        let store = opening.storeClass.init(
+            persistentStoreCoordinator: self, configurationName: opening.configuration, at: opening.url ?? NSPersistentStore.noURL,
+            options: opening.options)
+        try store.loadMetadata()
+        if store.metadata == nil, let url = opening.url { store.metadata = Self.basicMetadata(ofType: opening.type, at: url) }
+        try check(store, type: opening.type)
+        try opening.checkVersion(of: store)
         return store
     }
 

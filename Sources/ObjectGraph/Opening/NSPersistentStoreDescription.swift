@@ -28,6 +28,16 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         get { flag(NSInferMappingModelAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
     }
+    /// What happens in a migration with rows that the new version forbids. The default is ``ForbiddenRowsPolicy/fail``. Not in Apple's API.
+    open var forbiddenRowsPolicy: ForbiddenRowsPolicy {
+        get { (options[ForbiddenRowsPolicyOption] as? NSString).flatMap { ForbiddenRowsPolicy(rawValue: String(describing: $0)) } ?? .fail }
+        set { setOption(NSString(string: newValue.rawValue), forKey: ForbiddenRowsPolicyOption) }
+    }
+    /// A progress that a migration reports to, and that cancels it; see ``MigrationProgressOption``. Not in Apple's API.
+    open var migrationProgress: Progress? {
+        get { options[MigrationProgressOption] as? Progress }
+        set { setOption(newValue, forKey: MigrationProgressOption) }
+    }
     /// The number of seconds that the store waits while others lock its file. The default is 240; see ``NSPersistentStoreTimeoutOption``.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout }

@@ -134,6 +134,9 @@ open class NSPersistentStore: NSObject {
     @_spi(Stores) open class func isSingleStoreURL(_ url: URL) -> Bool { url.path != "/dev/null" }
     /// Whether the contents of such stores outlive the instances, so that there is something to destroy.
     @_spi(Stores) open class var isPersistent: Bool { true }
+    /// Whether ``loadMetadata()`` compares the version of the store with that of the model itself, with code 134100 for another one. The
+    /// coordinator compares the version hashes in the metadata otherwise.
+    @_spi(Stores) open class var checksModelVersion: Bool { false }
 
     /// Called once the metadata was checked, before the store receives requests.
     @_spi(Stores) open func open() throws {}

@@ -7,6 +7,10 @@
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 /// The option to infer a missing mapping model: an `NSNumber`.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// The option for the stages of a migration: an `NSStagedMigrationManager`.
+public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
+/// The option to leave the part of an inferred migration that can wait to `finishDeferredLightweightMigration()`: an `NSNumber`.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// The option to ignore the model version that the store was written with: an `NSNumber`.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// The option for the number of seconds that a store waits for other users of its file: an `NSNumber`.
@@ -27,3 +31,22 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersisten
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
 /// The option to destroy a store even if it is in use: an `NSNumber`.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
+
+/// The option for what happens in a migration with rows that the new version forbids: a ``ForbiddenRowsPolicy`` or its raw value. Not one of
+/// Apple's.
+public let ForbiddenRowsPolicyOption = "ForbiddenRowsPolicyOption"
+/// The option for a `Progress` that an automatic migration reports to and is cancelled by. Without it, the migration reports to the current
+/// progress of the thread that opens the store. Not one of Apple's.
+public let MigrationProgressOption = "MigrationProgressOption"
+
+/// What happens in an automatic migration with rows that the new version forbids: those without a value that becomes required, and those that
+/// are equal in what becomes unique.
+public enum ForbiddenRowsPolicy: String, Sendable {
+    /// The migration fails, and names the rows. The store is as before.
+    case fail
+    /// A missing value becomes the neutral one of its type: 0, false, the empty text. Of rows that must be unique, all but the first are
+    /// deleted.
+    case repair
+    /// The rows stay as they are, and fail validation when they are next saved.
+    case keep
+}

@@ -47,6 +47,9 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
 
     // MARK: Opening and closing
 
+    /// True: the tables of a file decide, too.
+    package override class var checksModelVersion: Bool { true }
+
     package override func loadMetadata() throws {
         let opened = try SQLiteOpening(self).open()
         opening = (opened.connection, opened.contents)
@@ -109,7 +112,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        try SQLiteMetadata.readWithModelHashes(from: SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout))
+        try SQLiteMetadata.readWithModelHashes(from: SQLiteFiles.connectForReadingOnce(url, timeout: SQLiteStoreDefaults.timeout))
     }
 
     package override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {

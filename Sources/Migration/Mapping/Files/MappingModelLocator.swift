@@ -12,10 +12,17 @@ enum MappingModelLocator {
     static func mappingModel(in bundles: [Bundle]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
         -> NSMappingModel?
     {
+        namedMappingModel(in: bundles, from: source, to: destination)?.model
+    }
+
+    /// Returns the first mapping model that fits both models, with its name.
+    static func namedMappingModel(
+        in bundles: [Bundle]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+    ) -> (name: String, model: NSMappingModel)? {
         for candidate in candidates(in: bundles) {
             do {
                 let model = try candidate.read()
-                if fits(model, source, destination) { return model.resolved(from: source, to: destination) }
+                if fits(model, source, destination) { return (candidate.name, model.resolved(from: source, to: destination)) }
             } catch { Log.model.error("\(error.localizedDescription)") }
         }
         return nil

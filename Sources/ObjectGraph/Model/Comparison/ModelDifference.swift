@@ -43,3 +43,10 @@ extension NSManagedObjectModel {
         ModelDifference.between(ModelFacts(of: self), ModelFacts(of: other), withFileAttributes: includingFileAttributes)
     }
 }
+
+extension ModelDifference {
+    /// Returns a sentence for each difference between two models that affects stores: “Album.title: isOptional is true here, false there.”
+    package static func persistent(_ model: NSManagedObjectModel, _ other: NSManagedObjectModel) -> [String] {
+        between(ModelFacts(of: model).ofStores, ModelFacts(of: other).ofStores)
+    }
+}

@@ -63,6 +63,19 @@ package struct ModelFacts {
         return SHA2.sha256(Data(lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "\u{1E}").utf8))
     }
 
+    /// Returns what affects stores in an entity, without what it inherits: values by place and name, such as `Album.title isOptional`.
+    package static func valuesForStores(of entity: NSEntityDescription) -> [String: String] {
+        let facts = ModelFacts(of: entity).ofStores.facts
+        return Dictionary(facts.map { ("\($0.place) \($0.name)", $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The facts that affect stores.
+    var ofStores: ModelFacts {
+        var persistent = self
+        persistent.facts = facts.filter { $0.kind == .persistent }
+        return persistent
+    }
+
     // MARK: Collecting
 
     private mutating func add(_ place: String, _ name: String, _ value: String, _ kind: Kind) {

@@ -19,7 +19,7 @@ extension SQLiteStore: ModelMigratingStore {
     }
 
     package static func keptModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
-        let connection = try SQLiteFiles.connectForReading(url, timeout: SQLiteOptions(options).timeout)
+        let connection = try SQLiteFiles.connectForReadingOnce(url, timeout: SQLiteOptions(options).timeout)
         guard let model = try SQLiteModelCache.model(in: connection) else { return nil }
         StoreModelHashes(try SQLiteMetadata.read(from: connection))?.adopt(in: model)
         return model

@@ -24,6 +24,11 @@ package struct SQLiteOpening {
             let contents = try SQLiteContents(connection)
             return (connection, contents, try metadata(of: connection, contents))
         }
+        // A refused file with a log is left as it is.
+        if let look = SQLiteFiles.connectForLooking(url) {
+            let contents = try SQLiteContents(look)
+            if contents.hasTable("Z_METADATA") { _ = try metadata(of: look, contents) }
+        }
         let connection = try SQLiteFiles.connectForWriting(url, timeout: options.timeout, creates: true)
         var contents = try SQLiteContents(connection)
         if contents.parts.isEmpty {

@@ -1,0 +1,100 @@
+package import Foundation
+internal import Logging
+@_spi(Stores) package import ObjectGraph
+
+/// Migrates stores of other versions when they are opened.
+package struct AutomaticMigrator: StoreMigrator {
+    package init() {}
+
+    package func migrate(_ opening: StoreOpening, refusedWith refusal: NSError) throws {
+        guard let url = opening.url, url.isFileURL else { throw refusal }
+        let refused = refusal.userInfo["metadata"] as? [String: Any]
+        // Before anything beside the store is written: one that cannot be migrated is left as it is.
+        _ = try plannedWay(of: opening, at: url, refused, refusal)
+        if opening.isSet(NSReadOnlyPersistentStoreOption) {
+            throw CoreDataError.make(
+                NSMigrationError, "The store at \(url.path) cannot be migrated.",
+                reason: "It is opened read-only. \(refusal.localizedFailureReason ?? "")",
+                next: "Open it once for writing, or with the model of its version.", cause: refusal, info: [NSFilePathErrorKey: url.path])
+        }
+        let lock = try MigrationLock(of: url, timeout: opening.timeout)
+        defer { lock.release() }
+        // Another process may have migrated it meanwhile.
+        switch try plannedWay(of: opening, at: url, refused, refusal) {
+        case .steps(let journey, let steps):
+            let runner = journey.store.stepRunner(for: steps.count, in: journey.groups)
+            for step in steps { try runner.take(step) }
+        case .stages(let journey, let parts):
+            let runner = StageRunner(
+                opening: opening, url: url, manager: journey.manager,
+                steps: journey.store.stepRunner(for: parts.count, in: journey.groups))
+            for part in parts { try runner.run(part) }
+        case .none: break
+        }
+    }
+
+    /// What is to be done with a store.
+    enum Way {
+        /// Nothing.
+        case none
+        /// Steps that nobody takes part in.
+        case steps(StoreJourney, [VersionStep])
+        /// Stages.
+        case stages(StagedJourney, [StagedJourney.Part])
+    }
+
+    /// Finds out what is to be done with a store, and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - refused: The metadata that the store had when it was refused.
+    ///   - refusal: Why it was refused; nil where it was not tried.
+    ///   - permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    func plannedWay(
+        of opening: StoreOpening, at url: URL, _ refused: [String: Any]?, _ refusal: NSError?, permitsMissingValues: Bool? = nil
+    ) throws -> Way {
+        let store = try StoreVersion(opening, at: url, refused: refused)
+        if let option = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] {
+            guard let manager = option as? NSStagedMigrationManager else {
+                throw CoreDataError.make(
+                    NSMigrationError, "The store at \(url.path) cannot be migrated in stages.",
+                    reason: "The option \(NSPersistentStoreStagedMigrationManagerOptionKey) is a \(Swift.type(of: option)).",
+                    next: "Set an NSStagedMigrationManager.")
+            }
+            let journey = try StagedJourney(store, by: manager)
+            if journey.isAtItsEnd { return .none }
+            return .stages(journey, try journey.parts(permitsMissingValues))
+        }
+        if UnfinishedStage(store.metadata) != nil, let refusal { throw refusal }
+        let journey = try StoreJourney(store, refusal: refusal)
+        if journey.isAtItsEnd { return .none }
+        return .steps(journey, try journey.steps(permitsMissingValues))
+    }
+}
+
+extension StoreOpening {
+    /// What is to happen with rows that the new version forbids.
+    var forbiddenRows: MigrationRules.ForbiddenRows {
+        switch options?[ForbiddenRowsPolicyOption] {
+        case let policy as ForbiddenRowsPolicy: policy.rule
+        case let text as String: ForbiddenRowsPolicy(rawValue: text)?.rule ?? .fail
+        case let text as NSString: ForbiddenRowsPolicy(rawValue: String(describing: text))?.rule ?? .fail
+        default: .fail
+        }
+    }
+
+    /// How many seconds to wait for others that use the files.
+    var timeout: TimeInterval { (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout }
+
+    /// The progress that the program gave; nil where it gave none.
+    var progress: Progress? { options?[MigrationProgressOption] as? Progress }
+}
+
+extension ForbiddenRowsPolicy {
+    var rule: MigrationRules.ForbiddenRows {
+        switch self {
+        case .fail: .fail
+        case .repair: .repair
+        case .keep: .keep
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+
+/// Takes the steps of a migration, one after the other. Each leaves a store that is complete.
+struct StepRunner {
+    let opening: StoreOpening
+    let url: URL
+    /// The versions that the program has.
+    let groups: [[KnownVersion]]
+    /// The progress of the whole migration, one unit for each step.
+    let progress: Progress
+
+    /// Takes a step, and notes in the store where it came from.
+    ///
+    /// - Throws: Code 134120 once the progress was cancelled, and the errors of the migration. The store is then of the step's source version.
+    func take(_ step: VersionStep) throws {
+        if progress.isCancelled { throw cancelled }
+        let part = Progress(totalUnitCount: 1)
+        progress.addChild(part, withPendingUnitCount: 1)
+        Log.store.notice("The store at \(url.path) is migrated from the version \(step.source.name) to \(step.destination.name).")
+        switch step.way {
+        case .store(let files, let mapping):
+            let rules = MigrationRules(
+                forbiddenRows: opening.forbiddenRows, deferred: opening.isSet(NSPersistentStoreDeferredLightweightMigrationOptionKey))
+            try files.migrateFiles(
+                at: url, options: opening.options, from: step.source.model, to: step.destination.model, by: mapping, rules: rules,
+                progress: part)
+        case .mappingModel(let mapping, _), .inferred(let mapping):
+            try ManagedStep(opening: opening, url: url, source: step.source, destination: step.destination).run(mapping, part)
+        }
+        part.completedUnitCount = part.totalUnitCount
+        VersionTrail.extend(of: opening, at: url, from: step.source, to: step.destination, in: groups)
+    }
+
+    private var cancelled: NSError {
+        CoreDataError.make(
+            NSMigrationCancelledError, "The migration of the store at \(url.path) was cancelled.",
+            reason: "Its progress was cancelled between two steps.", next: "Open the store again to continue with the next step.")
+    }
+}

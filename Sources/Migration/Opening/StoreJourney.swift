@@ -1,0 +1,101 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// The way of a store from its version to that of the coordinator's model.
+struct StoreJourney {
+    let store: StoreVersion
+    /// The versions that the program has in bundles.
+    let groups: [[KnownVersion]]
+    /// The version that the store is of.
+    let source: KnownVersion
+    /// The version of the coordinator's model.
+    let destination: KnownVersion
+
+    /// Finds out the version of a store.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - refusal: Why it could not be opened; nil where that was not tried.
+    /// - Throws: ``StoreNewerThanModelError`` where the program is older than the store, code 134130 where nobody knows the store's version,
+    ///   and the errors of reading. Nothing is written.
+    init(_ store: StoreVersion, refusal: NSError?) throws {
+        self.store = store
+        let program = store.destination
+        if store.isOf(program.model) {
+            (source, destination, groups) = (program, program, [])
+            return
+        }
+        groups = store.versionsOfProgram()
+        destination = program.named(among: groups)
+        if let known = store.source(among: groups) {
+            source = known
+            return
+        }
+        let kept = try store.keptModel()
+        if let reason = VersionTrail.reasonForNewerStore(store, kept: kept, in: groups) {
+            throw Self.newerStore(store, kept: kept, destination, reason, refusal)
+        }
+        guard let kept else { throw Self.unknown(store, groups, destination, refusal) }
+        source = kept
+    }
+
+    /// Whether the store can be opened as it is.
+    var isAtItsEnd: Bool { source.checksum == destination.checksum && store.isOf(destination.model) }
+
+    /// The steps that are to be taken.
+    ///
+    /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    func steps(_ permitsMissingValues: Bool?) throws -> [VersionStep] {
+        try MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues).steps(from: source, to: destination)
+    }
+
+    // MARK: Errors
+
+    /// Returns the error for a program that is older than a store.
+    static func newerStore(
+        _ store: StoreVersion, kept: KnownVersion?, _ destination: KnownVersion, _ reason: String, _ refusal: NSError?
+    ) -> NSError {
+        let identifiers = (store.metadata[NSStoreModelVersionIdentifiersKey] as? [String] ?? []).filter { !$0.isEmpty }
+        let name = identifiers.isEmpty ? kept?.name ?? "with the checksum \(store.checksum)" : "“\(identifiers.joined(separator: ", "))”"
+        return CoreDataError.make(
+            StoreNewerThanModelError,
+            "The store at \(store.url.path) was written by a newer version of the program.",
+            reason: "It is of the version \(name), the program of the version \(destination.name). \(reason)",
+            next: "Open it with the newer program; its files have been left as they are.", cause: refusal,
+            info: [
+                NSFilePathErrorKey: store.url.path, "NSDifferingEntities": store.entitiesDiffering(from: destination),
+                "storeVersionChecksum": store.checksum, "modelVersionChecksum": destination.publicChecksum,
+            ])
+    }
+
+    private static func unknown(
+        _ store: StoreVersion, _ groups: [[KnownVersion]], _ destination: KnownVersion, _ refusal: NSError?
+    ) -> NSError {
+        let versions = groups.flatMap { $0 } + [destination]
+        return CoreDataError.make(
+            NSMigrationMissingSourceModelError,
+            "The store at \(store.url.path) cannot be migrated: the model it was written with is missing.",
+            reason: store.nearestSentence(among: versions, kept: nil),
+            next: "Add the version that the store was written with to the bundle of the model.", cause: refusal,
+            info: [
+                NSFilePathErrorKey: store.url.path, "metadata": store.metadata,
+                "NSDifferingEntities": store.nearest(among: versions)?.differing ?? [],
+            ])
+    }
+}
+
+extension StoreVersion {
+    /// Returns what takes some steps with the store, with a progress that has a unit for each.
+    func stepRunner(for count: Int, in groups: [[KnownVersion]]) -> StepRunner {
+        // A new progress becomes a part of the current one of the thread.
+        let progress = opening.progress ?? Progress(totalUnitCount: Int64(count))
+        progress.totalUnitCount = Int64(count)
+        return StepRunner(opening: opening, url: url, groups: groups, progress: progress)
+    }
+
+    /// The checksum of the store's version, from its metadata.
+    var checksum: String {
+        metadata["NSStoreModelVersionChecksumKey"] as? String
+            ?? NSManagedObjectModel.versionChecksum(of: metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:])
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import Logging
+internal import ModelFiles
+@_spi(Stores) internal import ObjectGraph
+
+/// The version that the files of a store are of, and the versions that the program knows.
+struct StoreVersion {
+    let opening: StoreOpening
+    /// The place of the store.
+    let url: URL
+    /// The metadata of the store.
+    let metadata: [String: Any]
+    private let hashes: StoreModelHashes?
+
+    /// Reads the metadata of a store that is not open.
+    ///
+    /// - Parameter refused: The metadata that the store had when it was refused, for a class that cannot read them without opening it.
+    /// - Throws: The error of reading them.
+    init(_ opening: StoreOpening, at url: URL, refused: [String: Any]?) throws {
+        self.opening = opening
+        self.url = url
+        do {
+            metadata = try opening.storeClass.metadataForPersistentStore(with: url)
+        } catch {
+            guard let refused else { throw error }
+            metadata = refused
+        }
+        hashes = StoreModelHashes(metadata)
+    }
+
+    /// Returns whether the store is of the version of a model, which is limited to its configuration.
+    func isOf(_ model: NSManagedObjectModel) -> Bool { hashes?.areThose(of: model.entities) ?? false }
+
+    /// The version of the coordinator's model.
+    var destination: KnownVersion {
+        KnownVersion(opening.coordinator.managedObjectModel, in: opening.configuration, origin: .coordinator)
+    }
+
+    // MARK: The versions that the program knows
+
+    /// Returns the versions of each model that the program has in bundles, in order, limited to the configuration of the store. Those of the
+    /// bundle that the coordinator's model was read from come first.
+    func versionsOfProgram() -> [[KnownVersion]] {
+        var groups: [[ModelVersion]] = []
+        if let url = opening.coordinator.managedObjectModel.versionsURL {
+            do { groups.append(try ModelVersion.ofModel(at: url)) } catch { Log.model.error("\(error.localizedDescription)") }
+        }
+        groups += ModelVersion.ofModels(in: nil)
+        return groups.map { group in
+            group.compactMap { version in
+                do {
+                    return KnownVersion(
+                        try version.model(), in: opening.configuration, origin: .bundle(version.name), checksum: version.checksum)
+                } catch {
+                    Log.model.error("\(error.localizedDescription)")
+                    return nil
+                }
+            }
+        }
+    }
+
+    /// Returns the version that the store was written with: one of the program, or several models of it merged; nil where none is.
+    func source(among groups: [[KnownVersion]]) -> KnownVersion? {
+        for version in groups.joined() where isOf(version.model) { return adopted(version) }
+        guard let merged = NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata) else { return nil }
+        let names = merged.versionIdentifiers.map { "\($0.base)" }.sorted().joined(separator: ", ")
+        return KnownVersion(merged, in: opening.configuration, origin: .bundle(names.isEmpty ? "merged models" : names))
+    }
+
+    /// Returns a version whose entities have the hashes of the store, which Apple's framework computes in another way.
+    private func adopted(_ version: KnownVersion) -> KnownVersion {
+        hashes?.adopt(in: version.model)
+        return version
+    }
+
+    /// Returns the copy that the store keeps of its model; nil where it keeps none.
+    ///
+    /// - Throws: Code 259 for a copy that cannot be read.
+    func keptModel() throws -> KnownVersion? {
+        guard let files = opening.storeClass as? any ModelMigratingStore.Type,
+            let model = try files.keptModel(at: url, options: opening.options)
+        else { return nil }
+        return KnownVersion(model, in: opening.configuration, origin: .store)
+    }
+
+    // MARK: Differences
+
+    /// Returns the names of the entities of a version whose hashes are not those of the store, with those that only the store has.
+    func entitiesDiffering(from version: KnownVersion) -> [String] {
+        let names = Set(version.model.entities.compactMap(\.name))
+        let changed = version.model.entities.filter { !(hashes?.contains($0) ?? false) }.compactMap(\.name)
+        return names.symmetricDifference(hashes?.written.keys.map { $0 } ?? []).union(changed).sorted()
+    }
+
+    /// Returns the version among some that differs from the store's in the fewest entities, with these.
+    func nearest(among versions: [KnownVersion]) -> (version: KnownVersion, differing: [String])? {
+        versions.map { ($0, entitiesDiffering(from: $0)) }.min { $0.1.count < $1.1.count }
+    }
+
+    /// Returns a sentence that names the version nearest to the store's and the entities that differ, in detail where the store's model is
+    /// known.
+    func nearestSentence(among versions: [KnownVersion], kept: KnownVersion?) -> String {
+        guard let (version, differing) = nearest(among: versions) else { return "The program has no version of the model." }
+        var sentence = "The nearest version is \(version.name); these entities differ: \(differing.joined(separator: ", "))."
+        guard let kept else { return sentence }
+        let details = ModelDifference.persistent(kept.model, version.model)
+        if !details.isEmpty { sentence += " " + details.prefix(8).joined(separator: " ") + (details.count > 8 ? " …" : "") }
+        return sentence
+    }
+}

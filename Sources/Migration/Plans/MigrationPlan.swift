@@ -1,0 +1,110 @@
+public import Foundation
+public import ObjectGraph
+
+/// What opening a store would do to bring it to the version of the coordinator's model.
+///
+/// ``ObjectGraph/NSPersistentStoreCoordinator/migrationPlan(for:)`` returns it and changes nothing. Print it to read it.
+public struct MigrationPlan: Sendable, CustomStringConvertible {
+    /// One step of a migration.
+    public struct Step: Sendable, CustomStringConvertible {
+        /// What brings the store from one version to the next.
+        public enum Way: Sendable, Equatable {
+            /// The store changes its files in place, by an inferred mapping.
+            case inPlace
+            /// The store writes a copy that takes its place, by an inferred mapping.
+            case copied
+            /// The store itself, by an inferred mapping: in place where only tables and columns change. Earlier steps come before it is known.
+            case inPlaceOrCopied
+            /// Objects are created anew by a mapping model, called so.
+            case mappingModel(String)
+            /// Objects are created anew by an inferred mapping.
+            case inferredMapping
+        }
+
+        /// The version before the step: the name in its bundle, its identifiers, or its checksum.
+        public let source: String
+        /// The version after the step.
+        public let destination: String
+        /// What brings the store there.
+        public let way: Way
+        /// The label of the stage; nil where no stage has the step, or its stage has no label.
+        public let stage: String?
+        /// Whether the step is a custom stage, in which the program's handlers run.
+        public let isCustomStage: Bool
+
+        /// The step in one line.
+        public var description: String {
+            let means =
+                switch way {
+                case .inPlace: "in place"
+                case .copied: "as a copy"
+                case .inPlaceOrCopied: "in place or as a copy"
+                case .mappingModel(let name): "by the mapping model “\(name)”"
+                case .inferredMapping: "by an inferred mapping, object by object"
+                }
+            let stage = isCustomStage ? ", custom stage\(stage.map { " “\($0)”" } ?? "")" : stage.map { ", stage “\($0)”" } ?? ""
+            return "\(source) → \(destination): \(means)\(stage)"
+        }
+    }
+
+    /// A row that the new version forbids.
+    public struct ForbiddenRow: Sendable, Equatable {
+        /// The URI of the object, as it is before the migration.
+        public let uri: URL
+        /// The entity, in the new version.
+        public let entity: String
+        /// The properties that have no value, or the values of another row.
+        public let properties: [String]
+        /// Whether the row has values of another that must be unique; false where a required value is missing.
+        public let violatesConstraint: Bool
+    }
+
+    /// The place of the store.
+    public let url: URL
+    /// The steps, in order; none for a store that can be opened as it is.
+    public let steps: [Step]
+    /// The number of objects of each entity at the first step, by the entity's name in the new version; nil where the class of the store does not
+    /// tell.
+    public let rows: [String: Int]?
+    /// The number of objects that the first step deletes with their entity, by the name of the entity.
+    public let deletedRows: [String: Int]
+    /// The number of bytes that the first step needs on the disk beside the store; nil where the class of the store does not tell.
+    public let bytes: Int64?
+    /// How many rows the first step's version forbids.
+    public let forbiddenRowCount: Int
+    /// The first thousand of them.
+    public let forbiddenRows: [ForbiddenRow]
+    /// What happens with them.
+    public let forbiddenRowsPolicy: ForbiddenRowsPolicy
+
+    /// Whether the store can be opened as it is.
+    public var isEmpty: Bool { steps.isEmpty }
+
+    /// Whether the migration would fail for rows that the new version forbids.
+    public var wouldFail: Bool { forbiddenRowCount > 0 && forbiddenRowsPolicy == .fail }
+
+    /// The plan as text, for people.
+    public var description: String {
+        if isEmpty { return "The store at \(url.path) is of the model's version." }
+        var lines = ["The store at \(url.path) would be migrated in \(steps.count == 1 ? "one step" : "\(steps.count) steps"):"]
+        lines += steps.enumerated().map { "\($0 + 1). \($1)" }
+        if let rows {
+            let list = rows.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            lines.append("Rows: \(rows.values.reduce(0, +))\(list.isEmpty ? "" : " (\(list))").")
+        }
+        if !deletedRows.isEmpty {
+            lines.append(
+                "Deleted with their entity: \(deletedRows.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))."
+            )
+        }
+        if let bytes { lines.append("Space needed: \(bytes) bytes.") }
+        guard forbiddenRowCount > 0 else { return lines.joined(separator: "\n") }
+        lines.append("The new version forbids \(forbiddenRowCount) rows (policy: \(forbiddenRowsPolicy.rawValue)):")
+        for row in forbiddenRows.prefix(20) {
+            let what = row.violatesConstraint ? "not unique" : "no value"
+            lines.append("  \(row.uri.absoluteString): \(row.entity).\(row.properties.joined(separator: ", ")): \(what)")
+        }
+        if forbiddenRowCount > 20 { lines.append("  …") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// Makes plans of what opening a store would do.
+struct MigrationPlanner {
+    let opening: StoreOpening
+
+    init(_ opening: StoreOpening) { self.opening = opening }
+
+    func plan() throws -> MigrationPlan {
+        guard let url = opening.url, opening.storeClass.isSingleStoreURL(url), opening.storeClass.isPersistent,
+            !url.isFileURL || FileManager.default.fileExists(atPath: url.path)
+        else { return plan(at: opening.url ?? URL(fileURLWithPath: "/dev/null"), [], nil) }
+        let isStaged = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] != nil
+        guard isStaged || opening.isSet(NSMigratePersistentStoresAutomaticallyOption) else { return try planWithoutMigration(at: url) }
+        // Where rows lack what becomes required, the plan lists them; where none does, opening the store fails nevertheless, unless a policy is set.
+        let planned = try plan(at: url, try AutomaticMigrator().plannedWay(of: opening, at: url, nil, nil, permitsMissingValues: true))
+        if !planned.wouldFail { _ = try AutomaticMigrator().plannedWay(of: opening, at: url, nil, nil) }
+        return planned
+    }
+
+    private func plan(at url: URL, _ way: AutomaticMigrator.Way) throws -> MigrationPlan {
+        switch way {
+        case .none: return plan(at: url, [], nil)
+        case .steps(_, let steps): return try plan(at: url, steps.map { ($0, nil) })
+        case .stages(_, let parts):
+            return try plan(
+                at: url,
+                parts.map { part in
+                    switch part {
+                    case .step(let step, let stage): (step, stage)
+                    case .custom(let step, let stage): (step, stage)
+                    }
+                })
+        }
+    }
+
+    private func planWithoutMigration(at url: URL) throws -> MigrationPlan {
+        let store = try StoreVersion(opening, at: url, refused: nil)
+        let destination = store.destination
+        if store.isOf(destination.model) { return plan(at: url, [], nil) }
+        throw CoreDataError.make(
+            NSPersistentStoreIncompatibleVersionHashError, "The model is not the one that the store at \(url.path) was written with.",
+            reason: "These entities differ: \(store.entitiesDiffering(from: destination).joined(separator: ", ")).",
+            next: "Set shouldMigrateStoreAutomatically, or open it with the model it was written with.",
+            info: ["NSDifferingEntities": store.entitiesDiffering(from: destination)])
+    }
+
+    private func plan(at url: URL, _ steps: [(step: VersionStep, stage: NSMigrationStage?)]) throws -> MigrationPlan {
+        var first: MigrationEstimate?
+        var lines: [MigrationPlan.Step] = []
+        for (number, (step, stage)) in steps.enumerated() {
+            let way: MigrationPlan.Step.Way
+            switch step.way {
+            case .store(let files, let mapping):
+                // What the files will be at the next steps is not known yet; only the first can be estimated.
+                if number == 0 {
+                    let estimate = try files.migrationEstimate(
+                        at: url, options: opening.options, from: step.source.model, to: step.destination.model, by: mapping)
+                    first = estimate
+                    way = estimate.isInPlace ? .inPlace : .copied
+                } else {
+                    way = .inPlaceOrCopied
+                }
+            case .mappingModel(_, let name): way = .mappingModel(name)
+            case .inferred: way = .inferredMapping
+            }
+            lines.append(
+                MigrationPlan.Step(
+                    source: step.source.name, destination: step.destination.name, way: way, stage: stage?.label,
+                    isCustomStage: stage is NSCustomMigrationStage))
+        }
+        return plan(at: url, lines, first)
+    }
+
+    private func plan(at url: URL, _ steps: [MigrationPlan.Step], _ estimate: MigrationEstimate?) -> MigrationPlan {
+        let policy: ForbiddenRowsPolicy =
+            switch opening.forbiddenRows {
+            case .fail: .fail
+            case .repair: .repair
+            case .keep: .keep
+            }
+        return MigrationPlan(
+            url: url, steps: steps, rows: estimate?.rows, deletedRows: estimate?.deletedRows ?? [:], bytes: estimate?.bytes,
+            forbiddenRowCount: estimate?.forbiddenCount ?? 0,
+            forbiddenRows: (estimate?.forbidden ?? []).map {
+                MigrationPlan.ForbiddenRow(
+                    uri: $0.uri, entity: $0.entity, properties: $0.properties, violatesConstraint: $0.violatesConstraint)
+            }, forbiddenRowsPolicy: policy)
+    }
+}

@@ -1,0 +1,31 @@
+internal import CSQLite
+internal import Foundation
+
+extension SQLiteFiles {
+    /// Opens a connection that leaves a file with a log, and the files beside it, as they are to the last byte: a store that is refused is not
+    /// changed by it.
+    ///
+    /// Another connection would write the log into the file when it is closed, or write the file of shared memory when it is opened. This one keeps
+    /// everybody else out while it is open: close it soon.
+    ///
+    /// - Returns: The connection; nil where there is no log, and where others have the file open, with whom closing writes nothing.
+    static func connectForLooking(_ url: URL) -> SQLConnection? {
+        guard !isInMemory(url), access(url.path + "-wal", F_OK) == 0,
+            let connection = try? SQLConnection(url.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: 0),
+            sqlite3_db_readonly(connection.handle, "main") == 0, coredata_sqlite3_keep_log(connection.handle) == SQLITE_OK
+        else { return nil }
+        do {
+            try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = 1", .opening)
+            _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+            return connection
+        } catch {
+            return nil
+        }
+    }
+
+    /// Opens a connection that reads something at once and is closed; see ``connectForLooking(_:)``.
+    static func connectForReadingOnce(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
+        if let connection = connectForLooking(url) { return connection }
+        return try connectForReading(url, timeout: timeout)
+    }
+}

@@ -1,0 +1,78 @@
+import CoreData
+import Foundation
+import Testing
+
+@_spi(Stores) @testable import ObjectGraph
+@testable import Predicates
+
+/// Plans of what opening a store would do.
+struct MigrationPlanTests {
+    private let shop: Workshop
+    private let description: NSPersistentStoreDescription
+
+    init() throws {
+        shop = try Workshop()
+        PaperStore.registered
+        description = NSPersistentStoreDescription(url: shop.store)
+        description.type = PaperStore.type
+    }
+
+    private func plan(_ model: NSManagedObjectModel) throws -> MigrationPlan {
+        try NSPersistentStoreCoordinator(managedObjectModel: model).migrationPlan(for: description)
+    }
+
+    @Test func aStoreOfTheModelsVersionAndOneThatDoesNotExistHaveEmptyPlans() throws {
+        let model = People.model("name")
+        #expect(try plan(model).isEmpty)
+        #expect(try shop.bytes().isEmpty)
+        try model.opening(shop.store)
+        #expect(try plan(model).isEmpty)
+        #expect(try plan(model).description.contains("is of the model's version"))
+    }
+
+    @Test func aPlanNamesStepsRowsAndBytesAndChangesNothing() throws {
+        let bundle = try shop.bundle([People.model("name", "#age"), People.model("name"), People.model("name", "age")])
+        try NSManagedObjectModel(reading: bundle, version: "People").opening(shop.store)
+        let before = try shop.bytes()
+        let plan = try plan(NSManagedObjectModel(reading: bundle))
+        #expect(plan.steps.map(\.source) == ["“People”", "“People 2”"])
+        #expect(plan.steps.map(\.destination) == ["“People 2”", "“People 3”"])
+        #expect(plan.steps.map(\.way) == [.inPlace, .inPlaceOrCopied])
+        #expect(plan.rows == ["Person": 3])
+        #expect(plan.bytes == 512)
+        #expect(plan.description.contains("1. “People” → “People 2”: in place"))
+        #expect(try shop.bytes() == before)
+    }
+
+    @Test func rowsThatTheNewVersionForbidsAreListedWithTheirPolicy() throws {
+        try People.model("name").opening(shop.store)
+        let failing = try plan(People.model("!name"))
+        #expect(failing.wouldFail)
+        #expect(failing.forbiddenRows.map(\.uri.absoluteString) == ["x-coredata://paper/Person/p1"])
+        #expect(failing.description.contains("x-coredata://paper/Person/p1: Person.name: no value"))
+        description.forbiddenRowsPolicy = .keep
+        #expect(try !plan(People.model("!name")).wouldFail)
+    }
+
+    @Test func thePlanOfStagesNamesThem() throws {
+        let (first, second) = (People.model("name"), People.model("email"))
+        try first.opening(shop.store)
+        let stage = NSCustomMigrationStage(
+            migratingFrom: NSManagedObjectModelReference(model: first, versionChecksum: first.versionChecksum),
+            to: NSManagedObjectModelReference(model: second, versionChecksum: second.versionChecksum))
+        stage.label = "addresses"
+        description.setOption(NSStagedMigrationManager([stage]), forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+        let plan = try plan(second)
+        #expect(plan.steps.map(\.isCustomStage) == [true])
+        #expect(plan.description.contains("custom stage “addresses”"))
+    }
+
+    @Test func whatWouldFailFailsAlready() throws {
+        try People.model("name").opening(shop.store)
+        description.shouldMigrateStoreAutomatically = false
+        #expect(openingFailure { _ = try plan(People.model("email")) }?.code == NSPersistentStoreIncompatibleVersionHashError)
+        description.shouldMigrateStoreAutomatically = true
+        description.shouldInferMappingModelAutomatically = false
+        #expect(openingFailure { _ = try plan(People.model("email")) }?.code == NSMigrationMissingMappingModelError)
+    }
+}

@@ -1,0 +1,69 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Migrations in stages whose process is killed.
+@Suite(.serialized) struct KilledStagesTests {
+    private static func writer(_ file: URL, _ count: Int) -> Process {
+        let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        let process = Process()
+        process.executableURL = here.appendingPathComponent("store-writer")
+        process.arguments = ["stages", file.path, "\(count)"]
+        return process
+    }
+
+    @Test func aMigrationInStagesThatIsKilledAnywhereEndsWithEveryObjectWhole() throws {
+        let rounds = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap(Int.init) ?? 4
+        let count = 400
+        for round in 0..<rounds {
+            let shop = try Workshop()
+            let seed = UInt64.random(in: 0...UInt64.max)
+            print("aMigrationInStagesThatIsKilledAnywhereEndsWithEveryObjectWhole: round \(round), kills after lines of seed \(seed)")
+            let fill = Self.writer(shop.store, count)
+            fill.standardOutput = FileHandle.nullDevice
+            try fill.run()
+            fill.waitUntilExit()
+            try #require(fill.terminationStatus == 0)
+            // The process tells of each handler that begins; it is killed soon after one of them, or left to end.
+            var state = seed
+            var attempts = 0
+            while attempts < 12 {
+                attempts += 1
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                let process = Self.writer(shop.store, count)
+                let pipe = Pipe()
+                process.standardOutput = pipe
+                try process.run()
+                var left = attempts == 12 ? Int.max : Int(state >> 60) % 4
+                while true {
+                    let piece = pipe.fileHandleForReading.availableData
+                    if piece.isEmpty { break }
+                    left -= piece.filter { $0 == UInt8(ascii: "\n") }.count
+                    if left <= 0 {
+                        kill(process.processIdentifier, SIGKILL)
+                        break
+                    }
+                }
+                process.waitUntilExit()
+                if process.terminationReason == .exit {
+                    #expect(process.terminationStatus == 0)
+                    break
+                }
+            }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try storedModel(at: shop.store))
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: shop.store, options: nil)
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            try context.performAndWait {
+                let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
+                #expect(notes.count == count)
+                #expect(Set(notes.compactMap { $0.value(forKey: "title") as? String }) == Set((0..<count).map { "note \($0)" }))
+                #expect(notes.allSatisfy { ($0.value(forKey: "text") as? String)?.count == $0.value(forKey: "length") as? Int })
+                #expect(notes.allSatisfy { $0.entity.attributesByName["color"] != nil })
+            }
+        }
+    }
+
+    /// The model that a store keeps of itself.
+    private func storedModel(at url: URL) throws -> NSManagedObjectModel { try NSManagedObjectModel(storeAt: url) }
+}
