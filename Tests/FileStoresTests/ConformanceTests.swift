@@ -13,6 +13,12 @@ import Testing
             layout.versionColumn = "version"
             return CSVStore.description(at: place.directory.appendingPathComponent("Store"), layout: layout)
         },
+        store("JSON document") { JSONStore.description(at: $0.directory.appendingPathComponent("Store.json")) },
+        store("JSON folder, decoded when wanted") { place in
+            var layout = FileLayout()
+            layout.keepsRowsUpTo = 0
+            return JSONStore.description(at: place.directory.appendingPathComponent("Store"), layout: layout)
+        },
     ]
 
     private static func store(

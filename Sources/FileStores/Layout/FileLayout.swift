@@ -44,6 +44,9 @@ public struct EntityLayout: Hashable, Sendable {
     public var entityText: String?
     /// The column of the key; nil for `id`. A file without that column has objects that are known by their place: see the article.
     public var key: String?
+    /// In JSON, the to-one relationship to the object in whose record those of this entity stand, as elements of the inverse; nil for
+    /// records in a list of their own. An owner and its elements share a file: give both entities one ``file``, or use one document.
+    public var owner: String?
     /// The columns by property.
     public var columns: [String: String] = [:]
     /// The formats of dates by property.

@@ -27,6 +27,12 @@ final class RecordField: @unchecked Sendable {
 /// The form of the records of one entity.
 // Immutable but for `writer`, which is used under the store's lock.
 final class RecordShape: @unchecked Sendable {
+    struct Owner {
+        let entity: NSEntityDescription?
+        let list: String
+        let field: String
+    }
+
     let entity: NSEntityDescription
     let root: NSEntityDescription
     /// The name in the entity column.
@@ -36,6 +42,9 @@ final class RecordShape: @unchecked Sendable {
     let fields: [RecordField]
     /// The relationships that the records of others imply.
     let derived: [(relationship: NSRelationshipDescription, place: RowPlace)]
+    /// The record in which the records stand, in JSON: its entity, the list there, and the name of the relationship to it. Nil for records of
+    /// their own list.
+    let owner: Owner?
     let keyName: String
     /// Whether the layout or the model names the key.
     let hasChosenKey: Bool
@@ -46,7 +55,7 @@ final class RecordShape: @unchecked Sendable {
 
     init(
         _ entity: NSEntityDescription, entityText: String, file: String, fields: [RecordField],
-        derived: [(relationship: NSRelationshipDescription, place: RowPlace)], keyName: String, hasChosenKey: Bool
+        derived: [(relationship: NSRelationshipDescription, place: RowPlace)], owner: Owner?, keyName: String, hasChosenKey: Bool
     ) {
         self.entity = entity
         root = entity.rootEntity
@@ -54,6 +63,7 @@ final class RecordShape: @unchecked Sendable {
         self.file = file
         self.fields = fields
         self.derived = derived
+        self.owner = owner
         self.keyName = keyName
         self.hasChosenKey = hasChosenKey
         keyField = fields.first { $0.name == keyName }

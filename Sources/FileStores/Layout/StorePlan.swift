@@ -49,7 +49,7 @@ final class StorePlan: Sendable {
     ///
     /// - Parameters:
     ///   - wholeFile: The name of the only file; nil for a store that is a folder, or has a list for each entity.
-    ///   - knownNames: The names that the records of an existing file have, by file; they decide which side of a relationship is in the file.
+    ///   - knownNames: The names that the records of an existing file (in JSON, list) have, by its name; they decide which side of a relationship is in the file.
     /// - Throws: Code 134020 for a model that the files cannot hold.
     init(
         _ entities: [NSEntityDescription], _ layout: FileLayout, _ spelling: ValueSpelling, isJSON: Bool, wholeFile: String?,
@@ -60,7 +60,7 @@ final class StorePlan: Sendable {
         let concrete = entities.filter { !$0.isAbstract }
         var shapes: [String: [RecordShape]] = [:]
         var order: [String] = []
-        let sides = RelationshipSides(layout, wholeFile: wholeFile, knownNames: knownNames)
+        let sides = RelationshipSides(layout, wholeFile: isJSON ? nil : wholeFile, knownNames: knownNames)
         for entity in concrete {
             let list = Self.file(of: entity, layout)
             let file = wholeFile ?? list
@@ -76,6 +76,20 @@ final class StorePlan: Sendable {
             if let file = layout.entities[entity.name ?? ""]?.file ?? entity.userInfo?["fileName"] as? String { return file }
         }
         return entity.rootEntity.name ?? "?"
+    }
+
+    /// Returns the record in which records of an entity stand.
+    private static func owner(of entity: NSEntityDescription, _ layout: FileLayout) throws -> RecordShape.Owner? {
+        guard let name = entity.withSuperentities.lazy.compactMap({ layout.entities[$0.name ?? ""]?.owner }).first else { return nil }
+        guard let relationship = entity.relationshipsByName[name], !relationship.isToMany, let inverse = relationship.storedInverse,
+            let destination = inverse.entity
+        else {
+            throw CoreDataError.make(
+                NSPersistentStoreIncompatibleSchemaError, "“\(name)” cannot be the owner of “\(entity)”.",
+                reason: "An owner is a to-one relationship with an inverse.", next: "Correct the layout.")
+        }
+        return RecordShape.Owner(
+            entity: destination, list: column(of: inverse, in: destination, layout), field: column(of: relationship, in: entity, layout))
     }
 
     /// Returns the name of the key that was chosen; nil where none was.
@@ -122,8 +136,9 @@ final class StorePlan: Sendable {
         }
         let text = layout.entities[entity.name ?? ""]?.entityText ?? entity.name ?? "?"
         let key = key(of: entity, layout)
+        let owner = isJSON ? try owner(of: entity, layout) : nil
         return RecordShape(
-            entity, entityText: text, file: file, fields: fields, derived: derived, keyName: key ?? "id", hasChosenKey: key != nil)
+            entity, entityText: text, file: file, fields: fields, derived: derived, owner: owner, keyName: key ?? "id", hasChosenKey: key != nil)
     }
 }
 
@@ -142,6 +157,8 @@ private struct RelationshipSides {
     /// - Throws: Code 134020 where an existing file has both sides, which may contradict each other.
     func isInRecords(_ relationship: NSRelationshipDescription) throws -> Bool {
         guard let inverse = relationship.storedInverse, inverse !== relationship else { return true }
+        if isOwner(relationship) { return true }
+        if isOwner(inverse) { return false }
         switch (isKnown(relationship), isKnown(inverse)) {
         case (true?, false?), (true?, nil): return true
         case (false?, true?), (nil, true?): return false
@@ -152,6 +169,11 @@ private struct RelationshipSides {
                 next: "Give one of them another column in the layout, one that the files do not have.")
         default: return isPreferred(relationship, to: inverse)
         }
+    }
+
+    /// Whether records stand in those that a relationship leads to.
+    private func isOwner(_ relationship: NSRelationshipDescription) -> Bool {
+        relationship.entity?.withSuperentities.contains { layout.entities[$0.name ?? ""]?.owner == relationship.name } ?? false
     }
 
     /// Whether the records that exist have the relationship; nil where there are none yet.

@@ -32,6 +32,4 @@ enum SpelledForm {
     case text
     case number
     case boolean
-    /// JSON that stands as it is.
-    case json
 }
