@@ -223,7 +223,8 @@ final class CSVFormat: RecordFormat {
             if column > 0 { writer.separate(&output) }
             if let new = newFields.first(where: { $0.column == column }) {
                 if let field = new.field {
-                    try append(field, update.row, &output)
+                    let isQuoted = column < scanner.fields.count && scanner.fields[column].isQuoted
+                    try append(field, update.row, quoted: isQuoted, &output)
                 } else {
                     NumberText.append(update.version, to: &output)
                 }
@@ -259,7 +260,10 @@ final class CSVFormat: RecordFormat {
         output += structure.lineEnding.rawValue.utf8
     }
 
-    private func append(_ field: RecordField, _ row: Row, _ output: inout [UInt8]) throws {
+    /// Appends the value of a property.
+    ///
+    /// - Parameter isQuoted: Whether a value, but not nil, stands in quotes although it needs none, as the former one did.
+    private func append(_ field: RecordField, _ row: Row, quoted isQuoted: Bool = false, _ output: inout [UInt8]) throws {
         do {
             switch field.role {
             case .attribute(let codec):
@@ -270,7 +274,7 @@ final class CSVFormat: RecordFormat {
                     return
                 }
                 let looksLikeNil = text.elementsEqual(dialect.values.nilSpelling.utf8) || text.isEmpty
-                try text.withUnsafeBytes { try writer.append($0, quoted: looksLikeNil, to: &output) }
+                try text.withUnsafeBytes { try writer.append($0, quoted: looksLikeNil || isQuoted, to: &output) }
             case .toOne, .list:
                 guard let relationship = field.relationship else { return }
                 let keys = row.relatedIDs(relationship).map { RecordKey.text($0.reference) }
@@ -282,7 +286,7 @@ final class CSVFormat: RecordFormat {
                 if relationship.isToMany, let wrong = keys.first(where: { $0.contains(separator) }) {
                     throw FileMistake(offset: 0, expected: "keys without the list separator “\(separator)”, found “\(wrong)”")
                 }
-                try writer.append(keys.joined(separator: String(separator)), to: &output)
+                try writer.append(keys.joined(separator: String(separator)), quoted: isQuoted, to: &output)
             }
         } catch let mistake as FileMistake {
             throw CoreDataError.make(

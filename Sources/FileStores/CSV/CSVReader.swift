@@ -57,9 +57,9 @@ final class CSVReader: RecordReader {
     @inline(__always) func cell(inColumn column: Int) -> Cell {
         guard column >= 0, column < scanner.fields.count else { return .absent }
         let field = scanner.fields[column]
-        if field.hasEscapes { return unescaped(field) }
         let text = UnsafeRawBufferPointer(start: text.start + field.start, count: field.count)
         if !field.isQuoted, field.count == nilSpelling.count, text.elementsEqual(nilSpelling) { return Cell(kind: .null, text: text) }
+        if field.hasEscapes { return unescaped(field) }
         return Cell(kind: field.isQuoted ? .quoted : .plain, text: text)
     }
 

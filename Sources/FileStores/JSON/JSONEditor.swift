@@ -127,7 +127,8 @@ struct JSONEditor {
     }
 
     private static func member(_ name: String, _ bytes: [UInt8], _ style: JSONStyle, after: Bool) -> [UInt8] {
-        Array((after ? style.separator : style.opening).utf8) + Array(JSONValue.string(name).description.utf8) + Array(style.colon.utf8) + bytes
+        Array((after ? style.separator : style.opening).utf8) + Array(JSONValue.string(name).description.utf8) + Array(style.colon.utf8)
+            + bytes
     }
 
     /// Returns a value as JSON; nothing for nil.
@@ -252,7 +253,8 @@ struct JSONEditor {
             edits.removeAll { $0.range == list.open + 1..<list.close }
             let first = image.text.string(list.open + 1..<image.starts[elements[0]])
             let closing = image.text.string(end..<list.close)
-            edits.append((list.open + 1..<list.close, Array(first.utf8) + Array(texts.joined(separator: between.utf8)) + Array(closing.utf8)))
+            edits.append(
+                (list.open + 1..<list.close, Array(first.utf8) + Array(texts.joined(separator: between.utf8)) + Array(closing.utf8)))
         } else {
             edits.append((end..<end, texts.flatMap { Array(between.utf8) + $0 }))
         }

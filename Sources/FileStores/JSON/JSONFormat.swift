@@ -127,7 +127,9 @@ private struct JSONScan: ~Copyable {
                         try scanner.skipValue()
                         continue
                     }
-                    let shapes = image.plan.shapes.indices.filter { image.plan.shapes[$0].file == name && image.plan.shapes[$0].owner == nil }
+                    let shapes = image.plan.shapes.indices.filter {
+                        image.plan.shapes[$0].file == name && image.plan.shapes[$0].owner == nil
+                    }
                     try list(name, shapes, owner: -1)
                 }
             } else {
@@ -204,14 +206,18 @@ private struct JSONScan: ~Copyable {
         structure.listOfRecord.append(Int32(list))
         do throws(FileMistake) {
             try format.add(
-                start, shape: shape, key: structure.isKeyless ? nil : reader.cell(name), at: reader.place(name), to: image, comparing: comparing)
+                start, shape: shape, key: structure.isKeyless ? nil : reader.cell(name), at: reader.place(name), to: image,
+                comparing: comparing)
         } catch {
             structure.listOfRecord.removeLast()
             throw error
         }
         let record = image.count - 1
         for (name, place) in inner {
-            guard let shapes = nested[name]?.filter({ plan.shapes[$0].owner?.entity.map { plan.shapes[shape].entity.isKindOf(entity: $0) } ?? false }),
+            guard
+                let shapes = nested[name]?.filter({
+                    plan.shapes[$0].owner?.entity.map { plan.shapes[shape].entity.isKindOf(entity: $0) } ?? false
+                }),
                 !shapes.isEmpty
             else { continue }
             do throws(JSONError) {

@@ -138,7 +138,8 @@ final class StorePlan: Sendable {
         let key = key(of: entity, layout)
         let owner = isJSON ? try owner(of: entity, layout) : nil
         return RecordShape(
-            entity, entityText: text, file: file, fields: fields, derived: derived, owner: owner, keyName: key ?? "id", hasChosenKey: key != nil)
+            entity, entityText: text, file: file, fields: fields, derived: derived, owner: owner, keyName: key ?? "id",
+            hasChosenKey: key != nil)
     }
 }
 

@@ -319,7 +319,7 @@ extension RecordStore {
         new.bumps = Array(repeating: 0, count: new.count)
         for record in 0..<old.count where !old.skipped.contains(record) {
             guard let other = try Self.record(like: record, of: old, in: new, format) else { continue }
-            note(old, record, new, other)
+            try note(old, record, new, other)
         }
     }
 
@@ -334,12 +334,28 @@ extension RecordStore {
             new.numbers[record] = next
         }
         new.lastNumber = next
-        for record in 0..<min(old.count, new.count) { note(old, record, new, record) }
+        for record in 0..<min(old.count, new.count) { try note(old, record, new, record) }
     }
 
-    private func note(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) {
-        let isSame = format.recordText(record, of: old).elementsEqual(format.recordText(other, of: new))
+    private func note(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) throws {
+        let isSame =
+            try format.recordText(record, of: old).elementsEqual(format.recordText(other, of: new))
+            || haveSameValues(old, record, new, other)
         new.bumps[other] = (old.bumps.isEmpty ? 0 : old.bumps[record]) + (isSame ? 0 : 1)
+    }
+
+    /// Whether two records have the same values, perhaps in other columns or other quotes.
+    private func haveSameValues(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) throws -> Bool {
+        let (before, after) = (old.walking ?? format.reader(of: old), new.walking ?? format.reader(of: new))
+        (old.walking, new.walking) = (before, after)
+        do {
+            try before.open(record)
+            try after.open(other)
+        } catch { return false }
+        return old.plan.names.indices.allSatisfy { name in
+            let (first, second) = (before.cell(name), after.cell(name))
+            return first.isNil == second.isNil && (first.isNil || first.text.elementsEqual(second.text))
+        }
     }
 }
 
