@@ -116,7 +116,10 @@ let package = Package(
             name: "FileStores", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "JSONReading", logging], swiftSettings: strict),
         .testTarget(
             name: "FileStoresTests",
-            dependencies: coreDataModules + ["FileStores", "JSONReading", "PredicateCases", "StoreConformance", "store-writer"],
+            dependencies: coreDataModules + ["FileStores", "JSONReading", "StoreConformance", "file-store-writer"], swiftSettings: strict),
+        // Saves to files until it ends itself. Only the tests use it; it is no product.
+        .executableTarget(
+            name: "file-store-writer", dependencies: coreDataModules + ["FileStores"], path: "Tests/FileStoreWriter",
             swiftSettings: strict),
         .target(name: "RemoteStore", dependencies: ["ObjectGraph", "Predicates", logging], swiftSettings: strict),
         .target(name: "RemoteStoreTesting", dependencies: ["RemoteStore", "ObjectGraph", "Predicates"], swiftSettings: strict),

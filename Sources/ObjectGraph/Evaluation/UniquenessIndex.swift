@@ -12,7 +12,7 @@ package struct UniquenessIndex {
     private var places: [NSManagedObjectID: [Place]] = [:]
 
     /// Creates an index over the rows of a store.
-    init(_ table: any RowTable, model: NSManagedObjectModel) throws {
+    package init(_ table: any RowTable, model: NSManagedObjectModel) throws {
         for entity in model.entities where entity.superentity == nil {
             guard entity.allKinds.contains(where: { !$0.frozen!.uniqueness.isEmpty }) else { continue }
             try table.forEachRow(of: entity, includingSubentities: true) { row in
@@ -22,12 +22,12 @@ package struct UniquenessIndex {
     }
 
     /// Returns the objects that have the values.
-    func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) -> [NSManagedObjectID] {
+    package func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) -> [NSManagedObjectID] {
         owners[Place(constraint: ObjectIdentifier(constraint), key: key)] ?? []
     }
 
     /// Updates the row of an object, or removes it.
-    mutating func set(_ row: Row?, of id: NSManagedObjectID) {
+    package mutating func set(_ row: Row?, of id: NSManagedObjectID) {
         let frozen = id.owningEntity.frozen!
         if frozen.uniqueness.isEmpty { return }
         for place in places.removeValue(forKey: id) ?? [] {

@@ -232,7 +232,7 @@ public struct Row: @unchecked Sendable {
         if isNil { word.pointee |= slot.location.nullMask } else { word.pointee &= ~slot.location.nullMask }
     }
 
-    func text(at slot: RowLayout.Slot) -> String { slot.location.value(slots) }
+    package func text(at slot: RowLayout.Slot) -> String { slot.location.value(slots) }
     package func data(at slot: RowLayout.Slot) -> Data { slot.location.value(slots) }
 
     /// What a slot of a reference holds. Its kind says of which class that is: whoever stores one goes by the kind too.

@@ -1,0 +1,79 @@
+/// What is known of a CSV file besides its records.
+struct CSVStructure: Sendable {
+    /// The names of the columns.
+    var columns: [String] = []
+    /// The column of each name of the plan; -1 for none.
+    var columnOfName: [Int] = []
+    /// The ending of lines that are added.
+    var lineEnding = CSVDialect.LineEnding.lineFeed
+}
+
+/// Reads the records of a CSV file.
+final class CSVReader: RecordReader {
+    private let text: TextBytes
+    private let image: RecordImage
+    var scanner: CSVScanner
+    private let columnOfName: [Int]
+    private let nilSpelling: [UInt8]
+    // The unescaped text of the open record's fields: allocated here and freed with the reader.
+    private var scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: 1024)
+    private var capacity = 1024
+    private var used = 0
+
+    init(_ image: RecordImage, _ structure: CSVStructure, _ dialect: CSVDialect) {
+        self.image = image
+        text = image.text
+        scanner = CSVScanner(image.text, dialect)
+        columnOfName = structure.columnOfName
+        nilSpelling = Array(dialect.values.nilSpelling.utf8)
+    }
+
+    deinit { scratch.deallocate() }
+
+    func open(_ record: Int) throws(FileMistake) {
+        scanner.next = image.starts[record]
+        guard try scanner.nextRecord() else { throw FileMistake(offset: image.starts[record], expected: "a record") }
+        prepare()
+    }
+
+    /// Reads the record behind the last one; returns false where there is none.
+    func openNext() throws(FileMistake) -> Bool {
+        guard try scanner.nextRecord() else { return false }
+        prepare()
+        return true
+    }
+
+    @inline(__always) private func prepare() {
+        used = 0
+        let needed = scanner.record.count
+        if needed <= capacity { return }
+        scratch.deallocate()
+        capacity = needed * 2
+        scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    }
+
+    @inline(__always) func cell(_ name: Int) -> Cell { cell(inColumn: columnOfName[name]) }
+
+    @inline(__always) func cell(inColumn column: Int) -> Cell {
+        guard column >= 0, column < scanner.fields.count else { return .absent }
+        let field = scanner.fields[column]
+        let text = UnsafeRawBufferPointer(start: text.start + field.start, count: field.count)
+        if !field.isQuoted, field.count == nilSpelling.count, text.elementsEqual(nilSpelling) { return Cell(kind: .null, text: text) }
+        if field.hasEscapes { return unescaped(field) }
+        return Cell(kind: field.isQuoted ? .quoted : .plain, text: text)
+    }
+
+    private func unescaped(_ field: CSVField) -> Cell {
+        // The cells of one record may be asked for several times: there is room for all fields once.
+        if used + field.count > capacity { used = 0 }
+        let start = scratch + used
+        let count = scanner.unescape(field, into: start)
+        used += count
+        return Cell(kind: field.isQuoted ? .quoted : .plain, text: UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    func place(_ name: Int) -> Int {
+        let column = columnOfName[name]
+        return column >= 0 && column < scanner.fields.count ? scanner.fields[column].whole.lowerBound : scanner.record.lowerBound
+    }
+}

@@ -1,0 +1,142 @@
+public import Foundation
+public import ObjectGraph
+
+extension NSManagedObjectModel {
+    /// Drafts a model of CSV files, to begin with: an entity for each file, an attribute for each column.
+    ///
+    /// An attribute gets the type that all values of its column have, and text where there is none or a value would not come back as it is
+    /// written: `00601`, `1E10` and twenty digits are text. Relationships are for you to add. Columns whose names cannot be those of properties
+    /// are under `fileColumn` in the user info.
+    ///
+    /// - Parameters:
+    ///   - url: A file, or a folder of files.
+    ///   - dialect: The form of the files.
+    /// - Throws: Code 259, with line and column, for a file that is not CSV.
+    public convenience init(describingCSV url: URL, dialect: CSVDialect = .rfc4180) throws {
+        let place = FilePlace(url, "csv")
+        let names =
+            place.map { place in
+                place.file.map { [$0] } ?? FileCalls.names(in: place.folder).filter { $0.hasSuffix(".csv") && !$0.hasPrefix(".") }.sorted()
+            } ?? []
+        let folder = place?.folder ?? url.path
+        let entities = try names.map { name in try CSVDraft(folder + "/" + name, dialect).entity() }
+        self.init(entities: entities)
+    }
+}
+
+/// Finds the types of the columns of a file.
+private struct CSVDraft {
+    private let path: String
+    private let text: TextBytes
+    private let dialect: CSVDialect
+
+    init(_ path: String, _ dialect: CSVDialect) throws {
+        self.path = path
+        self.dialect = dialect
+        let (memory, count, _) = try FileCalls.read(path, progress: nil)
+        do {
+            (text, _) = try TextForm.read(memory, count: count, known: dialect.encoding)
+        } catch {
+            let (line, column) = error.text.place(of: error.offset)
+            throw FileError.make(path, line: line, column: column, expected: error.expected)
+        }
+    }
+
+    func entity() throws -> NSEntityDescription {
+        do {
+            let (columns, start) = try CSVFormat.columns(text, dialect)
+            var candidates = Array(repeating: ColumnType.all, count: columns.count)
+            var isEmpty = Array(repeating: true, count: columns.count)
+            var scanner = CSVScanner(text, dialect)
+            scanner.next = start
+            while try scanner.nextRecord() {
+                for (index, field) in scanner.fields.enumerated() where index < columns.count {
+                    let value = scanner.string(field)
+                    if !field.isQuoted, value == dialect.values.nilSpelling { continue }
+                    isEmpty[index] = false
+                    candidates[index].removeAll { !$0.fits(value) }
+                }
+            }
+            let file = (path as NSString).lastPathComponent
+            let name = (file as NSString).deletingPathExtension
+            let entity = NSEntityDescription(name: Self.identifier(name, isEntity: true, besides: []))
+            entity.userInfo = ["fileName": file]
+            var taken: Set<String> = []
+            entity.properties = zip(columns.indices, columns).map { index, column in
+                let type = isEmpty[index] ? ColumnType.text : candidates[index].first ?? .text
+                let name = Self.identifier(column, isEntity: false, besides: taken)
+                taken.insert(name)
+                let attribute = NSAttributeDescription(name: name, type: type.attributeType)
+                if name != column { attribute.userInfo = ["fileColumn": column] }
+                return attribute
+            }
+            return entity
+        } catch {
+            let (line, column) = text.place(of: error.offset)
+            throw FileError.make(path, line: line, column: column, expected: error.expected)
+        }
+    }
+
+    /// Names that every managed object has.
+    private static let reserved: Set = [
+        "description", "debugDescription", "hash", "hashValue", "entity", "objectID", "managedObjectContext", "isInserted", "isUpdated",
+        "isDeleted", "isFault", "hasChanges", "hasPersistentChangedValues", "superclass", "self", "changedValues", "faultingState",
+    ]
+
+    /// Returns a name as properties (in lower camel case) and entities can have it.
+    private static func identifier(_ text: String, isEntity: Bool, besides taken: Set<String>) -> String {
+        let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }
+        let isName = words.count == 1 && words[0].count == text.count
+        var name =
+            isName
+            ? text : words.enumerated().map { $0 == 0 && !isEntity ? $1.lowercased() : $1.prefix(1).uppercased() + $1.dropFirst() }.joined()
+        if isEntity { name = name.prefix(1).uppercased() + name.dropFirst() }
+        if name.isEmpty || name.first?.isNumber == true { name = (isEntity ? "Entity" : "column") + name }
+        if !isEntity, name.first?.isUppercase == true { name = name.prefix(1).lowercased() + name.dropFirst() }
+        if reserved.contains(name) { name += "Column" }
+        var numbered = name
+        var number = 2
+        while taken.contains(numbered) {
+            numbered = name + "\(number)"
+            number += 1
+        }
+        return numbered
+    }
+}
+
+/// The types that a column may have, from the narrowest.
+private enum ColumnType: CaseIterable {
+    case whole, number, boolean, date, uuid, text
+
+    static var all: [ColumnType] { allCases }
+
+    var attributeType: NSAttributeDescription.AttributeType {
+        switch self {
+        case .whole: .integer64
+        case .number: .double
+        case .boolean: .boolean
+        case .date: .date
+        case .uuid: .uuid
+        case .text: .string
+        }
+    }
+
+    /// Whether a value comes back as it is written.
+    func fits(_ value: String) -> Bool {
+        switch self {
+        case .whole: Int64(value).map { String($0) == value && abs(Double($0)) < 1e18 } ?? false
+        case .number:
+            value.wholeMatch(of: /-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?/) != nil && value.filter(\.isNumber).count <= 15
+        case .boolean: ["true", "false", "yes", "no"].contains(value.lowercased())
+        case .date:
+            value.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z?)?/) != nil
+                && isDate(value)
+        case .uuid: UUID(uuidString: value)?.uuidString == value
+        case .text: true
+        }
+    }
+
+    private func isDate(_ value: String) -> Bool {
+        value.withUTF8ForReading { text in DateText("iso8601")?.seconds(UnsafeRawBufferPointer(text)) != nil }
+    }
+}

@@ -1,0 +1,169 @@
+internal import Foundation
+internal import ObjectGraph
+package import Predicates
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The state of a file, by which a change is noticed without reading it.
+struct FileStamp: Equatable, Sendable {
+    let inode: UInt64
+    let size: Int
+    let seconds: Int
+    let nanoseconds: Int
+    let mode: UInt32
+
+    /// Nil where there is no file.
+    init?(_ path: String) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return nil }
+        self.init(info)
+    }
+
+    fileprivate init(_ info: stat) {
+        inode = UInt64(info.st_ino)
+        size = Int(info.st_size)
+        #if canImport(Darwin)
+        (seconds, nanoseconds) = (info.st_mtimespec.tv_sec, info.st_mtimespec.tv_nsec)
+        #else
+        (seconds, nanoseconds) = (info.st_mtim.tv_sec, info.st_mtim.tv_nsec)
+        #endif
+        mode = UInt32(info.st_mode)
+    }
+
+    var isDirectory: Bool { mode & 0o170000 == 0o040000 }
+
+    static func == (left: FileStamp, right: FileStamp) -> Bool {
+        left.inode == right.inode && left.size == right.size && left.seconds == right.seconds && left.nanoseconds == right.nanoseconds
+    }
+}
+
+/// The calls of the system that change files, in the order in which a save needs them.
+package enum FileCalls {
+    /// Called before each call that changes something, with its name: tests end the process there. It is set before stores are opened.
+    package static let observer = LockedBox<(@Sendable (String) -> Void)?>(nil)
+
+    private static func will(_ call: String) { observer.withLock { $0 }?(call) }
+
+    static func failure(_ what: String, _ path: String, _ code: Int32 = errno) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "The file at \(path) cannot be \(what).", reason: String(cString: strerror(code)) + ".",
+            next: "Nothing was changed. See to it that the folder can be written to and has room.",
+            cause: NSError(domain: NSPOSIXErrorDomain, code: Int(code)), info: [NSFilePathErrorKey: path])
+    }
+
+    /// Reads a file.
+    ///
+    /// - Parameter progress: Counts bytes; a cancelled one ends the reading.
+    /// - Returns: Its bytes, which the caller must deallocate, and the state that they are of.
+    static func read(_ path: String, progress: Progress?) throws -> (memory: UnsafeMutableRawPointer, count: Int, stamp: FileStamp) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(path) }
+        defer { close(descriptor) }
+        while true {
+            var info = stat()
+            guard fstat(descriptor, &info) == 0 else { throw unreadable(path) }
+            let stamp = FileStamp(info)
+            let memory = UnsafeMutableRawPointer.allocate(byteCount: max(stamp.size, 8), alignment: 8)
+            var count = 0
+            while count < stamp.size {
+                if progress?.isCancelled == true {
+                    memory.deallocate()
+                    throw CocoaError(.userCancelled)
+                }
+                let read = pread(descriptor, memory + count, min(stamp.size - count, 4 << 20), off_t(count))
+                if read < 0 && errno == EINTR { continue }
+                guard read >= 0 else {
+                    memory.deallocate()
+                    throw unreadable(path)
+                }
+                if read == 0 { break }
+                count += read
+                progress?.completedUnitCount += Int64(read)
+            }
+            // Others may have written meanwhile.
+            guard fstat(descriptor, &info) == 0, FileStamp(info) == stamp, count == stamp.size else {
+                memory.deallocate()
+                progress?.completedUnitCount -= Int64(count)
+                continue
+            }
+            return (memory, count, stamp)
+        }
+    }
+
+    private static func unreadable(_ path: String) -> NSError {
+        let code = errno
+        return CoreDataError.make(
+            CocoaError.Code.fileReadUnknown.rawValue, "The file at \(path) cannot be read.", reason: String(cString: strerror(code)) + ".",
+            cause: NSError(domain: NSPOSIXErrorDomain, code: Int(code)), info: [NSFilePathErrorKey: path])
+    }
+
+    /// Writes a new file and its bytes to the disk.
+    static func writeNew(_ path: String, _ bytes: [UInt8], mode: UInt32) throws {
+        will("open")
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(mode & 0o7777))
+        guard descriptor >= 0 else { throw failure("written", path) }
+        defer { close(descriptor) }
+        do {
+            will("fchmod")
+            // The creation mask may have taken permissions away.
+            _ = fchmod(descriptor, mode_t(mode & 0o7777))
+            var written = 0
+            while written < bytes.count {
+                will("write")
+                let count = bytes.withUnsafeBytes {
+                    write(descriptor, $0.baseAddress.map { $0 + written }, min($0.count - written, 16 << 20))
+                }
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { throw failure("written", path, count == 0 ? ENOSPC : errno) }
+                written += count
+            }
+            will("fsync")
+            guard fsync(descriptor) == 0 else { throw failure("written to the disk", path) }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    static func move(_ path: String, to destination: String) throws {
+        will("rename")
+        guard rename(path, destination) == 0 else { throw failure("replaced", destination) }
+    }
+
+    static func remove(_ path: String) {
+        will("unlink")
+        unlink(path)
+    }
+
+    /// Sees to it that names in a folder are on the disk.
+    static func syncFolder(_ path: String) throws {
+        will("fsync")
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("opened", path) }
+        defer { close(descriptor) }
+        // Some file systems cannot sync a folder, and need not.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw failure("written to the disk", path) }
+    }
+
+    /// Runs `body` while no other process that uses this lock writes to files of a folder.
+    ///
+    /// The lock is that of the folder itself, so that nothing is left in it.
+    static func locking<Result>(_ folder: String, _ body: () throws -> Result) throws -> Result {
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("opened", folder) }
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw failure("locked", folder) }
+        }
+        return try body()
+    }
+
+    /// Returns the names in a folder.
+    static func names(in folder: String) -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
+}

@@ -1,0 +1,99 @@
+internal import Foundation
+internal import ObjectGraph
+
+/// Where the files of a store are: a folder with a file for each entity, or one file.
+struct FilePlace {
+    /// The folder that the files are in.
+    let folder: String
+    /// The name of the only file; nil for a store that is a folder.
+    let file: String?
+    private let fileExtension: String
+
+    /// Nil for a URL that is not of a file.
+    ///
+    /// A URL is that of a folder where there is one, or where its path ends with a slash or has no ending.
+    init?(_ url: URL?, _ fileExtension: String) {
+        guard let url, url.isFileURL, !url.path.isEmpty else { return nil }
+        let path = url.standardizedFileURL.path
+        self.fileExtension = fileExtension
+        if FileStamp(path)?.isDirectory ?? (url.hasDirectoryPath || url.pathExtension.isEmpty) {
+            folder = path
+            file = nil
+        } else {
+            folder = url.standardizedFileURL.deletingLastPathComponent().path
+            file = url.lastPathComponent
+        }
+    }
+
+    /// Returns the name of a file by its name in a layout, which may have its ending or not.
+    func fileName(_ name: String) -> String {
+        if let file { return file }
+        return name.contains(".") ? name : "\(name).\(fileExtension)"
+    }
+
+    func path(of name: String) -> String { folder + "/" + fileName(name) }
+
+    var replacement: FileReplacement { FileReplacement(folder: folder, store: file ?? "store") }
+
+    // MARK: Metadata
+
+    /// The name of the file with the metadata, a hidden one: nothing foreign is in the files that people share.
+    var metadataName: String { ".\(file ?? "store").coredata" }
+
+    private static let filesKey = "OpenCoreDataFiles"
+
+    /// Reads the metadata; nil where no program has saved to the store yet.
+    func metadata(ofType type: String) throws -> [String: Any]? {
+        let path = folder + "/" + metadataName
+        guard FileStamp(path) != nil else { return nil }
+        let list = try? PropertyListSerialization.propertyList(from: Data(contentsOf: URL(fileURLWithPath: path)), format: nil)
+        guard var metadata = list as? [String: Any], metadata[NSStoreUUIDKey] is String else {
+            throw CoreDataError.make(
+                CocoaError.Code.fileReadCorruptFile.rawValue, "The metadata at \(path) cannot be read.",
+                reason: "They are not a property list with a UUID.",
+                next: "Restore the file, or remove it: the store then gets a UUID of its place.",
+                info: [NSFilePathErrorKey: path])
+        }
+        metadata[NSStoreTypeKey] = metadata[NSStoreTypeKey] ?? type
+        return metadata
+    }
+
+    func metadataFile(_ metadata: [String: Any]) throws -> FileReplacement.File {
+        guard PropertyListSerialization.propertyList(metadata, isValidFor: .xml) else {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "The metadata of the store at \(folder) cannot be written.",
+                reason: "A property list cannot hold them.", next: "Use texts, numbers, dates, data, arrays and dictionaries only.")
+        }
+        let data = try PropertyListSerialization.data(fromPropertyList: metadata, format: .xml, options: 0)
+        return FileReplacement.File(
+            name: metadataName, bytes: Array(data), mode: FileStamp(folder + "/" + metadataName)?.mode ?? 0o644)
+    }
+
+    // MARK: All files
+
+    /// The names of the files that are there: in a folder, those with the ending of the store's files.
+    private var names: [String] {
+        let all = FileCalls.names(in: folder)
+        if let file { return all.filter { $0 == file || $0 == metadataName } }
+        return all.filter { $0.hasSuffix(".\(fileExtension)") && !$0.hasPrefix(".") || $0 == metadataName }.sorted()
+    }
+
+    /// Copies the files to another place, and replaces those that are there.
+    func copy(to other: FilePlace?) throws {
+        guard let other else { throw FileCalls.failure("copied", folder, EINVAL) }
+        if FileStamp(other.folder) == nil {
+            try FileManager.default.createDirectory(atPath: other.folder, withIntermediateDirectories: true)
+        }
+        let files = try names.map { name in
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+            let newName = name == metadataName ? other.metadataName : name == file ? other.file ?? name : name
+            return FileReplacement.File(name: newName, bytes: Array(bytes), mode: FileStamp(folder + "/" + name)?.mode ?? 0o644)
+        }
+        try other.replacement.replace(files)
+    }
+
+    func removeFiles() throws {
+        for name in names { FileCalls.remove(folder + "/" + name) }
+        try FileCalls.syncFolder(folder)
+    }
+}

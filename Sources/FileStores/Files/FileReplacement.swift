@@ -1,0 +1,94 @@
+internal import Foundation
+internal import ObjectGraph
+
+/// Replaces files of a folder together: all of them or, if the process ends anywhere on the way, none.
+///
+/// Each new file is written beside the old one, under a hidden name, and synced. One file is then renamed. For several, a journal with the
+/// names is written, synced and renamed to its name: from there on the save has happened. The files are renamed, and the journal removed. Who
+/// finds a journal renames what is left; who finds new files without a journal removes them.
+struct FileReplacement {
+    /// The folder, which all files are in.
+    let folder: String
+    /// What the hidden names begin with: that of the store, so that stores in one folder do not meet.
+    let store: String
+
+    /// A new file.
+    struct File {
+        let name: String
+        let bytes: [UInt8]
+        /// The permissions.
+        let mode: UInt32
+    }
+
+    private var journal: String { ".\(store).journal" }
+    private static let suffix = ".new"
+    private func hidden(_ name: String) -> String { ".\(store).\(name)\(Self.suffix)" }
+    private func path(_ name: String) -> String { folder + "/" + name }
+
+    /// Replaces files. The caller has the lock of the folder.
+    ///
+    /// - Throws: The reason of a failure; nothing has changed then.
+    func replace(_ files: [File]) throws {
+        if files.isEmpty { return }
+        var isDecided = false
+        do {
+            for file in files { try FileCalls.writeNew(path(hidden(file.name)), file.bytes, mode: file.mode) }
+            if files.count > 1 {
+                let list = try JournalText.text(files.map(\.name))
+                try FileCalls.writeNew(path(journal + Self.suffix), list, mode: 0o600)
+                try FileCalls.move(path(journal + Self.suffix), to: path(journal))
+                isDecided = true
+                try FileCalls.syncFolder(folder)
+            }
+            for file in files { try FileCalls.move(path(hidden(file.name)), to: path(file.name)) }
+            try FileCalls.syncFolder(folder)
+            if files.count > 1 {
+                FileCalls.remove(path(journal))
+                try FileCalls.syncFolder(folder)
+            }
+        } catch {
+            if isDecided {
+                // The next to open the store would finish it. Here it is taken back, as far as nothing was renamed.
+                if files.allSatisfy({ FileStamp(path(hidden($0.name))) != nil }) { FileCalls.remove(path(journal)) }
+            }
+            if FileStamp(path(journal)) == nil { for file in files { FileCalls.remove(path(hidden(file.name))) } }
+            throw error
+        }
+    }
+
+    /// Finishes what an ended process has begun: renames the files of a journal, and removes those without. The caller has the lock.
+    func recover() throws {
+        if FileStamp(path(journal)) != nil {
+            let (memory, count, _) = try FileCalls.read(path(journal), progress: nil)
+            defer { memory.deallocate() }
+            let names = JournalText.names(UnsafeRawBufferPointer(start: memory, count: count))
+            for name in names where FileStamp(path(hidden(name))) != nil { try FileCalls.move(path(hidden(name)), to: path(name)) }
+            try FileCalls.syncFolder(folder)
+            FileCalls.remove(path(journal))
+            try FileCalls.syncFolder(folder)
+        }
+        for name in FileCalls.names(in: folder) where name.hasPrefix(".\(store).") && name.hasSuffix(Self.suffix) {
+            FileCalls.remove(path(name))
+        }
+    }
+
+    /// Whether ``recover()`` has something to do.
+    var needsRecovery: Bool {
+        FileCalls.names(in: folder).contains { $0 == journal || $0.hasPrefix(".\(store).") && $0.hasSuffix(Self.suffix) }
+    }
+}
+
+/// The list of names in a journal: one a line. Names of files have no line breaks here, for they come from layouts.
+private enum JournalText {
+    static func text(_ names: [String]) throws -> [UInt8] {
+        if let wrong = names.first(where: { $0.contains("\n") || $0.contains("/") }) {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "“\(wrong)” cannot be the name of a file of a store.", next: "Change it in the layout.")
+        }
+        return Array(names.joined(separator: "\n").utf8)
+    }
+
+    static func names(_ bytes: UnsafeRawBufferPointer) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}

@@ -1,0 +1,111 @@
+public import Foundation
+@_spi(Stores) public import ObjectGraph
+
+/// Stores in CSV files: a folder with a file for each entity, or one file.
+///
+/// ```swift
+/// let container = NSPersistentContainer(name: "Library", managedObjectModel: model)
+/// container.persistentStoreDescriptions = [CSVStore.description(at: URL(fileURLWithPath: "/data/library"))]
+/// ```
+public enum CSVStore {
+    /// The type of the store.
+    public static let type = "OpenCoreData.CSV"
+    /// The option for the dialect and the layout: a ``FileStoreOptions``. ``description(at:dialect:layout:)`` sets it.
+    public static let optionsKey = "OpenCoreData.CSV.options"
+
+    /// Describes a store, and registers its type.
+    ///
+    /// - Parameters:
+    ///   - url: A folder, or a file, which has the records of all entities.
+    ///   - dialect: The form of the files.
+    ///   - layout: Where the properties are.
+    /// - Returns: A description for a container or a coordinator.
+    public static func description(
+        at url: URL, dialect: CSVDialect = .rfc4180, layout: FileLayout = FileLayout()
+    ) -> NSPersistentStoreDescription {
+        register()
+        let description = NSPersistentStoreDescription(url: url)
+        description.type = type
+        description.setOption(FileStoreOptions(dialect: dialect, layout: layout), forKey: optionsKey)
+        return description
+    }
+
+    /// Registers the type, for stores that are added by it. Call it on any thread, any number of times.
+    public static func register() { NSPersistentStoreCoordinator.registerStoreClass(CSVFileStore.self, forStoreType: type) }
+
+    /// Returns what was left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.
+    public static func report(of store: NSPersistentStore) -> FileReport { (store as? RecordStore)?.report ?? FileReport() }
+}
+
+/// The dialect and the layout of a store in files, as an option of its description. Immutable.
+public final class FileStoreOptions: NSObject, Sendable {
+    /// The form of CSV files.
+    public let dialect: CSVDialect
+    /// Where the properties are.
+    public let layout: FileLayout
+
+    /// Creates options.
+    public init(dialect: CSVDialect = .rfc4180, layout: FileLayout = FileLayout()) {
+        self.dialect = dialect
+        self.layout = layout
+    }
+}
+
+/// The store in CSV files.
+// Like `RecordStore`, whose lock guards everything.
+final class CSVFileStore: RecordStore, @unchecked Sendable {
+    override class var storeType: String { CSVStore.type }
+    override class var fileExtension: String { "csv" }
+
+    override func prepare() throws {
+        let given = options?[CSVStore.optionsKey] as? FileStoreOptions ?? FileStoreOptions()
+        if let mistake = given.dialect.mistake {
+            throw CoreDataError.make(NSPersistentStoreOpenError, "The dialect cannot be used.", reason: mistake, next: "Correct it.")
+        }
+        let place = place
+        var known: [String: Set<String>] = [:]
+        let names = place.file.map { [$0] } ?? Set(entities.map { StorePlan.file(of: $0, given.layout) }).sorted()
+        for name in names { known[name] = try columns(at: place.path(of: name), given.dialect).map(Set.init) }
+        format = CSVFormat(given.dialect, given.layout)
+        plan = try StorePlan(
+            entities, given.layout, given.dialect.values, isJSON: false, wholeFile: place.file, knownNames: known)
+    }
+
+    /// Returns the columns of a file; nil where it is not there or empty. Nothing but its beginning is read.
+    private func columns(at path: String, _ dialect: CSVDialect) throws -> [String]? {
+        guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? handle.close() }
+        var length = 1 << 16
+        while true {
+            try handle.seek(toOffset: 0)
+            let data = try handle.read(upToCount: length) ?? Data()
+            let isWhole = data.count < length
+            if let columns = try beginning(data, isWhole, path, dialect) { return columns.isEmpty ? nil : columns }
+            length *= 16
+        }
+    }
+
+    /// Returns the columns from the beginning of a file; nil where more of it must be read.
+    private func beginning(_ data: Data, _ isWhole: Bool, _ path: String, _ dialect: CSVDialect) throws -> [String]? {
+        let bytes = Array(data)
+        // UTF-16 has lines of even length; what is cut off within a character is behind the first line.
+        let count = isWhole ? bytes.count : (bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) & ~1
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: max(8, count), alignment: 8)
+        bytes.withUnsafeBytes { if let base = $0.baseAddress { memory.copyMemory(from: base, byteCount: count) } }
+        do {
+            let (text, _) = try TextForm.read(memory, count: count, known: dialect.encoding)
+            do {
+                let (names, end) = try CSVFormat.columns(text, dialect)
+                return isWhole || end < text.count && !names.isEmpty ? names : nil
+            } catch {
+                if !isWhole { return nil }
+                let (line, column) = text.place(of: error.offset)
+                throw FileError.make(path, line: line, column: column, expected: error.expected)
+            }
+        } catch let mistake as TextMistake {
+            if !isWhole { return nil }
+            let (line, column) = mistake.text.place(of: mistake.offset)
+            throw FileError.make(path, line: line, column: column, expected: mistake.expected)
+        }
+    }
+}

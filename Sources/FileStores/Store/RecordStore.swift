@@ -1,0 +1,261 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// A store whose records are in text files that others edit, too.
+///
+/// What it answers is what the files say: a save writes the files, and reads what it wrote. ``CSVFileStore`` and ``JSONFileStore`` say what the
+/// files look like.
+// `requestLock` guards all state; it is not a `LockedBox`, for it is recursive: a predicate may use the requesting context.
+class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStateProviding, FileStore, @unchecked Sendable {
+    let requestLock = NSRecursiveLock()
+    var plan: StorePlan!
+    var format: (any RecordFormat)!
+    var images: [RecordImage] = []
+    /// The files of root entities, by index.
+    var fileOfRoot: [ObjectIdentifier: Int] = [:]
+    /// The records by those that refer to them, by the relationship that is in the records; made on demand.
+    var inverses: [ObjectIdentifier: InverseIndex] = [:]
+    lazy var table = RecordTable(self)
+    var uniqueness: UniquenessIndex?
+    var changeCount = 0
+    /// Numbers that were given to new objects, by file.
+    var givenNumbers: [Int64] = []
+    let instance = UUID()
+    private let openingReport = LockedBox(FileReport())
+
+    /// What was left out when the store was opened.
+    var report: FileReport {
+        get { openingReport.withLock { $0 } }
+        set { openingReport.set(newValue) }
+    }
+
+    // MARK: What kinds of files differ in
+
+    /// The type of the store.
+    class var storeType: String { stopProgram("A kind of store has a type.") }
+    /// The ending of the names of files.
+    class var fileExtension: String { stopProgram("A kind of store has an ending of names.") }
+
+    /// Makes the format and the plan from the options and the files that are there.
+    func prepare() throws { stopProgram("A kind of store makes its plan.") }
+
+    // MARK: Opening
+
+    override func loadMetadata() throws {
+        guard let place = FilePlace(url, Self.fileExtension) else {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The store has no file.", reason: "Its URL is \(url.map { "\($0)" } ?? "missing").",
+                next: "Give it the URL of a file or a folder.")
+        }
+        guard FileStamp(place.folder)?.isDirectory == true else {
+            throw CoreDataError.make(
+                CocoaError.Code.fileNoSuchFile.rawValue, "There is no folder at \(place.folder).", next: "Create it first.",
+                info: [NSFilePathErrorKey: place.folder])
+        }
+        if place.replacement.needsRecovery {
+            if isReadOnly {
+                throw CoreDataError.make(
+                    NSPersistentStoreOpenError, "The files at \(place.folder) are between two states.",
+                    reason: "A program ended while it saved them.", next: "Open them once without NSReadOnlyPersistentStoreOption.")
+            }
+            try FileCalls.locking(place.folder) { try place.replacement.recover() }
+        }
+        if let known = try place.metadata(ofType: Self.storeType) { metadata = known }
+    }
+
+    override func open() throws {
+        try requestLock.withLock {
+            try checkVersion()
+            try prepare()
+            for (index, file) in plan.files.enumerated() {
+                for shape in file.shapes {
+                    guard fileOfRoot.updateValue(index, forKey: ObjectIdentifier(shape.root)) ?? index == index else {
+                        throw CoreDataError.make(
+                            NSPersistentStoreIncompatibleSchemaError, "“\(shape.root)” and its subentities are in several files.",
+                            next: "Give all of them one file: they share their keys.")
+                    }
+                }
+            }
+            var found = FileReport()
+            let total = plan.files.reduce(0) { $0 + Int64(FileStamp(path(of: $1))?.size ?? 0) }
+            // A part of the current progress, if there is one.
+            let progress = Progress(totalUnitCount: max(1, total * 3))
+            images = try plan.files.map { try read($0, progress: progress, report: &found) }
+            givenNumbers = images.map(\.lastNumber)
+            for index in images.indices { try decodeAll(index, progress: progress, report: &found) }
+            progress.completedUnitCount = progress.totalUnitCount
+            report = found
+        }
+    }
+
+    /// The entities of the store, in the order of their names.
+    var entities: [NSEntityDescription] {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else { return [] }
+        let all = configurationName == Self.defaultConfiguration ? nil : model.entities(forConfigurationName: configurationName)
+        return (all ?? model.entities).sorted { ($0.name ?? "") < ($1.name ?? "") }
+    }
+
+    /// Throws code 134100 where the files were written with another version of the model.
+    private func checkVersion() throws {
+        guard let metadata, let written = StoreModelHashes(metadata), !written.areThose(of: entities) else { return }
+        if (options?[NSIgnorePersistentStoreVersioningOption] as? NSNumber)?.boolValue == true { return }
+        let own = Set(entities.compactMap(\.name))
+        let differing = own.symmetricDifference(written.written.keys).union(entities.filter { !written.contains($0) }.compactMap(\.name))
+        throw CoreDataError.make(
+            NSPersistentStoreIncompatibleVersionHashError,
+            "The model is not the one that the store at \(url?.path ?? "?") was written with.",
+            reason: "These entities differ: \(differing.sorted().joined(separator: ", ")).",
+            next:
+                "Open it with the model it was written with, migrate it, or set NSIgnorePersistentStoreVersioningOption where the files fit.",
+            info: [NSAffectedStoresErrorKey: [self], "metadata": metadata, "NSDifferingEntities": differing.sorted()])
+    }
+
+    /// The place of the files. The URL was checked when the store was opened.
+    var place: FilePlace { FilePlace(url, Self.fileExtension).known("an open store has files") }
+
+    func path(of file: FilePlan) -> String { place.path(of: file.name) }
+
+    /// Reads a file and finds its records; one that is not there yet is empty.
+    func read(_ file: FilePlan, progress: Progress?, report: inout FileReport) throws -> RecordImage {
+        let path = path(of: file)
+        guard FileStamp(path) != nil else {
+            if isReadOnly {
+                throw CoreDataError.make(
+                    CocoaError.Code.fileReadNoSuchFile.rawValue, "There is no file at \(path).",
+                    next: "Open the store without NSReadOnlyPersistentStoreOption to create it.", info: [NSFilePathErrorKey: path])
+            }
+            let image = RecordImage(file, path: path, text: TextBytes(try format.emptyText(file)), form: format.newForm, stamp: nil)
+            try format.scan(image, progress: nil, skip: nil)
+            return image
+        }
+        let (memory, count, stamp) = try FileCalls.read(path, progress: progress)
+        let (text, form): (TextBytes, TextForm)
+        do {
+            (text, form) = try TextForm.read(memory, count: count, known: format.encoding)
+        } catch {
+            let (line, column) = error.text.place(of: error.offset)
+            throw FileError.make(path, line: line, column: column, expected: error.expected)
+        }
+        // An empty file is one that somebody has made for this store.
+        let isBlank = text.buffer.allSatisfy { $0 == 0x20 || 0x09...0x0D ~= $0 }
+        let image = RecordImage(
+            file, path: path, text: isBlank ? TextBytes(try format.emptyText(file)) : text, form: isBlank ? format.newForm : form,
+            stamp: stamp)
+        var mistakes: [FileMistake] = []
+        try format.scan(image, progress: progress, skip: plan.layout.skipsUnreadableRecords ? { mistakes.append($0) } : nil)
+        for mistake in mistakes { report.add(mistake, image) }
+        return image
+    }
+
+    /// Decodes all records of a file, to find what is wrong with them, and keeps the rows of a file that is not too large.
+    private func decodeAll(_ index: Int, progress: Progress?, report: inout FileReport) throws {
+        let image = images[index]
+        let keeps = image.text.count <= plan.layout.keepsRowsUpTo
+        if keeps { image.rows = [Row?](repeating: nil, count: image.count) }
+        for record in 0..<image.count {
+            do {
+                let row = try decodedRow(record, in: index)
+                if keeps { image.rows[record] = row }
+            } catch let mistake as FileMistake {
+                guard plan.layout.skipsUnreadableRecords else { throw image.error(mistake) }
+                report.add(mistake, image)
+                image.skipped.insert(record)
+            }
+            if record & 0xFFFF == 0xFFFF {
+                progress?.completedUnitCount += Int64(image.starts[record] - image.starts[record - 0xFFFF])
+                if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            }
+        }
+        if !image.skipped.isEmpty {
+            Log.store.warning("\(image.skipped.count) records of \(image.path) cannot be read and are left out.")
+        }
+    }
+
+    // MARK: Reading
+
+    var hasRowsInMemory: Bool { true }
+    var rowsContainLists: Bool { true }
+
+    func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
+        try requestLock.withLock { try RowFetch(table: table, query: query).answer() }
+    }
+
+    func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? { try requestLock.withLock { try row(with: id) } }
+
+    func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        try requestLock.withLock { try ids.compactMap { try row(with: $0) } }
+    }
+
+    func knownRow(for id: NSManagedObjectID) -> Row? { requestLock.withLock { try? row(with: id) } }
+
+    func related(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try requestLock.withLock {
+            Dictionary(try ids.map { ($0, try relatedIDs(relationship, of: $0)) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    func relatedIDs(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
+    ) throws -> [NSManagedObjectID] { try requestLock.withLock { try relatedIDs(relationship, of: id) } }
+
+    func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool { false }
+    func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> Bool { false }
+
+    var contentsState: ContentsState? {
+        requestLock.withLock {
+            let stamps = images.map { image in
+                image.stamp.map { "\($0.inode) \($0.size) \($0.seconds).\($0.nanoseconds)" } ?? "-"
+            }
+            return ContentsState(
+                current: "\(identifier ?? "") \(instance) \(changeCount)", lasting: "\(identifier ?? "") \(stamps.joined(separator: " "))")
+        }
+    }
+
+    // MARK: Files
+
+    func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
+        try requestLock.withLock { try FileCalls.locking(place.folder) { try place.copy(to: FilePlace(url, Self.fileExtension)) } }
+    }
+
+    static func replaceFiles(
+        at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        guard let place = FilePlace(source, fileExtension) else { throw FileCalls.failure("found", source.path, ENOENT) }
+        try FileCalls.locking(place.folder) { try place.copy(to: FilePlace(destination, fileExtension)) }
+    }
+
+    static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws {
+        guard let place = FilePlace(url, fileExtension), FileStamp(place.folder) != nil else { return }
+        try FileCalls.locking(place.folder) { try place.removeFiles() }
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        guard let place = FilePlace(url, fileExtension), let known = try place.metadata(ofType: storeType) else {
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "The store at \(url.path) has no metadata.",
+                reason: "No program has saved to it yet: its files are others'.", next: "Add the store and read its metadata.")
+        }
+        return known
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        guard let place = FilePlace(url, fileExtension) else { throw FileCalls.failure("found", url.path, ENOENT) }
+        try FileCalls.locking(place.folder) {
+            guard let metadata else { return FileCalls.remove(place.folder + "/" + place.metadataName) }
+            try place.replacement.replace([place.metadataFile(metadata)])
+        }
+    }
+}
+
+extension FileReport {
+    mutating func add(_ mistake: FileMistake, _ image: RecordImage) {
+        let (line, column) = image.text.place(of: mistake.offset)
+        entries.append(Entry(path: image.path, line: line, column: column, expected: mistake.expected))
+    }
+}

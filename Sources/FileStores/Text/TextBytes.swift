@@ -1,0 +1,53 @@
+/// The content of a file in memory, as UTF-8.
+// Immutable once it is shared: nobody writes to the memory after `init`, which belongs to the instance and is freed with it.
+final class TextBytes: @unchecked Sendable {
+    /// The first byte, behind a byte order mark.
+    let start: UnsafeRawPointer
+    /// The number of bytes.
+    let count: Int
+    private let memory: UnsafeMutableRawPointer
+
+    /// Takes over memory that was allocated by `UnsafeMutableRawPointer.allocate`.
+    ///
+    /// - Parameters:
+    ///   - memory: The memory, which the instance frees.
+    ///   - skipped: The number of bytes that are not part of the text.
+    ///   - count: The number of bytes, with those that are skipped.
+    init(owning memory: UnsafeMutableRawPointer, skipping skipped: Int, count: Int) {
+        self.memory = memory
+        start = UnsafeRawPointer(memory + skipped)
+        self.count = count - skipped
+    }
+
+    convenience init(_ bytes: [UInt8]) {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 8), alignment: 8)
+        bytes.withUnsafeBytes { if let base = $0.baseAddress { memory.copyMemory(from: base, byteCount: $0.count) } }
+        self.init(owning: memory, skipping: 0, count: bytes.count)
+    }
+
+    deinit { memory.deallocate() }
+
+    var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+
+    /// Returns a part as text.
+    func string(_ range: Range<Int>) -> String { String(decoding: UnsafeRawBufferPointer(rebasing: buffer[range]), as: UTF8.self) }
+
+    /// Returns the line and the column of a byte, both from 1. A column counts characters of Unicode scalars.
+    func place(of offset: Int) -> (line: Int, column: Int) {
+        var (line, column) = (1, 1)
+        var index = 0
+        while index < min(offset, count) {
+            let byte = buffer[index]
+            if byte == 0x0D && index + 1 < count && buffer[index + 1] == 0x0A {
+                // The line feed that follows ends the line.
+            } else if byte == 0x0A || byte == 0x0D {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+            index += 1
+        }
+        return (line, column)
+    }
+}

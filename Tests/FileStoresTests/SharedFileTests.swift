@@ -1,0 +1,167 @@
+import CoreData
+import FileStores
+import Testing
+
+@Suite("Files are shared with others") struct SharedFileTests {
+    @Test("What others changed meanwhile stays, record by record", arguments: ["csv", "json"])
+    func merged(_ kind: String) throws {
+        let scratch = try Scratch()
+        let (name, before, after, wanted) =
+            kind == "csv"
+            ? (
+                "Note.csv", "id,text,other\n1,a,x\n2,b,y\n3,c,z\n", "id,other,text,more\n1,x,a,!\n3,z,theirs,!\n4,n,new,!\n",
+                "id,other,text,more\n1,ours,a,!\n3,z,theirs,!\n4,n,new,!\n"
+            )
+            : (
+                "Notes.json", #"{"Note": [{"id": 1, "text": "a", "other": "x"}, {"id": 2, "text": "b"}, {"id": 3, "text": "c"}]}"#,
+                #"{"v": 1, "Note": [{"id": 1, "text": "a", "other": "x"}, {"id": 3, "text": "theirs"}, {"id": 4, "text": "new"}]}"#,
+                #"{"v": 1, "Note": [{"id": 1, "text": "a", "other": "ours"}, {"id": 3, "text": "theirs"}, {"id": 4, "text": "new"}]}"#
+            )
+        try scratch.write(before, name)
+        let url = scratch.url(name)
+        let context = try open(kind == "csv" ? CSVStore.description(at: url) : JSONStore.description(at: url), Library.notes())
+        let notes = try context.all("Note", by: "text")
+        #expect(notes.count == 3)
+        try scratch.write(after, name)
+        notes[0].setValue("ours", forKey: "other")
+        try context.save()
+        #expect(try scratch.text(name) == wanted)
+        context.reset()
+        #expect(try context.all("Note", by: "text").map { $0.value(forKey: "text") as? String } == ["a", "new", "theirs"])
+    }
+
+    @Test("A record that both changed is a conflict, which the merge policy resolves; nothing is overwritten")
+    func conflicts() throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n1,a,x\n2,b,y\n", "Note.csv")
+        let context = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes())
+        let notes = try context.all("Note", by: "text")
+        _ = notes.map { $0.value(forKey: "other") }
+        try scratch.write("id,text,other\n1,theirs,x\n2,b,y\n", "Note.csv")
+        notes[0].setValue("ours", forKey: "other")
+        let failure = #expect(throws: NSError.self) { try context.save() }
+        #expect(failure?.code == NSManagedObjectMergeError)
+        let conflict = (failure?.userInfo["conflictList"] as? [NSMergeConflict])?.first
+        #expect(conflict?.persistedSnapshot?["text"] as? String == "theirs")
+        #expect(try scratch.text("Note.csv") == "id,text,other\n1,theirs,x\n2,b,y\n")
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.save()
+        #expect(try scratch.text("Note.csv") == "id,text,other\n1,theirs,ours\n2,b,y\n")
+    }
+
+    @Test("A record that others deleted is a conflict of whoever changed it")
+    func deletedOutside() throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n1,a,x\n2,b,y\n", "Note.csv")
+        let context = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes())
+        let notes = try context.all("Note", by: "text")
+        try scratch.write("id,text,other\n2,b,y\n", "Note.csv")
+        notes[0].setValue("ours", forKey: "other")
+        let failure = #expect(throws: NSError.self) { try context.save() }
+        #expect(failure?.code == NSManagedObjectMergeError)
+        #expect(try scratch.text("Note.csv") == "id,text,other\n2,b,y\n")
+    }
+
+    @Test("A file that somebody has half edited is an error of the save, and stays as it is")
+    func halfEdited() throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n1,a,x\n", "Note.csv")
+        let context = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes())
+        let note = try #require(try context.all("Note").first)
+        let broken = "id,text,other\n1,\"a,x\n"
+        try scratch.write(broken, "Note.csv")
+        note.setValue("ours", forKey: "other")
+        let failure = #expect(throws: NSError.self) { try context.save() }
+        #expect(failure?.userInfo[FileStoreLineErrorKey] as? Int == 2)
+        #expect(try scratch.text("Note.csv") == broken)
+        try scratch.write("id,text,other\n1,a,x\n", "Note.csv")
+        try context.save()
+        #expect(try scratch.text("Note.csv") == "id,text,other\n1,a,ours\n")
+    }
+
+    @Test("URIs find objects in another process: by key, and by place where there is none; nothing is left beside a file that is read")
+    func identity() throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n7,a,\nab/c é,b,\n00601,c,\n", "Note.csv")
+        try scratch.write("text,other\na,\nb,\n", "Plain.csv")
+        for name in ["Note.csv", "Plain.csv"] {
+            let first = try open(CSVStore.description(at: scratch.url(name)), Library.notes())
+            let uris = try first.all("Note", by: "text").map { $0.objectID.uriRepresentation() }
+            #expect(Set(uris).count == uris.count)
+            let second = try open(CSVStore.description(at: scratch.url(name)), Library.notes())
+            for (uri, text) in zip(uris, ["a", "b", "c"]) {
+                let id = try #require(second.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
+                #expect(try second.existingObject(with: id).value(forKey: "text") as? String == text)
+            }
+        }
+        #expect(scratch.names == ["Note.csv", "Plain.csv"])
+    }
+
+    @Test("A folder that cannot be written is read, and a store opened for reading rejects saves")
+    func readOnly() throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n1,a,x\n", "Note.csv")
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: scratch.folder.path)
+        let description = CSVStore.description(at: scratch.url("Note.csv"))
+        description.isReadOnly = true
+        let context = try open(description, Library.notes())
+        let note = try #require(try context.all("Note").first)
+        note.setValue("b", forKey: "text")
+        #expect(throws: NSError.self) { try context.save() }
+        #expect(try scratch.text("Note.csv") == "id,text,other\n1,a,x\n")
+    }
+
+    @Test("Metadata keep the UUID and the hashes of the model beside the files; another model is refused")
+    func metadata() throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n1,a,x\n", "Note.csv")
+        let context = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes())
+        let uuid = context.persistentStoreCoordinator?.persistentStores.first?.identifier
+        try context.all("Note").first?.setValue("b", forKey: "text")
+        try context.save()
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: CSVStore.type, at: scratch.url("Note.csv"))
+        #expect(metadata[NSStoreUUIDKey] as? String == uuid)
+        #expect(Library.notes().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+        let failure = #expect(throws: NSError.self) {
+            _ = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes(["text"]))
+        }
+        #expect(failure?.code == NSPersistentStoreIncompatibleVersionHashError)
+    }
+
+    @Test("Records that stand in others are read, added, changed and removed with them")
+    func nested() throws {
+        let scratch = try Scratch()
+        let before = """
+            {
+              "made by": "hand",
+              "Author": [
+                {
+                  "id": "v", "name": "Varga", "born": 1.50e2,
+                  "books": [{"id": 1, "title": "Ink", "pages": 12}, {"id": 2, "title": "Salt", "extra": [1, 2]}]
+                },
+                {"id": "q", "name": "Quirke"}
+              ]
+            }
+
+            """
+        try scratch.write(before, "Library.json")
+        var layout = FileLayout()
+        layout["Book"].owner = "author"
+        let context = try open(JSONStore.description(at: scratch.url("Library.json"), layout: layout), Library.model())
+        let varga = try #require(try context.all("Author", "name == 'Varga'").first)
+        let titles = (varga.value(forKey: "books") as? Set<NSManagedObject>)?.compactMap { $0.value(forKey: "title") as? String }
+        #expect(titles?.sorted() == ["Ink", "Salt"])
+        try context.all("Book", "title == 'Ink'").first?.setValue(13, forKey: "pages")
+        for book in try context.all("Book", "title == 'Salt'") { context.delete(book) }
+        let quirke = try #require(try context.all("Author", "name == 'Quirke'").first)
+        context.insert("Book", ["title": "Dust", "author": quirke])
+        try context.save()
+        let after = before.replacingOccurrences(
+            of: "\"pages\": 12}, {\"id\": 2, \"title\": \"Salt\", \"extra\": [1, 2]}]", with: "\"pages\": 13}]")
+        let text = try scratch.text("Library.json")
+        #expect(text.hasPrefix(after.prefix(upTo: after.range(of: "{\"id\": \"q\"")?.lowerBound ?? after.endIndex)))
+        let again = try open(JSONStore.description(at: scratch.url("Library.json"), layout: layout), Library.model())
+        let dust = try #require(try again.all("Book", "title == 'Dust'").first)
+        #expect((dust.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Quirke")
+    }
+}
