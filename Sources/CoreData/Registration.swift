@@ -1,3 +1,4 @@
+internal import ArchiveStores
 @_spi(Stores) internal import ObjectGraph
 internal import SQLiteStore
 
@@ -8,4 +9,6 @@ internal import SQLiteStore
 @_cdecl("coredata_register_what_ships")
 func registerWhatShips() {
     NSPersistentStoreCoordinator.registerShippedStoreClass(SQLiteStore.self, forStoreType: NSSQLiteStoreType)
+    NSPersistentStoreCoordinator.registerShippedStoreClass(XMLStore.self, forStoreType: NSXMLStoreType)
+    NSPersistentStoreCoordinator.registerShippedStoreClass(BinaryStore.self, forStoreType: NSBinaryStoreType)
 }
