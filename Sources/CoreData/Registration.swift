@@ -1,3 +1,4 @@
+internal import ArchiveStores
 internal import Migration
 @_spi(Stores) internal import ObjectGraph
 internal import SQLiteStore
@@ -11,4 +12,6 @@ func registerWhatShips() {
     NSPersistentStoreCoordinator.registerShippedStoreClass(SQLiteStore.self, forStoreType: NSSQLiteStoreType)
     NSPersistentStoreCoordinator.registerStoreMigrator(AutomaticMigrator())
     MigrationClasses.manager.set(NSMigrationManager.self)
+    NSPersistentStoreCoordinator.registerShippedStoreClass(XMLStore.self, forStoreType: NSXMLStoreType)
+    NSPersistentStoreCoordinator.registerShippedStoreClass(BinaryStore.self, forStoreType: NSBinaryStoreType)
 }

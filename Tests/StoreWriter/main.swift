@@ -2,10 +2,12 @@
 //
 //     store-writer save <file> <first number>    saves batches for ever; tells of each on standard output once it is saved
 //     store-writer count <file> <times>          counts one number up, together with others that do the same
+//     store-writer archive <file> <step>         saves once to an XML or binary store, and ends before that system call of writing the file
 //     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
 //     store-writer walk <milliseconds> <owners>  walks relationships of a remote store that answers after a while, with one thread for all tasks
 //     store-writer stages <file> <objects>       fills a store, or brings it to a later version in stages
 
+import ArchiveStores
 import CoreData
 import Synchronization
 
@@ -76,6 +78,36 @@ func count(_ context: NSManagedObjectContext, _ times: Int) throws {
     report("\(conflicts)")
 }
 
+/// The number of system calls so far.
+enum Steps {
+    static let count = Atomic(0)
+}
+
+/// Saves one batch to a store that is written as a whole, and ends the process before a system call of doing so.
+func saveArchive(_ file: String, endingAt last: Int) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: WriterModel.make())
+    try coordinator.addPersistentStore(
+        ofType: file.hasSuffix(".xml") ? NSXMLStoreType : NSBinaryStoreType, configurationName: nil, at: URL(fileURLWithPath: file))
+    let context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+        let number = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Batch"))
+        let batch = NSEntityDescription.insertNewObject(forEntityName: "Batch", into: context)
+        batch.setValue(number, forKey: "number")
+        for place in 0..<20_000 / 10 {
+            let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+            item.setValue(place, forKey: "value")
+            item.setValue(String(repeating: "x", count: 900), forKey: "text")
+            item.setValue(batch, forKey: "batch")
+        }
+        ArchiveFile.onStep.withLock { onStep in
+            onStep = { _ in if Steps.count.add(1, ordering: .relaxed).newValue == last { _exit(9) } }
+        }
+        try context.save()
+        report("saved")
+    }
+}
+
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let number = Int64(arguments[3]) else {
     report("usage: store-writer save|count|stages <file> <number>, fetch|walk <milliseconds> <number>")
@@ -103,6 +135,13 @@ if arguments[1] == "fetch" || arguments[1] == "walk" {
 if arguments[1] == "stages" {
     do { try StagedWriter.run(arguments[2], Int(number)) } catch {
         report("error: \(error)")
+        exit(1)
+    }
+    exit(0)
+}
+if arguments[1] == "archive" {
+    do { try saveArchive(arguments[2], endingAt: Int(number)) } catch {
+        report("error: \(error.localizedDescription)")
         exit(1)
     }
     exit(0)

@@ -6,7 +6,7 @@ import StoreConformance
 /// The stores of the project and its examples.
 enum Stores {
     static let all = [
-        inMemory, sqlite, shelf, records, guide, songs(.atomic, "Songs, atomic", .detectsConflicts),
+        inMemory, sqlite, xml, binary, shelf, records, guide, songs(.atomic, "Songs, atomic", .detectsConflicts),
         songs(.incremental, "Songs, incremental", .detectsConflicts),
     ]
 
@@ -23,6 +23,17 @@ enum Stores {
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: place.directory.appendingPathComponent("Store.sqlite"))
         return coordinator
+    }
+
+    static let xml = archive("XML", NSXMLStoreType)
+    static let binary = archive("Binary", NSBinaryStoreType)
+
+    private static func archive(_ name: String, _ type: String) -> StoreUnderTest {
+        StoreUnderTest(name: name, capabilities: .everything) { place in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place.directory.appendingPathComponent("Store"))
+            return coordinator
+        }
     }
 
     static let shelf = StoreUnderTest(
