@@ -8,9 +8,10 @@ import Synchronization
 /// - Parameter limit: The largest size of a file in kilobytes, beyond which writing fails; 0 for none.
 func migrate(_ file: String, to version: String, limit: Int64) throws {
     if limit > 0 {
+        // A write beyond the limit is an error then, and ends nothing.
         signal(SIGXFSZ, SIG_IGN)
         var size = rlimit(rlim_cur: rlim_t(limit) << 10, rlim_max: rlim_t(limit) << 10)
-        setrlimit(__rlimit_resource_t(1), &size)
+        guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &size) == 0 else { exit(6) }
     }
     let progress = Progress(totalUnitCount: 1)
     let isDone = Atomic(false)
