@@ -17,7 +17,9 @@ struct SQLMigrationCopy {
     let work: SQLMigrationWork
 
     private var plan: SQLMigrationPlan { completion.plan }
-    private static let batch = 20_000
+    /// How many rows the first batch has. Later ones grow until one takes this time: each is synchronized, and a kill loses one.
+    private static let firstBatch = 20_000
+    private static let batchTime: TimeInterval = 0.3
 
     /// Returns the place of the copy of a store.
     static func place(of url: URL) -> URL {
@@ -158,22 +160,25 @@ struct SQLMigrationCopy {
     ) throws {
         if done[name] == "done" { return }
         var last = done[name].flatMap(Int64.init) ?? Int64.min
+        var size = Self.firstBatch
         while true {
+            let start = DispatchTime.now().uptimeNanoseconds
             try work.checkCancellation()
             let count = try connection.transaction {
                 let (insert, highest) = statements(last)
                 let count = try connection.with(insert) { statement in
                     statement.bind(last, at: 1)
-                    statement.bind(Int64(Self.batch), at: 2)
+                    statement.bind(Int64(size), at: 2)
                     try statement.run()
                     return connection.changes
                 }
                 if count > 0 { last = try connection.with(highest) { try $0.step() ? $0.int64(0) : last } }
-                try record(name, count < Self.batch ? "done" : "\(last)", connection)
+                try record(name, count < size ? "done" : "\(last)", connection)
                 return count
             }
             work.didWrite(count)
-            if count < Self.batch { return }
+            if count < size { return }
+            if Double(DispatchTime.now().uptimeNanoseconds - start) < Self.batchTime / 2 * 1e9, size < 1_000_000 { size *= 2 }
         }
     }
 
@@ -203,8 +208,9 @@ struct SQLMigrationCopy {
     /// Writes the pairs of a relationship that has another kind of storage now.
     private func fill(_ pairs: SQLMigrationPlan.Pairs, _ connection: SQLConnection) throws {
         switch pairs.target {
-        case .join(let table, let owner, let other):
-            try connection.execute("INSERT OR IGNORE INTO main.\(table) (\(owner), \(other)) \(pairs.select("old"))")
+        case .join(let table, let owner, let other, let orders):
+            let columns = ([owner, other] + orders).map(\.sql).joined(separator: ", ")
+            try connection.execute("INSERT OR IGNORE INTO main.\(table) (\(columns)) \(pairs.select("old"))")
         case .column(let column, let table):
             try connection.execute("CREATE TEMP TABLE CoreDataPairs (owner INTEGER PRIMARY KEY, other INTEGER)")
             try connection.execute("INSERT OR IGNORE INTO temp.CoreDataPairs \(pairs.select("old"))")

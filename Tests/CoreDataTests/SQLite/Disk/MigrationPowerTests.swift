@@ -1,0 +1,112 @@
+import CoreData
+import Foundation
+import Testing
+
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
+
+/// What a power failure leaves of a store that is being migrated, on a file system that keeps no order between syncs.
+///
+/// `COREDATA_POWER_SECONDS` says for how long; `COREDATA_POWER_SEED` repeats what was printed.
+@Suite(.serialized) struct MigrationPowerTests {
+    private static func model(isNew: Bool, copies: Bool) -> NSManagedObjectModel {
+        let number = NSAttributeDescription(name: "number", type: isNew && copies ? .double : .integer64)
+        let text = NSAttributeDescription(name: isNew ? "label" : "text", type: .string)
+        if isNew { text.renamingIdentifier = "text" }
+        let mark = NSAttributeDescription(name: "mark", type: .integer32, isOptional: !isNew, defaultValue: isNew ? 7 : nil)
+        let gone = NSAttributeDescription(name: isNew ? "fresh" : "gone", type: .string)
+        let page = NSEntityDescription(name: "Page", properties: [number, text, mark, gone])
+        page.indexes = [
+            NSFetchIndexDescription(name: "byNumber", elements: [NSFetchIndexElementDescription(property: number, collationType: .binary)])
+        ]
+        return NSManagedObjectModel(entities: [page])
+    }
+
+    private static func store(_ pad: Scratchpad, isNew: Bool, copies: Bool) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(isNew: isNew, copies: copies))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: pad.store, options: nil)
+        return Music.context(coordinator)
+    }
+
+    private static func close(_ context: NSManagedObjectContext) throws {
+        guard let coordinator = context.persistentStoreCoordinator else { return }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    /// Checks that what is left is the older version or the newer one, whole. Returns whether it is the newer one.
+    private static func isMigrated(_ files: [String: Data], _ rows: Int, copies: Bool, _ place: String) throws -> Bool {
+        let pad = try Scratchpad()
+        for (name, data) in files { try data.write(to: pad.url.appendingPathComponent(name)) }
+        let metadata = try SQLiteStore.metadataForPersistentStore(with: pad.store)
+        let isNew = model(isNew: true, copies: copies).isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+        let context = try store(pad, isNew: isNew, copies: copies)
+        try context.performAndWait {
+            let pages = try context.all("Page")
+            let sum = pages.reduce(0) {
+                $0
+                    + ((($1.value(forKey: "number") as? NSNumber)?.intValue ?? ($1.value(forKey: "number") as? Int))
+                        ?? ($1.value(forKey: "number") as? Double).map { Int($0) } ?? 0)
+            }
+            #expect(pages.count == rows && sum == rows * (rows - 1) / 2, "\(place): \(pages.count) rows are left")
+            let key = isNew ? "label" : "text"
+            #expect(pages.allSatisfy { ($0.value(forKey: key) as? String)?.hasPrefix("page") ?? false }, "\(place): a text is gone")
+            if isNew { #expect(pages.allSatisfy { "\($0.value(forKey: "mark") ?? "")" == "7" }, "\(place): a value is missing") }
+        }
+        try close(context)
+        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]], "\(place): the file is damaged")
+        return isNew
+    }
+
+    @Test(
+        "A power failure leaves the older version or the newer one whole, and the newer one once the migration has returned",
+        arguments: [false, true])
+    func powerFailures(copies: Bool) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["COREDATA_POWER_SEED"].flatMap(UInt64.init)
+        let end = ContinuousClock.now + .seconds(environment["COREDATA_POWER_SECONDS"].flatMap(Double.init) ?? 8)
+        var (cuts, migrated) = (0, 0)
+        repeat {
+            let seed = first ?? UInt64.random(in: 0...UInt64.max)
+            var generator = SeededGenerator(seed: seed)
+            let pad = try Scratchpad()
+            let disk = WatchedDisk(pad.url)
+            defer { disk.forget() }
+            let rows = Int.random(in: 1...400, using: &generator)
+            let context = try Self.store(pad, isNew: false, copies: copies)
+            try context.performAndWait {
+                for number in 0..<rows {
+                    let text = "page \(number) " + String(repeating: "x", count: Int.random(in: 0...900, using: &generator))
+                    _ = context.insert("Page", ["number": number, "text": text, "gone": text])
+                }
+                try context.save()
+            }
+            try Self.close(context)
+            let start = disk.eventCount
+            let (old, new) = (Self.model(isNew: false, copies: copies), Self.model(isNew: true, copies: copies))
+            try SQLiteStore.migrateFiles(
+                at: pad.store, options: nil, from: old, to: new, by: InferredMapping.infer(from: old, to: new), rules: MigrationRules(),
+                progress: nil)
+            let events = disk.events
+            for turn in 0..<12 {
+                // The last of them fail once the migration has returned.
+                let cut = turn > 9 ? events.count : Int.random(in: start..<events.count, using: &generator)
+                let place = "COREDATA_POWER_SEED=\(seed) copies \(copies), event \(cut)"
+                var files = PowerFailure(events[..<cut], settled: start).survivors(&generator)
+                if copies, cut == events.count {
+                    // The copy was moved after the last event: what SQLite had not synced of it would be missing.
+                    let copy = ".\(pad.store.lastPathComponent)-migration"
+                    files = [pad.store.lastPathComponent: try #require(files[copy], "\(place): the copy is not there")]
+                } else {
+                    files = files.filter { !$0.key.contains("-migration") || Bool.random(using: &generator) }
+                }
+                let isNew = try Self.isMigrated(files, rows, copies: copies, place)
+                #expect(isNew || cut < events.count, "\(place): the migration is lost")
+                cuts += 1
+                migrated += isNew ? 1 : 0
+            }
+        } while ContinuousClock.now < end && first == nil
+        print("MigrationPowerTests: copies \(copies), \(cuts) failures left the newer version \(migrated) times")
+    }
+}
