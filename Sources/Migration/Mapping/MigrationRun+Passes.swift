@@ -7,6 +7,7 @@ internal import Predicates
 extension MigrationRun {
     func migrate() throws {
         manager.destinationContext.validatesWhenSaving = false
+        validation = MigrationValidation(manager, plans)
         try countWork()
         if manager.isResuming {
             for plan in plans where !plan.isStandard && hasBegun(plan) {
@@ -97,7 +98,7 @@ extension MigrationRun {
             step = resumed
         }
         // Pairs that are added now have their relationships.
-        let count = plan.isStandard && plan.relationships.isEmpty ? 0 : associations[plan.index].count
+        let count = plan.needsSecondPass ? associations[plan.index].count : 0
         while step.position < count {
             let range = step.position..<min(step.position + manager.batchSize, count)
             let (sources, destinations) = (associations[plan.index].sources[range], associations[plan.index].destinations[range])
@@ -132,7 +133,7 @@ extension MigrationRun {
             }
         }
         try checkpoint(MigrationStep(pass: .validation, mapping: plans.count, position: 0, isEnded: true))
-        try MigrationValidation(manager).run()
+        try validation.run()
         try manager.checkCancellation()
         if let store { source.copyMetadata(to: store) }
         try checkpoint(MigrationStep(pass: .complete, mapping: plans.count, position: 0, isEnded: true), isLast: true)
@@ -165,7 +166,9 @@ extension MigrationRun {
                 $0.objectID.isTemporaryID && $0.managedObjectContext != nil
             }
             if !new.isEmpty { try context.obtainPermanentIDs(for: new) }
+            try validation.note(associations.flatMap(\.pending).map(\.destination), context)
             var record = MigrationJournal.Record(sequence: sequence + 1, step: step)
+            record.ownObjects = plans.indices.filter { plans[$0].hasOwnObjects }
             for index in associations.indices where !associations[index].pending.isEmpty {
                 let range = associations[index].settle()
                 if journal != nil, !range.isEmpty { record.pairs.append(pairs(index, range)) }

@@ -15,6 +15,8 @@ final class MigrationRun {
     var associations: [AssociationTable] = []
     var journal: MigrationJournal?
     var sequence = 0
+    /// What is validated, and when.
+    lazy var validation = MigrationValidation(manager, plans)
     /// Whether the destination has everything.
     var isComplete = false
     /// Where an earlier migration was killed.
@@ -115,6 +117,8 @@ final class MigrationRun {
                 mapping, index: index, source: manager.sourceEntity(for: mapping), destination: manager.destinationEntity(for: mapping),
                 tables: tables)
         }
+        for plan in plans { plan.setAtOnce() }
+        for plan in plans { plan.leaveToInverses(plans) }
         associations = plans.map { _ in AssociationTable(source: origin, destination: store) }
         if resumed != nil, let stubborn = plans.first(where: { !$0.isStandard && !$0.policy.canResume }) {
             Log.store.notice("The migration begins again: \(Swift.type(of: stubborn.policy)) cannot resume.")
