@@ -135,7 +135,7 @@ extension MigrationRun {
         try checkpoint(MigrationStep(pass: .validation, mapping: plans.count, position: 0, isEnded: true))
         try validation.run()
         try manager.checkCancellation()
-        if let store { source.copyMetadata(to: store) }
+        if let store { source.copyMetadata(to: store, withUUID: destination.hasFiles) }
         try checkpoint(MigrationStep(pass: .complete, mapping: plans.count, position: 0, isEnded: true), isLast: true)
     }
 
