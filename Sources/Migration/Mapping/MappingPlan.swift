@@ -26,6 +26,16 @@ final class MappingPlan {
         let mapping: NSPropertyMapping
         let relationship: NSRelationshipDescription
         let value: Related
+        var treatment = Treatment.later
+    }
+    /// When a relationship is set.
+    enum Treatment {
+        /// In the second pass.
+        case later
+        /// When the object is made: what it leads to is there already.
+        case atOnce
+        /// By its inverse.
+        case implied
     }
 
     let mapping: NSEntityMapping
@@ -35,6 +45,10 @@ final class MappingPlan {
     let policy: NSEntityMigrationPolicy
     /// Whether the policy is the standard one, which keeps to the mapping.
     let isStandard: Bool
+    /// Whether the relationships are those of the mapping: the policy does not override how they are set.
+    let keepsRelationships: Bool
+    /// Whether the policy has associated objects itself, whose relationships are set in the second pass.
+    var hasOwnObjects = false
     private(set) var attributes: [Attribute] = []
     private(set) var relationships: [Relationship] = []
     /// The source relationships that are read for each object.
@@ -49,6 +63,7 @@ final class MappingPlan {
         let policyClass = try PolicyClasses.policyClass(of: mapping)
         policy = policyClass.init()
         isStandard = policyClass == NSEntityMigrationPolicy.self
+        keepsRelationships = !PolicyOverrides.createsRelationships(policyClass)
         guard let destination else { return }
         let copies = mapping.mappingType == .copyEntityMappingType
         for property in mapping.attributeMappings ?? (copies ? Self.sameAttributes(source, destination) : []) {
@@ -68,13 +83,52 @@ final class MappingPlan {
         }
     }
 
+    /// Finds out which relationships can be set when the objects are made.
+    func setAtOnce() {
+        guard keepsRelationships else { return }
+        for place in relationships.indices {
+            guard case .migrated(let tables, _) = relationships[place].value, !relationships[place].relationship.isToMany, !tables.isEmpty,
+                tables.allSatisfy({ $0 < index })
+            else { continue }
+            relationships[place].treatment = .atOnce
+        }
+    }
+
+    /// Finds out which relationships their inverses set: one end is enough, unless it has an order that the other does not know.
+    func leaveToInverses(_ plans: [MappingPlan]) {
+        guard keepsRelationships else { return }
+        for place in relationships.indices {
+            let own = relationships[place]
+            guard case .migrated(let tables, let key) = own.value, own.relationship.isToMany, !own.relationship.isOrdered, !tables.isEmpty,
+                let inverse = own.relationship.inverseRelationship, inverse.inverseRelationship === own.relationship,
+                let origin = sourceEntity?.relationshipsByName[key], let back = origin.inverseRelationship,
+                back.inverseRelationship === origin
+            else { continue }
+            let isLeft = tables.allSatisfy { table in
+                let other = plans[table]
+                guard other.keepsRelationships,
+                    let end = other.relationships.first(where: { $0.relationship.name == inverse.name }),
+                    case .migrated(let ends, back.name) = end.value,
+                    ends.contains(index), Set(ends.compactMap { plans[$0].mapping.sourceEntityName }).count == ends.count
+                else { return false }
+                return !inverse.isToMany || inverse.isOrdered || (table, inverse.name) < (index, own.relationship.name)
+            }
+            if isLeft { relationships[place].treatment = .implied }
+        }
+    }
+
+    /// Whether the second pass has anything to do.
+    var needsSecondPass: Bool {
+        !keepsRelationships || hasOwnObjects && !relationships.isEmpty || relationships.contains { $0.treatment == .later }
+    }
+
     private static func attribute(
         _ mapping: NSPropertyMapping, _ attribute: NSAttributeDescription, _ tree: ExpressionTree, _ source: NSEntityDescription?
     ) -> Attribute {
         guard let path = MappingExpressions.path(of: tree), path.count == 1, let origin = source?.attributesByName[path[0]] else {
             return Attribute(mapping: mapping, attribute: attribute, value: .computed(tree), isPath: false)
         }
-        let isSame = origin.attributeType == attribute.attributeType && !(mapping.keepsDefaultForNil && !attribute.isOptional)
+        let isSame = origin.attributeType == attribute.attributeType
         return Attribute(mapping: mapping, attribute: attribute, value: isSame ? .copied(path[0]) : .computed(tree), isPath: true)
     }
 

@@ -58,6 +58,8 @@ struct MigrationDestination {
             NSPersistentStoreCoordinator.registeredStoreTypes[type].map { !($0 is NSAtomicStore.Type) } ?? true
         }
     }
+    /// Whether the store is made in files of its own, which are moved into place.
+    var hasFiles: Bool { if case .direct = kind { false } else { true } }
     /// Whether a migration that was killed can be resumed.
     var isResumable: Bool { if case .files = kind { true } else { false } }
 

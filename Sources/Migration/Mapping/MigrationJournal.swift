@@ -12,6 +12,8 @@ struct MigrationJournal {
         var step: MigrationStep
         /// New pairs by the number of their entity mapping.
         var pairs: [Pairs] = []
+        /// The entity mappings whose policies have associated objects themselves.
+        var ownObjects: [Int] = []
     }
 
     /// Associations of an entity mapping.
@@ -144,6 +146,7 @@ private struct JournalWriter {
             record.sequence, record.step.pass.rawValue, record.step.mapping, record.step.position, record.step.isEnded ? 1 : 0,
             record.pairs.count,
         ] { writer.append(number) }
+        writer.append(record.ownObjects.map(Int64.init))
         for pairs in record.pairs {
             writer.append(pairs.mapping)
             switch pairs.ids {
@@ -234,10 +237,11 @@ private struct JournalReader {
     mutating func record() -> MigrationJournal.Record? {
         guard let sequence = number(), let pass = number().flatMap(MigrationStep.Pass.init), let mapping = number(),
             let position = number(),
-            let isEnded = number(), let count = number(), count >= 0, count <= data.count
+            let isEnded = number(), let count = number(), count >= 0, count <= data.count, let own = numbers()
         else { return nil }
         let step = MigrationStep(pass: pass, mapping: mapping, position: position, isEnded: isEnded == 1)
         var record = MigrationJournal.Record(sequence: sequence, step: step)
+        record.ownObjects = own.map { Int($0) }
         for _ in 0..<count {
             guard let mapping = number(), let kind = number() else { return nil }
             if kind == 0 {

@@ -5,6 +5,7 @@
 extension MigrationRun {
     func associate(_ source: NSManagedObject, _ destination: NSManagedObject, _ mapping: NSEntityMapping) {
         guard let index = tables[mapping.name] else { return }
+        plans[index].hasOwnObjects = true
         associate(source, destination, index)
     }
 

@@ -7,6 +7,7 @@ internal import Predicates
 extension MigrationRun {
     func migrate() throws {
         manager.destinationContext.validatesWhenSaving = false
+        validation = MigrationValidation(manager, plans)
         try countWork()
         if manager.isResuming {
             for plan in plans where !plan.isStandard && hasBegun(plan) {
@@ -20,6 +21,7 @@ extension MigrationRun {
             for plan in plans[first...] { try makeRelationships(plan) }
         }
         if resumed?.pass != .complete { try finish() }
+        isComplete = true
         try source.close(in: manager.sourceContext)
         try closeStore()
         do { try destination.moveIntoPlace() } catch {
@@ -69,7 +71,7 @@ extension MigrationRun {
         if plan.mapping.mappingType != .removeEntityMappingType || !plan.isStandard {
             let objects = try source.objects(of: plan, manager)
             while step.position < objects.count {
-                let range = step.position..<min(step.position + Self.batchSize, objects.count)
+                let range = step.position..<min(step.position + manager.batchSize, objects.count)
                 try source.withObjects(objects[range], of: plan, [], in: manager.sourceContext) { batch in
                     try work(plan) {
                         for object in batch {
@@ -96,9 +98,9 @@ extension MigrationRun {
             step = resumed
         }
         // Pairs that are added now have their relationships.
-        let count = plan.isStandard && plan.relationships.isEmpty ? 0 : associations[plan.index].count
+        let count = plan.needsSecondPass ? associations[plan.index].count : 0
         while step.position < count {
-            let range = step.position..<min(step.position + Self.batchSize, count)
+            let range = step.position..<min(step.position + manager.batchSize, count)
             let (sources, destinations) = (associations[plan.index].sources[range], associations[plan.index].destinations[range])
             try source.withObjects(sources, of: plan, plan.prefetched, in: manager.sourceContext) { sources in
                 try Self.withObjects(destinations, in: manager.destinationContext) { destinations in
@@ -131,9 +133,9 @@ extension MigrationRun {
             }
         }
         try checkpoint(MigrationStep(pass: .validation, mapping: plans.count, position: 0, isEnded: true))
-        try MigrationValidation(manager).run()
+        try validation.run()
         try manager.checkCancellation()
-        if let store { source.copyMetadata(to: store) }
+        if let store { source.copyMetadata(to: store, withUUID: destination.hasFiles) }
         try checkpoint(MigrationStep(pass: .complete, mapping: plans.count, position: 0, isEnded: true), isLast: true)
     }
 
@@ -164,7 +166,9 @@ extension MigrationRun {
                 $0.objectID.isTemporaryID && $0.managedObjectContext != nil
             }
             if !new.isEmpty { try context.obtainPermanentIDs(for: new) }
+            try validation.note(associations.flatMap(\.pending).map(\.destination), context)
             var record = MigrationJournal.Record(sequence: sequence + 1, step: step)
+            record.ownObjects = plans.indices.filter { plans[$0].hasOwnObjects }
             for index in associations.indices where !associations[index].pending.isEmpty {
                 let range = associations[index].settle()
                 if journal != nil, !range.isEmpty { record.pairs.append(pairs(index, range)) }

@@ -82,6 +82,7 @@ extension MigrationRun {
         guard let sources = manager.sourceContext.persistentStoreCoordinator,
             let destinations = manager.destinationContext.persistentStoreCoordinator
         else { return }
+        for index in records.last?.ownObjects ?? [] where plans.indices.contains(index) { plans[index].hasOwnObjects = true }
         for pairs in records.flatMap(\.pairs) where associations.indices.contains(pairs.mapping) {
             switch pairs.ids {
             case .numbers(let source, let destination, let sourceNumbers, let destinationNumbers):

@@ -51,10 +51,12 @@ final class MigrationSource {
     }
 
     /// Copies what the program has put into the metadata, and the store's UUID, by which the URIs of other stores' objects name it.
-    func copyMetadata(to destination: NSPersistentStore) {
+    ///
+    /// - Parameter withUUID: False for stores that are filled where they are, which give themselves a UUID.
+    func copyMetadata(to destination: NSPersistentStore, withUUID: Bool) {
         guard let own = store?.metadata, var metadata = destination.metadata else { return }
         for (key, value) in own where metadata[key] == nil && !key.hasPrefix("NS") && !key.hasPrefix("_") { metadata[key] = value }
-        if let uuid = own[NSStoreUUIDKey] { metadata[NSStoreUUIDKey] = uuid }
+        if withUUID, let uuid = own[NSStoreUUIDKey] { metadata[NSStoreUUIDKey] = uuid }
         destination.persistentStoreCoordinator?.setMetadata(metadata, for: destination)
     }
 

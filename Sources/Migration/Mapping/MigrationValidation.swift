@@ -2,16 +2,64 @@ internal import Foundation
 internal import ObjectGraph
 internal import Predicates
 
-/// Validates all objects of the destination, which were saved before their relationships were there.
+/// Validates the objects of the destination: new ones before they are saved, as far as all that their entity requires is there by then, and the others at the end.
 struct MigrationValidation {
     private let manager: NSMigrationManager
+    /// The entities whose objects are validated at the end.
+    private var late: Set<ObjectIdentifier> = []
+    /// Whether policies may still set what an object lacks.
+    private let hasPolicies: Bool
 
-    init(_ manager: NSMigrationManager) { self.manager = manager }
+    init(_ manager: NSMigrationManager, _ plans: [MappingPlan]) {
+        self.manager = manager
+        hasPolicies = plans.contains { !$0.isStandard }
+        let entities = manager.destinationContext.persistentStoreCoordinator?.managedObjectModel.entities ?? []
+        for entity in entities {
+            let makers = plans.filter { $0.destinationEntity === entity }
+            let isEarly = entity.relationshipsByName.values.allSatisfy { relationship in
+                if relationship.isTransient || !relationship.isToMany && relationship.isOptional { return true }
+                if relationship.isToMany { return relationship.isOptional && relationship.minCount == 0 && relationship.maxCount == 0 }
+                return !makers.isEmpty
+                    && makers.allSatisfy {
+                        $0.relationships.contains { $0.relationship.name == relationship.name && $0.treatment == .atOnce }
+                    }
+            }
+            // What an interrupted migration has found out is not known any more.
+            if !isEarly || manager.isResuming { late.insert(ObjectIdentifier(entity)) }
+        }
+    }
 
+    /// Validates objects that are about to be saved.
+    ///
+    /// - Parameter new: The new objects that are associated with source objects.
+    mutating func note(_ new: [NSManagedObject], _ context: NSManagedObjectContext) throws {
+        // Objects that a policy makes by itself may be completed by it later.
+        if hasPolicies {
+            let own = Set(new.map(ObjectIdentifier.init))
+            for object in context.insertedObjects where !own.contains(ObjectIdentifier(object)) {
+                late.insert(ObjectIdentifier(object.entity))
+            }
+            for object in context.updatedObjects { late.insert(ObjectIdentifier(object.entity)) }
+        }
+        var errors: [NSError] = []
+        for object in new where !late.contains(ObjectIdentifier(object.entity)) && !object.isDeleted {
+            do { try object.validateForInsert() } catch {
+                if hasPolicies { late.insert(ObjectIdentifier(object.entity)) } else { errors.append(error as NSError) }
+            }
+            if errors.count == 100 { break }
+        }
+        if !errors.isEmpty, let entity = (errors[0].userInfo[NSValidationObjectErrorKey] as? NSManagedObject)?.entity ?? new.first?.entity {
+            throw failure(errors, entity)
+        }
+    }
+
+    /// Validates the objects that were saved without.
+    ///
     /// - Throws: Code 134110 with the errors of validation, which name entities and properties, under `NSDetailedErrorsKey`.
     func run() throws {
         let context = manager.destinationContext
-        for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? [] where !entity.isAbstract {
+        for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? []
+        where !entity.isAbstract && late.contains(ObjectIdentifier(entity)) {
             try validate(entity, context)
         }
     }

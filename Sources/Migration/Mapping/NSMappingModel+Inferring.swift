@@ -20,10 +20,29 @@ extension NSMappingModel {
             names[source] = "\(source)To\(destination)"
         }
         // Abstract entities have no objects of their own.
-        return NSMappingModel(
-            entityMappings: inferred.entities.filter { !($0.destination ?? $0.source)!.isAbstract || $0.destination == nil }.map {
-                mapping(of: $0, names)
-            })
+        let entities = inferred.entities.filter { !($0.destination ?? $0.source)!.isAbstract || $0.destination == nil }
+        return NSMappingModel(entityMappings: ordered(entities).map { mapping(of: $0, names) })
+    }
+
+    /// Returns the entities with those that to-one relationships lead to before those that have the relationships, as far as there is no cycle: such relationships
+    /// can be set when the objects are made.
+    private static func ordered(_ entities: [InferredMapping.Entity]) -> [InferredMapping.Entity] {
+        var result: [InferredMapping.Entity] = []
+        var visited: Set<Int> = []
+        let places = Dictionary(
+            entities.enumerated().compactMap { place, entity in entity.source?.name.map { ($0, place) } },
+            uniquingKeysWith: { first, _ in first })
+        func visit(_ place: Int) {
+            guard visited.insert(place).inserted else { return }
+            for relationship in entities[place].relationships where !relationship.destination.isToMany {
+                for target in relationship.source?.destinationEntity?.allKinds ?? [] {
+                    if let other = target.name.flatMap({ places[$0] }) { visit(other) }
+                }
+            }
+            result.append(entities[place])
+        }
+        for place in entities.indices { visit(place) }
+        return result
     }
 
     private static func mapping(of entity: InferredMapping.Entity, _ names: [String: String]) -> NSEntityMapping {

@@ -74,6 +74,7 @@ extension NSMigrationManager {
         let object = NSManagedObject(entity: entity, insertInto: destinationContext)
         let scope = ExpressionScope(manager: self, policy: policy, mapping: mapping, source: source, destination: object)
         try plan.setAttributes(of: object, from: source, scope)
+        plan.setRelationshipsAtOnce(of: object, from: source, run)
         run.associate(source, object, plan.index)
     }
 

@@ -9,7 +9,9 @@ extension MappingPlan {
             switch attribute.value {
             case .copied(let key):
                 // The object is new and saved as a whole: no change need be noted.
-                object.setPrimitiveValue(source.value(forKey: key), forKey: attribute.attribute.name)
+                let value = source.value(forKey: key)
+                if value == nil, attribute.mapping.keepsDefaultForNil, !attribute.attribute.isOptional { continue }
+                object.setPrimitiveValue(value, forKey: attribute.attribute.name)
             case .computed(let tree):
                 var scope = scope
                 scope.property = attribute.mapping
@@ -41,11 +43,27 @@ extension MappingPlan {
         object.setPrimitiveValue(converted, forKey: description.name)
     }
 
-    /// Sets the relationships of an object by the mappings.
+    /// Sets the relationships of a new object that can be set at once.
+    func setRelationshipsAtOnce(of object: NSManagedObject, from source: NSManagedObject, _ run: MigrationRun) {
+        for relationship in relationships where relationship.treatment == .atOnce {
+            guard case .migrated(let tables, let key) = relationship.value else { continue }
+            var destination: NSManagedObjectID?
+            for id in source.objectIDs(forRelationshipNamed: key) {
+                for table in tables where destination == nil {
+                    run.associations[table].forEachDestinationID(of: id) { if destination == nil { destination = $0 } }
+                }
+            }
+            guard let destination else { continue }
+            object.setValue(run.manager.destinationContext.object(with: destination), forKey: relationship.relationship.name)
+        }
+    }
+
+    /// Sets the relationships of an object by the mappings, apart from those that are set already.
     func setRelationships(
         of object: NSManagedObject, from source: NSManagedObject?, _ scope: ExpressionScope, _ run: MigrationRun
     ) throws {
         for relationship in relationships {
+            if relationship.treatment == .implied || relationship.treatment == .atOnce && !hasOwnObjects { continue }
             let name = relationship.relationship.name
             var objects: [NSManagedObject] = []
             switch relationship.value {

@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
+@testable import Migration
+
 @Suite struct PolicyTests {
     private static func run(_ folder: MappingFolder, _ edit: (NSMappingModel) -> Void, userInfo: [AnyHashable: Any]? = nil) throws
         -> NSMigrationManager
@@ -154,6 +156,38 @@ import Testing
                 })
     }
 
+    @Test(
+        "A policy that sets relationships itself decides about all of them, and one that makes further objects has theirs set by the mapping"
+    )
+    func ownRelationships() throws {
+        #expect(!PolicyOverrides.createsRelationships(NSEntityMigrationPolicy.self))
+        #expect(!PolicyOverrides.createsRelationships(GenrePolicy.self))
+        #expect(!PolicyOverrides.createsRelationships(LookingPolicy.self))
+        #expect(PolicyOverrides.createsRelationships(NotingPolicy.self))
+        #expect(PolicyOverrides.createsRelationships(FailingPolicy.self))
+        #expect(PolicyOverrides.createsRelationships(LonelyPolicy.self))
+        let folder = try MappingFolder()
+        _ = try Self.run(
+            folder,
+            { mapping in
+                for entity in mapping.entityMappings { entity.entityMigrationPolicyClassName = "LonelyPolicy" }
+                mapping.entityMappings.remove(at: 2)
+                mapping.entityMappings[1].relationshipMappings?.removeLast()
+            })
+        #expect(try LibraryVersions.lines(at: folder.new).allSatisfy { $0.contains(" - ") })
+        let twins = try MappingFolder()
+        _ = try Self.run(
+            twins,
+            { mapping in
+                mapping.entityMappings[1].entityMigrationPolicyClassName = "TwinPolicy"
+                mapping.entityMappings.remove(at: 2)
+                mapping.entityMappings[1].relationshipMappings?.removeLast()
+            })
+        let lines = try LibraryVersions.lines(at: twins.new)
+        #expect(lines.count == 12)
+        #expect(lines.allSatisfy { $0.contains(" Author ") }, "\(lines)")
+    }
+
     @Test("Associations are found in both directions, by mapping, in the order asked for")
     func associations() throws {
         let folder = try MappingFolder()
@@ -260,5 +294,24 @@ final class LookingPolicy: NSEntityMigrationPolicy {
         let sources = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: nil).count
         let others = manager.destinationInstances(forEntityMappingName: "BookToBook", sourceInstances: authors).count
         manager.userInfo = ["looked": "\(names(writers)); \(names(back)); \(all); \(sources); \(others)"]
+    }
+}
+
+/// Sets no relationships.
+final class LonelyPolicy: NSEntityMigrationPolicy {
+    override func createRelationships(
+        forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {}
+}
+
+/// Makes a second object of each.
+final class TwinPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        let twin = NSEntityDescription.insertNewObject(forEntityName: "Book", into: manager.destinationContext)
+        twin.setValue("Twin", forKey: "title")
+        manager.associate(sourceInstance: sInstance, withDestinationInstance: twin, for: mapping)
     }
 }
