@@ -1,19 +1,22 @@
 import Foundation
 import PackagePlugin
 
-/// Compiles the Core Data models of a target: each `.xcdatamodeld` and `.xcdatamodel` among its files.
+/// Compiles the Core Data models of a target: each `.xcdatamodeld`, `.xcdatamodel` and `.xcmappingmodel` among its files.
 @main struct ModelCompiler: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let target = target as? any SourceModuleTarget else { return [] }
         var models = target.sourceFiles.map(\.url).filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
-        if models.isEmpty { models = Self.excludedModels(of: target, in: context.package) }
-        if models.isEmpty {
+        if models.isEmpty { models = Self.excludedModels(of: target, in: context.package, endings: ["xcdatamodeld", "xcdatamodel"]) }
+        var mappings = target.sourceFiles.map(\.url).filter { $0.pathExtension == "xcmappingmodel" }
+        if mappings.isEmpty { mappings = Self.excludedModels(of: target, in: context.package, endings: ["xcmappingmodel"]) }
+        if models.isEmpty, mappings.isEmpty {
             Diagnostics.warning(
                 "ModelCompiler has nothing to do: there is no .xcdatamodeld or .xcdatamodel in \(target.directoryURL.path).")
         }
         let tool = try context.tool(named: "ModelCompilerTool").url
         let options = try ModelCompilerOptions(of: target)
-        return models.map { model in
+        let mappingCommands = mappings.map { Self.command(for: $0, tool: tool, in: context) }
+        return mappingCommands + models.map { model in
             let outline = ModelOutline(model)
             let name = model.deletingPathExtension().lastPathComponent
             let folder = context.pluginWorkDirectoryURL.appending(path: name, directoryHint: .isDirectory)
@@ -29,9 +32,21 @@ import PackagePlugin
 }
 
 extension ModelCompiler {
+    /// Returns the command that compiles a mapping model into a class and a resource.
+    private static func command(for mapping: URL, tool: URL, in context: PluginContext) -> Command {
+        let name = mapping.deletingPathExtension().lastPathComponent
+        let folder = context.pluginWorkDirectoryURL.appending(path: "\(name)-mapping", directoryHint: .isDirectory)
+        return .buildCommand(
+            displayName: "Compiling the mapping model \(mapping.lastPathComponent)", executable: tool,
+            arguments: ["--mapping", mapping.path, folder.path],
+            // The bundle itself is an input, so that the package manager treats it as handled.
+            inputFiles: [mapping, mapping.appending(path: "xcmapping.xml")],
+            outputFiles: [folder.appending(path: "\(name)+MappingModel.swift"), folder.appending(path: "\(name).xcmappingmodel")])
+    }
+
     /// Returns the models in folders that a target excludes: a folder of classes, which the plugin ManagedAccessors translates, may contain
     /// their model.
-    private static func excludedModels(of target: any SourceModuleTarget, in package: Package) -> [URL] {
+    private static func excludedModels(of target: any SourceModuleTarget, in package: Package, endings: [String]) -> [URL] {
         let root = target.directoryURL.standardizedFileURL.path
         let otherFolders = package.targets.map(\.directoryURL.standardizedFileURL.path).filter { $0.hasPrefix(root + "/") }
         guard let files = FileManager.default.enumerator(at: target.directoryURL, includingPropertiesForKeys: nil) else { return [] }
@@ -40,7 +55,7 @@ extension ModelCompiler {
             let path = file.standardizedFileURL.path
             if file.lastPathComponent.hasPrefix(".") || otherFolders.contains(path) {
                 files.skipDescendants()
-            } else if ["xcdatamodeld", "xcdatamodel"].contains(file.pathExtension) {
+            } else if endings.contains(file.pathExtension) {
                 files.skipDescendants()
                 found.append(file)
             }

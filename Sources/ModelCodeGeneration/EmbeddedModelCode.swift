@@ -39,7 +39,7 @@ struct EmbeddedModelCode {
     }
 
     /// A text as a literal in one line.
-    private static func literal(_ text: String) -> String { text.quoted(escapesInvisible: true) }
+    static func literal(_ text: String) -> String { text.quoted(escapesInvisible: true) }
 
     /// Returns a string as a multiline literal.
     static func textLiteral(_ text: String) -> String {

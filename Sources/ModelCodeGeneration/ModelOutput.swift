@@ -45,7 +45,7 @@ package struct ModelOutput {
         for file in compilation.resources { try file.data.write(to: bundle.appendingPathComponent(file.name)) }
     }
 
-    private static func write(_ text: String, to url: URL) throws {
+    static func write(_ text: String, to url: URL) throws {
         let data = Data(text.utf8)
         if (try? Data(contentsOf: url)) != data { try data.write(to: url, options: .atomic) }
     }

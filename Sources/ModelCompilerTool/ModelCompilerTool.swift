@@ -5,10 +5,13 @@ import ModelCodeGeneration
 ///
 /// With `--strict`, values of the model that are none of their attribute's type are errors instead of warnings.
 ///
+/// `ModelCompilerTool --mapping <mapping model> <folder>` compiles a mapping model.
+///
 /// Reports errors like a compiler, and exits with status 1 if there are any.
 @main enum ModelCompilerTool {
     static func main() {
         if CommandLine.arguments.dropFirst().first == "--ship" { return ship(CommandLine.arguments.dropFirst(2)) }
+        if CommandLine.arguments.dropFirst().first == "--mapping" { return compileMapping(Array(CommandLine.arguments.dropFirst(2))) }
         let isStrict = CommandLine.arguments.dropFirst().first == "--strict"
         let arguments = CommandLine.arguments.dropFirst(isStrict ? 2 : 1)
         guard arguments.count >= 3 else {
@@ -45,6 +48,21 @@ import ModelCodeGeneration
                 report("\(path): error: \(error.localizedDescription)")
                 exit(1)
             }
+        }
+    }
+
+    private static func compileMapping(_ values: [String]) {
+        guard values.count == 2 else {
+            report("usage: ModelCompilerTool --mapping <mapping model> <folder>")
+            exit(2)
+        }
+        let mapping = URL(fileURLWithPath: values[0])
+        do { try MappingCompilation(mapping).write(to: URL(fileURLWithPath: values[1])) } catch let diagnostic as ModelDiagnostic {
+            report("\(diagnostic)")
+            exit(1)
+        } catch {
+            report("\(mapping.path): error: \(error.localizedDescription)")
+            exit(1)
         }
     }
 

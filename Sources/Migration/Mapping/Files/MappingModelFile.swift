@@ -7,7 +7,7 @@ internal import PropertyLists
 ///
 /// What Xcode leaves to its compiler, the expressions of properties that were not edited, stays open until the models are known
 /// (`NSMappingModel.resolved(from:to:)`).
-struct MappingModelFile {
+package struct MappingModelFile {
     private let document: MappingModelDocument
     private let file: String?
 

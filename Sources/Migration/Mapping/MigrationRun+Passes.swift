@@ -1,0 +1,202 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+// The three passes of a migration, in batches.
+
+extension MigrationRun {
+    func migrate() throws {
+        manager.destinationContext.validatesWhenSaving = false
+        try countWork()
+        if manager.isResuming {
+            for plan in plans where !plan.isStandard && hasBegun(plan) {
+                try work(plan) { try plan.policy.begin(plan.mapping, with: manager) }
+                manager.destinationContext.rollback()
+            }
+        }
+        if resumed?.pass ?? .instances == .instances { for plan in plans[(resumed?.mapping ?? 0)...] { try makeInstances(plan) } }
+        if resumed?.pass ?? .instances != .validation, resumed?.pass != .complete {
+            let first = resumed?.pass == .relationships ? resumed?.mapping ?? 0 : 0
+            for plan in plans[first...] { try makeRelationships(plan) }
+        }
+        if resumed?.pass != .complete { try finish() }
+        try source.close(in: manager.sourceContext)
+        try closeStore()
+        do { try destination.moveIntoPlace() } catch {
+            throw MigrationError.wrapped(
+                error, NSMigrationManagerDestinationStoreError, nil, nil, "The new store cannot be moved into place.")
+        }
+        manager.progress.completedUnitCount = manager.progress.totalUnitCount
+    }
+
+    func hasBegun(_ plan: MappingPlan) -> Bool {
+        guard let resumed else { return false }
+        return resumed.pass != .instances || plan.index <= resumed.mapping
+    }
+
+    func countWork() throws {
+        var total = 0
+        for plan in plans {
+            guard let entity = plan.sourceEntity, plan.mapping.mappingType != .removeEntityMappingType else { continue }
+            let request = NSFetchRequest<any NSFetchRequestResult>()
+            request.entity = entity
+            request.includesSubentities = false
+            total += try source.reading { try manager.sourceContext.count(for: request) } * 2
+        }
+        manager.progress.totalUnitCount = Int64(max(1, total))
+        manager.progress.completedUnitCount = 0
+    }
+
+    /// Calls the policy of a mapping, whose error is the cause of one of the migration.
+    func work(_ plan: MappingPlan, _ body: () throws -> Void) throws {
+        manager.workingMapping = plan.mapping
+        currentIndex = plan.index
+        do { try body() } catch {
+            throw MigrationError.wrapped(
+                error, plan.isStandard ? NSMigrationError : NSEntityMigrationPolicyError, plan.mapping, nil, "The store cannot be migrated."
+            )
+        }
+    }
+
+    func makeInstances(_ plan: MappingPlan) throws {
+        var step = MigrationStep(pass: .instances, mapping: plan.index, position: 0, isEnded: false)
+        if let resumed, resumed.pass == .instances, resumed.mapping == plan.index {
+            if resumed.isEnded { return }
+            step = resumed
+        } else {
+            try work(plan) { try plan.policy.begin(plan.mapping, with: manager) }
+        }
+        if plan.mapping.mappingType != .removeEntityMappingType || !plan.isStandard {
+            let objects = try source.objects(of: plan, manager)
+            while step.position < objects.count {
+                let range = step.position..<min(step.position + Self.batchSize, objects.count)
+                try source.withObjects(objects[range], of: plan, [], in: manager.sourceContext) { batch in
+                    try work(plan) {
+                        for object in batch {
+                            try manager.checkCancellation()
+                            try plan.policy.createDestinationInstances(forSource: object, in: plan.mapping, manager: manager)
+                        }
+                    }
+                    step.position = range.upperBound
+                    try checkpoint(step)
+                }
+                refresh(range.count)
+            }
+        }
+        try work(plan) { try plan.policy.endInstanceCreation(forMapping: plan.mapping, manager: manager) }
+        step.isEnded = true
+        try checkpoint(step)
+        refresh(0)
+    }
+
+    func makeRelationships(_ plan: MappingPlan) throws {
+        var step = MigrationStep(pass: .relationships, mapping: plan.index, position: 0, isEnded: false)
+        if let resumed, resumed.pass == .relationships, resumed.mapping == plan.index {
+            if resumed.isEnded { return }
+            step = resumed
+        }
+        // Pairs that are added now have their relationships.
+        let count = plan.isStandard && plan.relationships.isEmpty ? 0 : associations[plan.index].count
+        while step.position < count {
+            let range = step.position..<min(step.position + Self.batchSize, count)
+            let (sources, destinations) = (associations[plan.index].sources[range], associations[plan.index].destinations[range])
+            try source.withObjects(sources, of: plan, plan.prefetched, in: manager.sourceContext) { sources in
+                try Self.withObjects(destinations, in: manager.destinationContext) { destinations in
+                    try work(plan) {
+                        for (offset, object) in destinations.enumerated() {
+                            guard associations[plan.index].isFirst(range.lowerBound + offset) else { continue }
+                            try manager.checkCancellation()
+                            currentPair = (object, sources[offset])
+                            try plan.policy.createRelationships(forDestination: object, in: plan.mapping, manager: manager)
+                        }
+                        currentPair = nil
+                    }
+                    step.position = range.upperBound
+                    try checkpoint(step)
+                }
+            }
+            refresh(range.count)
+        }
+        try work(plan) { try plan.policy.endRelationshipCreation(forMapping: plan.mapping, manager: manager) }
+        step.isEnded = true
+        try checkpoint(step)
+        refresh(0)
+    }
+
+    func finish() throws {
+        for plan in plans {
+            try work(plan) {
+                try plan.policy.performCustomValidation(forMapping: plan.mapping, manager: manager)
+                try plan.policy.end(plan.mapping, manager: manager)
+            }
+        }
+        try checkpoint(MigrationStep(pass: .validation, mapping: plans.count, position: 0, isEnded: true))
+        try MigrationValidation(manager).run()
+        try manager.checkCancellation()
+        if let store { source.copyMetadata(to: store) }
+        try checkpoint(MigrationStep(pass: .complete, mapping: plans.count, position: 0, isEnded: true), isLast: true)
+    }
+
+    /// Turns what is not held any more into faults, so that objects that refer to each other are released.
+    func refresh(_ count: Int) {
+        manager.progress.completedUnitCount = min(manager.progress.totalUnitCount, manager.progress.completedUnitCount + Int64(count))
+        manager.sourceContext.refreshAllObjects()
+        if destination.savesInParts { manager.destinationContext.refreshAllObjects() }
+    }
+
+    /// Calls `body` with the objects of a batch, loaded together.
+    private static func withObjects(
+        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, _ body: ([NSManagedObject]) throws -> Void
+    ) throws {
+        let loaded = try MigrationSource.load(ids, [], in: context)
+        try withExtendedLifetime(loaded) { try body(ids.map { context.object(with: $0) }) }
+    }
+}
+
+extension MigrationRun {
+    // MARK: Saving
+
+    /// Saves what the destination has got, and notes how far the migration is.
+    func checkpoint(_ step: MigrationStep, isLast: Bool = false) throws {
+        let context = manager.destinationContext
+        do {
+            let new = associations.flatMap { $0.pending.map(\.destination) }.filter {
+                $0.objectID.isTemporaryID && $0.managedObjectContext != nil
+            }
+            if !new.isEmpty { try context.obtainPermanentIDs(for: new) }
+            var record = MigrationJournal.Record(sequence: sequence + 1, step: step)
+            for index in associations.indices where !associations[index].pending.isEmpty {
+                let range = associations[index].settle()
+                if journal != nil, !range.isEmpty { record.pairs.append(pairs(index, range)) }
+            }
+            guard destination.savesInParts || isLast else { return }
+            if journal != nil, let store {
+                sequence += 1
+                try journal?.append(record)
+                var metadata = store.metadata ?? [:]
+                metadata[Self.sequenceKey] = isLast ? nil : NSNumber(value: sequence)
+                if isLast { try journal?.synchronize() }
+                context.persistentStoreCoordinator?.setMetadata(metadata, for: store)
+            }
+            try context.save()
+        } catch {
+            throw MigrationError.wrapped(
+                error, NSMigrationManagerDestinationStoreError, manager.workingMapping, nil, "The new store cannot be written.")
+        }
+    }
+
+    func pairs(_ index: Int, _ range: Range<Int>) -> MigrationJournal.Pairs {
+        let table = associations[index]
+        if table.sources.ids == nil, table.destinations.ids == nil, let source = table.sources.entity?.name,
+            let destination = table.destinations.entity?.name
+        {
+            return .init(
+                mapping: index,
+                ids: .numbers(
+                    source: source, destination: destination, Array(table.sources.numbers[range]), Array(table.destinations.numbers[range]))
+            )
+        }
+        func uris(_ ids: CompactIDs) -> [String] { ids[range].map { $0.uriRepresentation().absoluteString } }
+        return .init(mapping: index, ids: .uris(uris(table.sources), uris(table.destinations)))
+    }
+}
