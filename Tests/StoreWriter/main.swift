@@ -5,6 +5,7 @@
 //     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
 //     store-writer walk <milliseconds> <owners>  walks relationships of a remote store that answers after a while, with one thread for all tasks
 //     store-writer stages <file> <objects>       fills a store, or brings it to a later version in stages
+//     store-writer migrate-<version> <file> <kilobytes>  migrates a store; tells of rows, and fails beyond a size of files that is not 0
 
 import CoreData
 import Synchronization
@@ -106,6 +107,16 @@ if arguments[1] == "stages" {
         exit(1)
     }
     exit(0)
+}
+if arguments[1].hasPrefix("migrate-") {
+    do {
+        try migrate(arguments[2], to: String(arguments[1].dropFirst(8)), limit: number)
+        report("done")
+        exit(0)
+    } catch {
+        report("error: \(error.localizedDescription)")
+        exit(1)
+    }
 }
 do {
     let context = try makeContext(arguments[2])

@@ -62,15 +62,26 @@ package enum SQLiteFiles {
             return try SQLConnection(
                 uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
         }
-        let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
-        connection.isOfSharedFile = true
-        connection.leavesNoFiles = !FileManager.default.fileExists(atPath: log)
-        do {
+        func connect() throws -> SQLConnection {
+            let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
+            connection.isOfSharedFile = true
+            connection.leavesNoFiles = !FileManager.default.fileExists(atPath: log)
             _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
             return connection
+        }
+        do { return try connect() } catch let error as NSError where isUnfinished(error) {
+            // A process ended within a transaction: only a connection that may write can undo what it had begun.
+            let writer = try SQLConnection(url.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
+            _ = try writer.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+            return try connect()
         } catch let error as NSError where hasLog && error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_CANTOPEN) {
             return try connectToCopy(url, log: log, timeout: timeout)
         }
+    }
+
+    /// Returns whether a file cannot be read before a transaction is undone, of which it has the journal.
+    private static func isUnfinished(_ error: NSError) -> Bool {
+        (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(SQLITE_READONLY | (3 << 8))
     }
 
     // MARK: Concurrent readers

@@ -9,11 +9,19 @@ internal import SQLQueries
 struct SQLMigrationCompletion {
     let plan: SQLMigrationPlan
     let mapping: InferredMapping
-    let rules: MigrationRules
-    let metadata: [String: Any]
+    var rules: MigrationRules
+    var metadata: [String: Any]
     /// The largest keys by entity number, and the numbers of the history's entities.
     let highestKeys: [Int64: Int64]
     let store: URL
+
+    /// The same with nothing put off: a copy is complete.
+    var withoutDeferral: SQLMigrationCompletion {
+        var whole = self
+        whole.rules.deferred = false
+        whole.metadata[SQLiteMigration.deferredKey] = nil
+        return whole
+    }
 
     /// The steps after all rows are there: each is done within a transaction.
     var steps: [(name: String, run: (SQLConnection) throws -> Void)] {

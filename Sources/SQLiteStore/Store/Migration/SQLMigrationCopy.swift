@@ -203,8 +203,9 @@ struct SQLMigrationCopy {
     /// Writes the pairs of a relationship that has another kind of storage now.
     private func fill(_ pairs: SQLMigrationPlan.Pairs, _ connection: SQLConnection) throws {
         switch pairs.target {
-        case .join(let table, let owner, let other):
-            try connection.execute("INSERT OR IGNORE INTO main.\(table) (\(owner), \(other)) \(pairs.select("old"))")
+        case .join(let table, let owner, let other, let orders):
+            let columns = ([owner, other] + orders).map(\.sql).joined(separator: ", ")
+            try connection.execute("INSERT OR IGNORE INTO main.\(table) (\(columns)) \(pairs.select("old"))")
         case .column(let column, let table):
             try connection.execute("CREATE TEMP TABLE CoreDataPairs (owner INTEGER PRIMARY KEY, other INTEGER)")
             try connection.execute("INSERT OR IGNORE INTO temp.CoreDataPairs \(pairs.select("old"))")

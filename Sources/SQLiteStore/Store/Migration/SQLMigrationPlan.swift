@@ -72,8 +72,8 @@ struct SQLMigrationPlan {
         enum Target {
             /// A column of the rows that are the owners, with the key of the other.
             case column(SQLIdentifier, table: SQLIdentifier)
-            /// The columns of a join table.
-            case join(SQLIdentifier, owner: SQLIdentifier, other: SQLIdentifier)
+            /// The columns of a join table, with those of positions, which follow the pairs.
+            case join(SQLIdentifier, owner: SQLIdentifier, other: SQLIdentifier, orders: [SQLIdentifier])
         }
         let target: Target
     }

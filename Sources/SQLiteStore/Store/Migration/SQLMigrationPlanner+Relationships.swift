@@ -219,11 +219,18 @@ extension SQLMigrationPlanner {
                 guard let storage = storage(of: origin) else { continue }
                 let directions = join.isReflexive ? [false, true] : [isSwapped]
                 for direction in directions {
-                    guard let select = Self.pairs(storage, source, origin, isSwapped: direction) else { continue }
-                    plan.pairs.append(.init(select: select, target: .join(join.table, owner: join.own, other: join.other)))
+                    let (order, inverse) = orders(of: storage, origin, isSwapped: direction)
+                    let orders = [(join.orderColumn, order), (join.inverseOrderColumn, inverse)].compactMap { column, known in
+                        column.flatMap { column in known.map { (column, $0) } }
+                    }
+                    guard let select = Self.pairs(storage, source, origin, isSwapped: direction, further: orders.map(\.1)) else {
+                        continue
+                    }
+                    plan.pairs.append(
+                        .init(select: select, target: .join(join.table, owner: join.own, other: join.other, orders: orders.map(\.0))))
+                    filled += [(join.orderColumn, order, join.own), (join.inverseOrderColumn, inverse, join.other)]
                 }
             }
-            if !own.isEmpty { filled = [(join.orderColumn, nil, join.own), (join.inverseOrderColumn, nil, join.other)] }
         }
         plan.joins.append(made)
         let mayDangle = own.contains { origin in
@@ -244,9 +251,27 @@ extension SQLMigrationPlanner {
         }
     }
 
+    /// Returns the columns, beside the keys, with the positions of the others among those of their owner, and of the owners among those of the
+    /// other.
+    private func orders(
+        of storage: SQLProperty, _ origin: NSRelationshipDescription, isSwapped: Bool
+    ) -> (order: SQLIdentifier?, inverse: SQLIdentifier?) {
+        var orders: (order: SQLIdentifier?, inverse: SQLIdentifier?)
+        switch storage {
+        case .toMany(.foreignKey(let key)): orders = (key.orderColumn, nil)
+        case .toMany(.join(let join)): orders = (join.orderColumn, join.inverseOrderColumn)
+        case .toOne:
+            let inverse = origin.storedInverse
+            if case .toMany(.foreignKey(let key))? = inverse.flatMap({ self.storage(of: $0) }) { orders.inverse = key.orderColumn }
+        case .attribute, .unstored: break
+        }
+        return isSwapped ? (orders.inverse, orders.order) : orders
+    }
+
     /// Returns what makes SELECT of the pairs of a relationship of the older version: `owner` and `other`.
     private static func pairs(
-        _ storage: SQLProperty, _ source: SQLSchema, _ origin: NSRelationshipDescription, isSwapped: Bool
+        _ storage: SQLProperty, _ source: SQLSchema, _ origin: NSRelationshipDescription, isSwapped: Bool,
+        further: [SQLIdentifier] = []
     ) -> (@Sendable (String) -> String)? {
         guard let entity = origin.entity.flatMap(source.entity) else { return nil }
         let (owner, other, table, condition): (String, String, SQLIdentifier, String)
@@ -259,8 +284,9 @@ extension SQLMigrationPlanner {
         case .attribute, .unstored: return nil
         }
         let (first, second) = isSwapped ? (other, owner) : (owner, other)
+        let columns = ["\(first) AS owner", "\(second) AS other"] + further.map(\.sql)
         return { database in
-            "SELECT \(first) AS owner, \(second) AS other FROM \(database).\(table) "
+            "SELECT \(columns.joined(separator: ", ")) FROM \(database).\(table) "
                 + "WHERE \(owner) IS NOT NULL AND \(other) IS NOT NULL\(condition)"
         }
     }

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -20,6 +21,8 @@ package struct SQLiteMigration {
     private let plan: SQLMigrationPlan
     private let settings: [String]
     private let inPlaceLimit: Int64
+    /// The tables with constraints in their declarations, as older versions of Core Data made them: only another table is without them.
+    private let constrainedTables: Set<String>
 
     /// - Throws: Code 134020 for a file that lacks what the older version has, and the errors of reading.
     init(
@@ -57,6 +60,11 @@ package struct SQLiteMigration {
             highest[root] = max(highest[root] ?? 0, used)
         }
         highestKeys = highest
+        constrainedTables = Set(
+            try connection.texts(
+                "SELECT DISTINCT lower(m.name) FROM sqlite_master m JOIN pragma_index_list(m.name) l "
+                    + "WHERE m.type = 'table' AND m.name LIKE 'Z%' AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND l.origin = 'u'"
+            ).compactMap { $0[0] })
         // The history knows the numbers of entities that are gone.
         let history = try connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'ACHANGE'")
         var last = numbers.values.max() ?? 0
@@ -97,6 +105,11 @@ package struct SQLiteMigration {
 
     private func isInPlace(deferred: Bool) -> Bool {
         guard plan.canStayInPlace else { return false }
+        let isConstrained = mapping.entities.contains { entity in
+            guard entity.kind != .copy, let old = entity.source.flatMap(plan.source.entity) else { return false }
+            return constrainedTables.contains(old.table.name.lowercased())
+        }
+        if isConstrained { return false }
         // Earlier versions of SQLite cannot drop columns.
         if sqlite3_libversion_number() < 3_035_000 { return false }
         return SQLMigrationInPlace.rewrittenRows(plan, highestKeys: highestKeys, deferred: deferred) <= inPlaceLimit
@@ -152,25 +165,38 @@ package struct SQLiteMigration {
             plan: plan, mapping: mapping, rules: rules, metadata: metadata, highestKeys: highestKeys, store: url)
         if isInPlace {
             SQLMigrationCopy.remove(of: url)
-            work.progress?.totalUnitCount = 1
-            try SQLTriggerFunctions.register(on: connection)
-            try work.interrupting(connection) {
-                try connection.withCache(65_536) {
-                    try connection.transaction {
-                        try SQLMigrationInPlace(completion, on: connection).run()
-                        try work.checkCancellation()
-                    }
-                }
+            do { return try migrateInPlace(completion, connection, work) } catch let error as NSError {
+                // What others have put into the file may refer to a column that is dropped: a copy is made without it.
+                guard error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_ERROR) else { throw error }
+                Log.store.notice("The store at \(url.path) is copied: \(error.localizedDescription)")
             }
-            work.progress?.completedUnitCount = 1
-            return
         }
+        try migrateIntoCopy(completion, connection, rules, work)
+    }
+
+    private func migrateInPlace(_ completion: SQLMigrationCompletion, _ connection: SQLConnection, _ work: SQLMigrationWork) throws {
+        work.progress?.totalUnitCount = 1
+        try SQLTriggerFunctions.register(on: connection)
+        try work.interrupting(connection) {
+            try connection.execute("PRAGMA cache_size = -65536")
+            try connection.transaction {
+                try SQLMigrationInPlace(completion, on: connection).run()
+                try work.checkCancellation()
+            }
+        }
+        work.progress?.completedUnitCount = 1
+    }
+
+    private func migrateIntoCopy(
+        _ completion: SQLMigrationCompletion, _ connection: SQLConnection, _ rules: MigrationRules, _ work: SQLMigrationWork
+    ) throws {
         if let progress = work.progress {
             progress.totalUnitCount = max(1, plan.tables.reduce(0) { $0 + (highestKey(of: $1) ?? 0) })
             progress.completedUnitCount = 0
         }
         let copy = SQLMigrationCopy(
-            completion: completion, url: url, fingerprint: try fingerprint(connection, rules), timeout: timeout, settings: settings,
+            completion: completion.withoutDeferral, url: url, fingerprint: try fingerprint(connection, rules),
+            timeout: min(options.timeout, 5), settings: settings,
             work: work)
         // The copy takes the lock over.
         try connection.execute("PRAGMA locking_mode = NORMAL")
