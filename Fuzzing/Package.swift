@@ -23,5 +23,6 @@ let package = Package(
         .target(name: "FuzzCoverage"),
         fuzzer("FuzzPredicates", of: "Predicates"),
         fuzzer("FuzzTransformables", of: "ObjectGraph"),
+        fuzzer("FuzzMappings", of: "CoreData"),
     ]
 )

@@ -16,18 +16,19 @@ import PackagePlugin
         let tool = try context.tool(named: "ModelCompilerTool").url
         let options = try ModelCompilerOptions(of: target)
         let mappingCommands = mappings.map { Self.command(for: $0, tool: tool, in: context) }
-        return mappingCommands + models.map { model in
-            let outline = ModelOutline(model)
-            let name = model.deletingPathExtension().lastPathComponent
-            let folder = context.pluginWorkDirectoryURL.appending(path: name, directoryHint: .isDirectory)
-            let sources = outline.classFiles + ["\(name)+CoreDataModel.swift"]
-            return .buildCommand(
-                displayName: "Compiling the model \(model.lastPathComponent)", executable: tool,
-                arguments: options.arguments + [model.path, target.moduleName, folder.path] + outline.classFiles,
-                // The bundle itself is an input, so that the package manager treats it as handled.
-                inputFiles: [model] + outline.files + options.files,
-                outputFiles: sources.map { folder.appending(path: $0) } + [folder.appending(path: "\(name).momd")])
-        }
+        return mappingCommands
+            + models.map { model in
+                let outline = ModelOutline(model)
+                let name = model.deletingPathExtension().lastPathComponent
+                let folder = context.pluginWorkDirectoryURL.appending(path: name, directoryHint: .isDirectory)
+                let sources = outline.classFiles + ["\(name)+CoreDataModel.swift"]
+                return .buildCommand(
+                    displayName: "Compiling the model \(model.lastPathComponent)", executable: tool,
+                    arguments: options.arguments + [model.path, target.moduleName, folder.path] + outline.classFiles,
+                    // The bundle itself is an input, so that the package manager treats it as handled.
+                    inputFiles: [model] + outline.files + options.files,
+                    outputFiles: sources.map { folder.appending(path: $0) } + [folder.appending(path: "\(name).momd")])
+            }
     }
 }
 

@@ -20,6 +20,7 @@ extension MigrationRun {
             for plan in plans[first...] { try makeRelationships(plan) }
         }
         if resumed?.pass != .complete { try finish() }
+        isComplete = true
         try source.close(in: manager.sourceContext)
         try closeStore()
         do { try destination.moveIntoPlace() } catch {
@@ -69,7 +70,7 @@ extension MigrationRun {
         if plan.mapping.mappingType != .removeEntityMappingType || !plan.isStandard {
             let objects = try source.objects(of: plan, manager)
             while step.position < objects.count {
-                let range = step.position..<min(step.position + Self.batchSize, objects.count)
+                let range = step.position..<min(step.position + manager.batchSize, objects.count)
                 try source.withObjects(objects[range], of: plan, [], in: manager.sourceContext) { batch in
                     try work(plan) {
                         for object in batch {
@@ -98,7 +99,7 @@ extension MigrationRun {
         // Pairs that are added now have their relationships.
         let count = plan.isStandard && plan.relationships.isEmpty ? 0 : associations[plan.index].count
         while step.position < count {
-            let range = step.position..<min(step.position + Self.batchSize, count)
+            let range = step.position..<min(step.position + manager.batchSize, count)
             let (sources, destinations) = (associations[plan.index].sources[range], associations[plan.index].destinations[range])
             try source.withObjects(sources, of: plan, plan.prefetched, in: manager.sourceContext) { sources in
                 try Self.withObjects(destinations, in: manager.destinationContext) { destinations in

@@ -15,14 +15,14 @@ final class MigrationRun {
     var associations: [AssociationTable] = []
     var journal: MigrationJournal?
     var sequence = 0
+    /// Whether the destination has everything.
+    var isComplete = false
     /// Where an earlier migration was killed.
     var resumed: MigrationStep?
     /// The destination object whose relationships are being set, and its source.
     var currentPair: (destination: NSManagedObject, source: NSManagedObject)?
     /// The records to restore the associations from, until the plans are made.
     var restored: [MigrationJournal.Record] = []
-    /// The number of objects of a batch.
-    static let batchSize = 2000
     /// The metadata key for the number of the last record of the journal that the destination contains.
     static let sequenceKey = "OpenCoreDataMigrationSequence"
 
@@ -53,8 +53,8 @@ final class MigrationRun {
             try plan()
             try migrate()
         } catch {
-            // What a cancelled or killed migration has done is kept.
-            if (error as NSError).code != NSMigrationCancelledError { discard() }
+            // What a cancelled migration has done is kept, and a complete store that could not be moved.
+            if (error as NSError).code != NSMigrationCancelledError, !(isComplete && destination.isResumable) { discard() }
             throw error
         }
     }

@@ -66,6 +66,15 @@ open class NSMappingModel: NSObject, NSCopying {
         outlines = file.outlines
     }
 
+    /// Reads a mapping model from the XML of an `.xcmappingmodel`, its `xcmapping.xml`.
+    ///
+    /// - Throws: An error that names the line and what is wrong there.
+    public convenience init(reading data: Data) throws {
+        let file = try MappingModelFile.read(data, file: nil)
+        self.init(entityMappings: file.entityMappings)
+        outlines = file.outlines
+    }
+
     /// Returns a copy, with copies of the mappings.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Swift.type(of: self).init()

@@ -46,6 +46,8 @@ open class NSMigrationManager: NSObject {
     public package(set) final var isResuming = false
 
     final var run: MigrationRun?
+    /// The number of objects of a batch, which are saved together.
+    final var batchSize = 2000
     private let isCancelled = Atomic<Bool>(false)
     private let cancellation = LockedBox<(any Error)?>(nil)
 

@@ -21,8 +21,9 @@ package enum ModelFileError {
             CocoaError.Code.fileReadCorruptFile.rawValue, "The model cannot be read.", reason: "\(place): \(reason)", info: info)
     }
 
-    private static let lineKey = "OpenCoreDataModelLine"
-    private static let remarkKey = "OpenCoreDataModelRemark"
+    /// The keys of the line of an error and of its message, for tools.
+    package static let lineKey = "OpenCoreDataModelLine"
+    package static let remarkKey = "OpenCoreDataModelRemark"
 
     /// Returns the place and the message of an error, for tools that report them like compilers.
     package static func place(of error: any Error) -> (file: String?, line: Int?, remark: String) {

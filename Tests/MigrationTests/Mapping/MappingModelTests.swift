@@ -52,21 +52,24 @@ import Testing
     func inferred() throws {
         let (old, new) = (LibraryVersions.old(), LibraryVersions.new())
         new.entitiesByName["Writer"]?.renamingIdentifier = "Author"
-        // The relationship to a genre is none to the name of one.
-        new.entitiesByName["Book"]?.relationshipsByName["genre"]?.renamingIdentifier = "kind"
+        // An attribute cannot become a relationship.
+        new.entitiesByName["Book"]?.properties.removeAll { $0.name == "genre" }
+        new.entitiesByName["Genre"]?.properties.removeAll { $0.name == "books" }
         new.entitiesByName["Book"]?.attributesByName["title"]?.defaultValue = "Untitled"
         new.entitiesByName["Book"]?.attributesByName["cents"]?.renamingIdentifier = "price"
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
         #expect(Set(mapping.entityMappingsByName.keys) == ["AuthorToWriter", "BookToBook", "ChapterToChapter", "IEM_Add_Genre"])
         #expect(mapping.entityMappingsByName["ChapterToChapter"]?.sourceEntityVersionHash == old.entitiesByName["Chapter"]?.versionHash)
-        mapping.entityMappingsByName["BookToBook"]?.entityMigrationPolicyClassName = "GenrePolicy"
+        mapping.entityMappingsByName["BookToBook"]?.entityMigrationPolicyClassName = "CountingPolicy"
         let folder = try MappingFolder()
         try LibraryVersions.fill(folder.old)
         try LibraryVersions.withStore(folder.old, LibraryVersions.old()) { context in
             NSEntityDescription.insertNewObject(forEntityName: "Book", into: context).setValue(7.0, forKey: "price")
             try context.save()
         }
-        try NSMigrationManager(sourceModel: old, destinationModel: new).migrate(folder, mapping)
+        let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+        try manager.migrate(folder, mapping)
+        #expect(manager.userInfo?["made"] as? Int == 7)
         let books = try LibraryVersions.withStore(folder.new, new) { context in
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")).map {
                 "\($0.value(forKey: "title") ?? "-") \($0.value(forKey: "cents") ?? "-") \($0.value(forKeyPath: "author.name") ?? "-")"
@@ -96,7 +99,8 @@ import Testing
             let puppy = NSEntityDescription(name: "Puppy")
             let home = NSEntityDescription(name: "Home")
             let (pets, lives) = (
-                NSRelationshipDescription(name: "pets", destination: animal, toMany: true), NSRelationshipDescription(name: "home", destination: home)
+                NSRelationshipDescription(name: "pets", destination: animal, toMany: true),
+                NSRelationshipDescription(name: "home", destination: home)
             )
             pets.inverse(to: lives)
             animal.properties = [NSAttributeDescription(name: "name", type: .string), lives]

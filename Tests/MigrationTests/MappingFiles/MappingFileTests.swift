@@ -62,7 +62,9 @@ import Testing
             """)
     }
 
-    private static func read(_ text: String) throws -> NSMappingModel { try MappingModelFile.read(Data(text.utf8), file: "Library.xcmappingmodel") }
+    private static func read(_ text: String) throws -> NSMappingModel {
+        try MappingModelFile.read(Data(text.utf8), file: "Library.xcmappingmodel")
+    }
 
     @Test("A file is read in the order of its numbers; orphans are left out, and expressions follow from the models")
     func reading() throws {
@@ -89,9 +91,10 @@ import Testing
             .replacingOccurrences(of: " z10\"", with: "\"")
         try text.write(to: url.appendingPathComponent("xcmapping.xml"), atomically: true, encoding: .utf8)
         try NSMigrationManager.library().migrate(folder, NSMappingModel(contentsOf: url))
-        #expect(try LibraryVersions.lines(at: folder.new) == [
-            "Book 0.0 Author 0 50 - ", "Book 0.1 Author 0 150 - ", "Book 1.0 Author 1 50 - ", "Book 1.1 Author 1 150 - ",
-        ])
+        #expect(
+            try LibraryVersions.lines(at: folder.new) == [
+                "Book 0.0 Author 0 50 - ", "Book 0.1 Author 0 150 - ", "Book 1.0 Author 1 50 - ", "Book 1.1 Author 1 150 - ",
+            ])
     }
 
     @Test("A mapping model fits two models by names, and by version hashes where it has any")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ModelFiles
 internal import ObjectGraph
 internal import Predicates
 internal import PropertyLists
@@ -45,9 +46,12 @@ package struct MappingModelFile {
     static func malformed(_ file: String?, _ line: Int?, _ reason: String, next: String? = nil) -> NSError {
         var place = file ?? "the data"
         if let line { place += ", line \(line)" }
+        var info: [String: Any] = [ModelFileError.remarkKey: [reason, next].compactMap { $0 }.joined(separator: " ")]
+        if let file { info[NSFilePathErrorKey] = file }
+        if let line { info[ModelFileError.lineKey] = line }
         return CoreDataError.make(
             CocoaError.Code.fileReadCorruptFile.rawValue, "The mapping model cannot be read.", reason: "\(place): \(reason)", next: next,
-            info: file.map { [NSFilePathErrorKey: $0] } ?? [:])
+            info: info)
     }
 
     private func malformed(_ object: MappingModelDocument.Object, _ reason: String) -> NSError { Self.malformed(file, object.line, reason) }
