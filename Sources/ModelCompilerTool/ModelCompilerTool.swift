@@ -10,8 +10,8 @@ import ModelCodeGeneration
 /// Reports errors like a compiler, and exits with status 1 if there are any.
 @main enum ModelCompilerTool {
     static func main() {
-        if CommandLine.arguments.dropFirst().first == "--mapping" { return compileMapping(Array(CommandLine.arguments.dropFirst(2))) }
         if CommandLine.arguments.dropFirst().first == "--ship" { return ship(CommandLine.arguments.dropFirst(2)) }
+        if CommandLine.arguments.dropFirst().first == "--mapping" { return compileMapping(Array(CommandLine.arguments.dropFirst(2))) }
         let isStrict = CommandLine.arguments.dropFirst().first == "--strict"
         let arguments = CommandLine.arguments.dropFirst(isStrict ? 2 : 1)
         guard arguments.count >= 3 else {
@@ -35,21 +35,6 @@ import ModelCodeGeneration
         }
     }
 
-    private static func compileMapping(_ values: [String]) {
-        guard values.count == 2 else {
-            report("usage: ModelCompilerTool --mapping <mapping model> <folder>")
-            exit(2)
-        }
-        let mapping = URL(fileURLWithPath: values[0])
-        do { try MappingCompilation(mapping).write(to: URL(fileURLWithPath: values[1])) } catch let diagnostic as ModelDiagnostic {
-            report("\(diagnostic)")
-            exit(1)
-        } catch {
-            report("\(mapping.path): error: \(error.localizedDescription)")
-            exit(1)
-        }
-    }
-
     /// Notes the versions of models as shipped, for the plugin `ShipModels`: `ModelCompilerTool --ship <model>…`.
     private static func ship(_ models: ArraySlice<String>) {
         for path in models {
@@ -63,6 +48,21 @@ import ModelCodeGeneration
                 report("\(path): error: \(error.localizedDescription)")
                 exit(1)
             }
+        }
+    }
+
+    private static func compileMapping(_ values: [String]) {
+        guard values.count == 2 else {
+            report("usage: ModelCompilerTool --mapping <mapping model> <folder>")
+            exit(2)
+        }
+        let mapping = URL(fileURLWithPath: values[0])
+        do { try MappingCompilation(mapping).write(to: URL(fileURLWithPath: values[1])) } catch let diagnostic as ModelDiagnostic {
+            report("\(diagnostic)")
+            exit(1)
+        } catch {
+            report("\(mapping.path): error: \(error.localizedDescription)")
+            exit(1)
         }
     }
 

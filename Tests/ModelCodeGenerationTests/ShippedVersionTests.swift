@@ -5,7 +5,8 @@ import Testing
 
 /// Versions of models that were shipped, and are edited.
 struct ShippedVersionTests {
-    private static let song = #"<entity name="Song"><attribute name="title" optional="YES" attributeType="String"/></entity>"#
+    private static let song =
+        #"<entity name="Song">\#n<attribute name="title" optional="YES" attributeType="String"/>\#n</entity>\#n"#
     private static let album = #"<entity name="Album"><attribute name="year" optional="YES" attributeType="Integer 16"/></entity>"#
 
     private func messages(_ url: URL) throws -> [String] {

@@ -10,10 +10,14 @@ struct MigrationRoute {
     private let groups: [[KnownVersion]]
     private let mayInfer: Bool
     private let permitsMissingValues: Bool
+    /// Where mapping models are: in the program's bundles, and beside the bundle of the coordinator's model.
+    private let mappingBundles: [[Bundle]?]
 
     /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; the options say so where it is nil.
     init(_ store: StoreVersion, in groups: [[KnownVersion]], permitsMissingValues: Bool? = nil) {
         (self.store, self.groups) = (store, groups)
+        let beside = store.opening.coordinator.managedObjectModel.versionsURL.flatMap { Bundle(url: $0.deletingLastPathComponent()) }
+        mappingBundles = [nil, beside.map { [$0] } ?? []].filter { $0?.isEmpty != true && MappingModelLocator.hasMappingModels(in: $0) }
         mayInfer = store.opening.isSet(NSInferMappingModelAutomaticallyOption)
         self.permitsMissingValues = permitsMissingValues ?? (store.opening.forbiddenRows != .fail)
     }
@@ -48,14 +52,14 @@ struct MigrationRoute {
         return try inferredWay(from: source, to: destination)
     }
 
-    /// Returns the way between two versions by a mapping model in the program's bundles, or beside the bundle of the coordinator's model; nil
-    /// where there is none.
+    /// Returns the way between two versions by a mapping model; nil where there is none.
     private func mappedWay(from source: KnownVersion, to destination: KnownVersion) -> VersionStep.Way? {
-        let beside = store.opening.coordinator.managedObjectModel.versionsURL.flatMap { Bundle(url: $0.deletingLastPathComponent()) }
-        let found =
-            MappingModelLocator.namedMappingModel(in: nil, from: source.model, to: destination.model)
-            ?? beside.flatMap { MappingModelLocator.namedMappingModel(in: [$0], from: source.model, to: destination.model) }
-        return found.map { .mappingModel($0.model, $0.name) }
+        for bundles in mappingBundles {
+            if let found = MappingModelLocator.namedMappingModel(in: bundles, from: source.model, to: destination.model) {
+                return .mappingModel(found.model, found.name)
+            }
+        }
+        return nil
     }
 
     /// Returns the way between two versions by an inferred mapping.

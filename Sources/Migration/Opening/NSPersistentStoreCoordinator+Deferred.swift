@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 @_spi(Stores) public import ObjectGraph
 
 extension NSPersistentStoreCoordinator {

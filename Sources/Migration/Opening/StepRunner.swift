@@ -16,7 +16,9 @@ struct StepRunner {
     /// - Throws: Code 134120 once the progress was cancelled, and the errors of the migration. The store is then of the step's source version.
     func take(_ step: VersionStep) throws {
         if progress.isCancelled { throw cancelled }
-        let part = Progress(totalUnitCount: 1)
+        // Not a part of the thread's current progress, to which the whole belongs.
+        let part = Progress(parent: nil)
+        part.totalUnitCount = 1
         progress.addChild(part, withPendingUnitCount: 1)
         Log.store.notice("The store at \(url.path) is migrated from the version \(step.source.name) to \(step.destination.name).")
         switch step.way {

@@ -62,7 +62,7 @@ struct StoreVersion {
     /// Returns the version that the store was written with: one of the program, or several models of it merged; nil where none is.
     func source(among groups: [[KnownVersion]]) -> KnownVersion? {
         for version in groups.joined() where isOf(version.model) { return adopted(version) }
-        guard let merged = NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata) else { return nil }
+        guard let merged = NSManagedObjectModel(byMerging: groups.joined().map(\.whole), forStoreMetadata: metadata) else { return nil }
         let names = merged.versionIdentifiers.map { "\($0.base)" }.sorted().joined(separator: ", ")
         return KnownVersion(merged, in: opening.configuration, origin: .bundle(names.isEmpty ? "merged models" : names))
     }

@@ -14,8 +14,9 @@ struct MigrationPlanner {
         let isStaged = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] != nil
         guard isStaged || opening.isSet(NSMigratePersistentStoresAutomaticallyOption) else { return try planWithoutMigration(at: url) }
         // Where rows lack what becomes required, the plan lists them; where none does, opening the store fails nevertheless, unless a policy is set.
-        let planned = try plan(at: url, try AutomaticMigrator().plannedWay(of: opening, at: url, nil, nil, permitsMissingValues: true))
-        if !planned.wouldFail { _ = try AutomaticMigrator().plannedWay(of: opening, at: url, nil, nil) }
+        let (store, migrator) = (try StoreVersion(opening, at: url, refused: nil), AutomaticMigrator())
+        let planned = try plan(at: url, try migrator.plannedWay(of: store, nil, permitsMissingValues: true))
+        if !planned.wouldFail, opening.forbiddenRows == .fail { _ = try migrator.plannedWay(of: store, nil) }
         return planned
     }
 

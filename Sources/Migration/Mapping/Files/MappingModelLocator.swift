@@ -28,6 +28,9 @@ enum MappingModelLocator {
         return nil
     }
 
+    /// Returns whether there is any mapping model in bundles, whatever it is for.
+    static func hasMappingModels(in bundles: [Bundle]?) -> Bool { !candidates(in: bundles).isEmpty }
+
     private struct Candidate {
         let name: String
         let read: () throws -> NSMappingModel

@@ -10,7 +10,8 @@ package struct AutomaticMigrator: StoreMigrator {
         guard let url = opening.url, url.isFileURL else { throw refusal }
         let refused = refusal.userInfo["metadata"] as? [String: Any]
         // Before anything beside the store is written: one that cannot be migrated is left as it is.
-        _ = try plannedWay(of: opening, at: url, refused, refusal)
+        let before = try StoreVersion(opening, at: url, refused: refused)
+        let planned = try plannedWay(of: before, refusal)
         if opening.isSet(NSReadOnlyPersistentStoreOption) {
             throw CoreDataError.make(
                 NSMigrationError, "The store at \(url.path) cannot be migrated.",
@@ -20,7 +21,9 @@ package struct AutomaticMigrator: StoreMigrator {
         let lock = try MigrationLock(of: url, timeout: opening.timeout)
         defer { lock.release() }
         // Another process may have migrated it meanwhile.
-        switch try plannedWay(of: opening, at: url, refused, refusal) {
+        let store = try StoreVersion(opening, at: url, refused: refused)
+        let isSame = NSDictionary(dictionary: store.metadata).isEqual(NSDictionary(dictionary: before.metadata))
+        switch isSame ? planned : try plannedWay(of: store, refusal) {
         case .steps(let journey, let steps):
             let runner = journey.store.stepRunner(for: steps.count, in: journey.groups)
             for step in steps { try runner.take(step) }
@@ -46,13 +49,11 @@ package struct AutomaticMigrator: StoreMigrator {
     /// Finds out what is to be done with a store, and changes nothing.
     ///
     /// - Parameters:
-    ///   - refused: The metadata that the store had when it was refused.
+    ///   - store: The store.
     ///   - refusal: Why it was refused; nil where it was not tried.
     ///   - permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
-    func plannedWay(
-        of opening: StoreOpening, at url: URL, _ refused: [String: Any]?, _ refusal: NSError?, permitsMissingValues: Bool? = nil
-    ) throws -> Way {
-        let store = try StoreVersion(opening, at: url, refused: refused)
+    func plannedWay(of store: StoreVersion, _ refusal: NSError?, permitsMissingValues: Bool? = nil) throws -> Way {
+        let (opening, url) = (store.opening, store.url)
         if let option = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] {
             guard let manager = option as? NSStagedMigrationManager else {
                 throw CoreDataError.make(
@@ -64,37 +65,14 @@ package struct AutomaticMigrator: StoreMigrator {
             if journey.isAtItsEnd { return .none }
             return .stages(journey, try journey.parts(permitsMissingValues))
         }
-        if UnfinishedStage(store.metadata) != nil, let refusal { throw refusal }
+        if UnfinishedStage(store.metadata) != nil {
+            throw refusal
+                ?? CoreDataError.make(
+                    NSPersistentStoreIncompatibleVersionHashError, "The last migration of the store at \(url.path) did not end.",
+                    next: "Open the store with the staged migration manager that began it.")
+        }
         let journey = try StoreJourney(store, refusal: refusal)
         if journey.isAtItsEnd { return .none }
         return .steps(journey, try journey.steps(permitsMissingValues))
-    }
-}
-
-extension StoreOpening {
-    /// What is to happen with rows that the new version forbids.
-    var forbiddenRows: MigrationRules.ForbiddenRows {
-        switch options?[ForbiddenRowsPolicyOption] {
-        case let policy as ForbiddenRowsPolicy: policy.rule
-        case let text as String: ForbiddenRowsPolicy(rawValue: text)?.rule ?? .fail
-        case let text as NSString: ForbiddenRowsPolicy(rawValue: String(describing: text))?.rule ?? .fail
-        default: .fail
-        }
-    }
-
-    /// How many seconds to wait for others that use the files.
-    var timeout: TimeInterval { (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout }
-
-    /// The progress that the program gave; nil where it gave none.
-    var progress: Progress? { options?[MigrationProgressOption] as? Progress }
-}
-
-extension ForbiddenRowsPolicy {
-    var rule: MigrationRules.ForbiddenRows {
-        switch self {
-        case .fail: .fail
-        case .repair: .repair
-        case .keep: .keep
-        }
     }
 }
