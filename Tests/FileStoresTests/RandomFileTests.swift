@@ -23,10 +23,12 @@ import Testing
     @Test("Whatever the bytes are, a file opens or is an error, and reading it changes nothing")
     func hostile() throws {
         let scratch = try Scratch()
-        let pieces: [[UInt8]] = [
-            "\"", "\"\"", ",", ";", "\n", "\r\n", "\r", "\\", "#", "id", "text", "1", "é", "😀", "\u{0}", "[", "]", "{", "}", ":", "null", "{\"id\":1}",
-            "\"Note\":", "id,text,other\n", "1,a,b\n", "2,,\n", "1e9", "-", ".",
-        ].map { Array($0.utf8) } + [[0xFF], [0xFE], [0xEF, 0xBB, 0xBF], [0xC3], [0xD8, 0x00]]
+        let pieces: [[UInt8]] =
+            [
+                "\"", "\"\"", ",", ";", "\n", "\r\n", "\r", "\\", "#", "id", "text", "1", "é", "😀", "\u{0}", "[", "]", "{", "}", ":",
+                "null", "{\"id\":1}",
+                "\"Note\":", "id,text,other\n", "1,a,b\n", "2,,\n", "1e9", "-", ".",
+            ].map { Array($0.utf8) } + [[0xFF], [0xFE], [0xEF, 0xBB, 0xBF], [0xC3], [0xD8, 0x00]]
         try forEachSeed { generator in
             var bytes: [UInt8] = Bool.random(using: &generator) ? Array("id,text,other\n".utf8) : []
             for _ in 0..<Int.random(in: 0..<24, using: &generator) { bytes += pieces.randomElement(using: &generator) ?? [] }
@@ -44,7 +46,9 @@ import Testing
                     name.hasSuffix("csv")
                     ? CSVStore.description(at: scratch.url(name), dialect: dialect, layout: layout)
                     : JSONStore.description(at: scratch.url(name), layout: layout)
-                if let context = try? open(description, Library.notes()) { _ = try context.all("Note", by: "text").map { $0.value(forKey: "other") } }
+                if let context = try? open(description, Library.notes()) {
+                    _ = try context.all("Note", by: "text").map { $0.value(forKey: "other") }
+                }
                 #expect(try scratch.bytes(name) == bytes)
             }
             _ = try? CSVDialect.detect(in: scratch.url("Note.csv"))
@@ -70,7 +74,8 @@ import Testing
             var last = table.keys.max() ?? 0
             _ = try? FileManager.default.removeItem(at: scratch.url(".Note.csv.coredata"))
             try scratch.write(file, "Note.csv")
-            let context = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes(["id", "text", "other"], types: ["id": .integer64]))
+            let context = try open(
+                CSVStore.description(at: scratch.url("Note.csv")), Library.notes(["id", "text", "other"], types: ["id": .integer64]))
             for _ in 0..<3 {
                 for _ in 0..<Int.random(in: 1...4, using: &generator) {
                     let notes = try context.all("Note", by: "id")

@@ -186,7 +186,8 @@ private struct RelationshipSides {
 
     private func isChosen(_ relationship: NSRelationshipDescription) -> Bool {
         relationship.userInfo?["fileColumn"] is String
-            || relationship.entity?.withSuperentities.contains { layout.entities[$0.name ?? ""]?.columns[relationship.name] != nil } ?? false
+            || relationship.entity?.withSuperentities.contains { layout.entities[$0.name ?? ""]?.columns[relationship.name] != nil }
+                ?? false
     }
 
     private func isPreferred(_ relationship: NSRelationshipDescription, to inverse: NSRelationshipDescription) -> Bool {
