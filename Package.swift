@@ -213,7 +213,7 @@ let package = Package(
         + example("Bandcamp", dependencies: ["RemoteStore", "WebBackend", "WebTransport"])
         + example("Palettes", dependencies: ["RemoteStore", "WebBackend", "WebTransport"], resources: [.copy("Resources")])
         + example("GitHub", dependencies: ["RemoteStore", "WebBackend", "WebTransport"], resources: [.copy("Resources")])
-        + example("Songs", resources: [.copy("Resources")])
+        + example("Songs", dependencies: ["FileStores"], resources: [.copy("Resources")])
         + example("Guide")
         + [
             .executableTarget(

@@ -23,7 +23,7 @@ let package = Package(
             name: "coredata-benchmarks",
             dependencies: [
                 "PlainItems", "CountAllocations", "MachineSettings", "BenchmarkSQLite", "CountStatements",
-                .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "CoreData", package: "OpenCoreData"), .product(name: "FileStores", package: "OpenCoreData"),
                 .product(name: "LogStore", package: "LogStore"), .product(name: "Predicates", package: "OpenCoreData"),
                 .product(name: "RemoteStore", package: "OpenCoreData"), .product(name: "WebBackend", package: "OpenCoreData"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),

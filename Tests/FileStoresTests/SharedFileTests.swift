@@ -111,6 +111,25 @@ import Testing
         #expect(try scratch.text("Note.csv") == "id,text,other\n1,a,x\n")
     }
 
+    @Test("A file that nobody may write is not replaced, and one behind a link is replaced at its place")
+    func protectedAndLinked() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(at: scratch.url("there"), withIntermediateDirectories: true)
+        let text = "id,text,other\n1,a,x\n"
+        try scratch.write(text, "there/Note.csv")
+        try FileManager.default.createSymbolicLink(at: scratch.url("Link.csv"), withDestinationURL: scratch.url("there/Note.csv"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: scratch.url("there/Note.csv").path)
+        let context = try open(CSVStore.description(at: scratch.url("Link.csv")), Library.notes())
+        try context.all("Note").first?.setValue("b", forKey: "text")
+        let failure = #expect(throws: NSError.self) { try context.save() }
+        #expect(failure?.code == NSPersistentStoreSaveError)
+        #expect(try scratch.text("there/Note.csv") == text)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: scratch.url("there/Note.csv").path)
+        try context.save()
+        #expect(try scratch.text("there/Note.csv") == "id,text,other\n1,b,x\n")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.url("Link.csv").path).hasSuffix("there/Note.csv"))
+    }
+
     @Test("Metadata keep the UUID and the hashes of the model beside the files; another model is refused")
     func metadata() throws {
         let scratch = try Scratch()

@@ -57,6 +57,10 @@ if arguments.contains("--serve-pages") {
     try PageServer.serve(count: count)
     exit(0)
 }
+if arguments.contains("--csv") {
+    try CSVComparison.run(count: option("--count").flatMap { Int($0) } ?? 1_000_000)
+    exit(0)
+}
 let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--web", "--linear"].contains(where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
 print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds); several threads by the clock")

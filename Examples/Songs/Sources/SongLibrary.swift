@@ -1,6 +1,6 @@
 public import CoreData
 
-/// Opens a CSV file of songs with one of the two stores.
+/// Opens a CSV file of songs with one of the stores.
 ///
 /// ```swift
 /// let container = try SongLibrary.open(csv: SongLibrary.sampleFile, kind: .incremental, isReadOnly: true)
@@ -13,6 +13,11 @@ public enum SongLibrary {
         case atomic
         /// ``MyIncrementalStore``: values are read on demand.
         case incremental
+        /// The product `FileStores`, which needs no code but ``SongFiles``.
+        case files
+
+        /// The stores of this example, which the article writes.
+        public static let handWritten: [Kind] = [.atomic, .incremental]
     }
 
     /// The URL of a file of invented songs. It belongs to the program: open it read-only, or copy it first.
@@ -33,13 +38,14 @@ public enum SongLibrary {
     ///   - kind: The store to open it with.
     ///   - isReadOnly: Whether to open it read-only.
     /// - Returns: A container whose only store is `persistentStoreCoordinator.persistentStores[0]`.
-    /// - Throws: ``SongFileError``, with the line and column of an error in the file.
+    /// - Throws: ``SongFileError`` (the product `FileStores`: its own error), with the line and column of an error in the file.
     public static func open(csv: URL, kind: Kind, isReadOnly: Bool = false) throws -> NSPersistentContainer {
         registerStores()
         let description =
             switch kind {
             case .atomic: MyAtomicStore.storeDescription(at: csv)
             case .incremental: MyIncrementalStore.storeDescription(at: csv)
+            case .files: SongFiles.storeDescription(at: csv)
             }
         description.isReadOnly = isReadOnly
         let container = NSPersistentContainer(name: "Songs", managedObjectModel: SongModel.make())

@@ -2,7 +2,7 @@ import CoreData
 import Songs
 import Testing
 
-/// The failures that both stores report alike.
+/// The failures that both handwritten stores report alike.
 struct FailureTests {
     private static let columns = "type,id,version,name,duration,trackNumber,lyrics,title,year,album,composers"
     private static let id = "AAAAAAAA-0000-4000-8000-000000000001"
@@ -38,7 +38,7 @@ struct FailureTests {
         Mistake("two albums", columns + "\nSong,\(id),1,A,1,1,,,,\(id) \(UUID().uuidString),\n", 2, 54, says: "one object"),
     ]
 
-    @Test(arguments: mistakes, SongLibrary.Kind.allCases)
+    @Test(arguments: mistakes, SongLibrary.Kind.handWritten)
     func aMalformedFileIsAnErrorThatNamesThePlace(mistake: Mistake, kind: SongLibrary.Kind) throws {
         let scratch = try Scratch(mistake.text)
         let error = try #require(failure { _ = try scratch.open(kind) } as? SongFileError)
@@ -63,7 +63,7 @@ struct FailureTests {
         }
     }
 
-    @Test(arguments: SongLibrary.Kind.allCases)
+    @Test(arguments: SongLibrary.Kind.handWritten)
     func textThatIsNotUTF8IsAnErrorThatNamesThePlace(kind: SongLibrary.Kind) throws {
         let scratch = try Scratch(nil)
         try (Data((Self.columns + "\nSong,\(Self.id),1,caf").utf8) + [0xE9] + Data(",1,1,,,,,\n".utf8)).write(to: scratch.csv)
@@ -72,7 +72,7 @@ struct FailureTests {
         #expect(error.reason.contains("UTF-8"))
     }
 
-    @Test(arguments: SongLibrary.Kind.allCases)
+    @Test(arguments: SongLibrary.Kind.handWritten)
     func aPlaceThatCannotBeReachedIsAnErrorWhenTheStoreIsAdded(kind: SongLibrary.Kind) throws {
         let scratch = try Scratch(nil)
         let nowhere = scratch.directory.appendingPathComponent("missing").appendingPathComponent("Songs.csv")
@@ -85,7 +85,7 @@ struct FailureTests {
         }
     }
 
-    @Test(arguments: SongLibrary.Kind.allCases)
+    @Test(arguments: SongLibrary.Kind.handWritten)
     func aReadOnlyFileOpensForReadingOnly(kind: SongLibrary.Kind) throws {
         let scratch = try Scratch()
         try scratch.setPermissions(0o444)
@@ -96,7 +96,7 @@ struct FailureTests {
         try context.performAndWait { try #expect(context.all(Song.self).count == 14) }
     }
 
-    @Test(arguments: SongLibrary.Kind.allCases)
+    @Test(arguments: SongLibrary.Kind.handWritten)
     func aFailedSaveLeavesTheFileAndTheChangesAsTheyWere(kind: SongLibrary.Kind) throws {
         let scratch = try Scratch()
         let before = try scratch.text()
@@ -131,7 +131,7 @@ struct FailureTests {
         }
     }
 
-    @Test(arguments: SongLibrary.Kind.allCases)
+    @Test(arguments: SongLibrary.Kind.handWritten)
     func theIdentifierOfASavedObjectCannotBeChanged(kind: SongLibrary.Kind) throws {
         let scratch = try Scratch()
         let before = try scratch.text()
@@ -145,7 +145,7 @@ struct FailureTests {
         try #expect(scratch.text() == before)
     }
 
-    @Test(arguments: SongLibrary.Kind.allCases)
+    @Test(arguments: SongLibrary.Kind.handWritten)
     func aDurationWithoutTextIsRefused(kind: SongLibrary.Kind) throws {
         let scratch = try Scratch()
         let before = try scratch.text()

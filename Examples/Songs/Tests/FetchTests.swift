@@ -2,7 +2,7 @@ import CoreData
 import Songs
 import Testing
 
-/// The fetches that both stores answer alike.
+/// The fetches that all stores answer alike.
 struct FetchTests {
     @Test(arguments: SongLibrary.Kind.allCases)
     func theSampleHasItsSongsAlbumsAndComposers(kind: SongLibrary.Kind) throws {

@@ -172,6 +172,9 @@ final class CSVFormat: RecordFormat {
         var scanner = CSVScanner(image.text, dialect)
         var copied = 0
         var deletions = changes.deletions[...]
+        // Used again for each record and value.
+        var newFields: [(column: Int, field: RecordField?)] = []
+        var scratch: [UInt8] = []
         func copy(to end: Int) {
             output.append(contentsOf: UnsafeRawBufferPointer(rebasing: image.text.buffer[copied..<end]))
         }
@@ -189,14 +192,14 @@ final class CSVFormat: RecordFormat {
             scanner.next = image.starts[update.record]
             _ = try scanner.nextRecord()
             copy(to: scanner.record.lowerBound)
-            try rewrite(scanner, update, image, structure, &output)
+            try rewrite(scanner, update, image, structure, &newFields, &scratch, &output)
             copied = scanner.record.upperBound
         }
         try deleteRecords(before: .max)
         copy(to: image.text.count)
         if !changes.insertions.isEmpty, let last = output.last, last != 0x0A, last != 0x0D { output += structure.lineEnding.rawValue.utf8 }
         let names = nameOfColumn(structure)
-        for insertion in changes.insertions { try append(insertion, image.plan, structure, names, &output) }
+        for insertion in changes.insertions { try append(insertion, image.plan, structure, names, &scratch, &output) }
         return output
     }
 
@@ -208,12 +211,13 @@ final class CSVFormat: RecordFormat {
 
     /// Appends a record with the fields of changed properties anew, and all others byte by byte.
     private func rewrite(
-        _ scanner: CSVScanner, _ update: RecordChanges.Update, _ image: RecordImage, _ structure: CSVStructure, _ output: inout [UInt8]
+        _ scanner: CSVScanner, _ update: RecordChanges.Update, _ image: RecordImage, _ structure: CSVStructure,
+        _ newFields: inout [(column: Int, field: RecordField?)], _ scratch: inout [UInt8], _ output: inout [UInt8]
     ) throws {
         let shape = image.shapeIndex(update.record)
         let names = image.plan.fieldNames[shape]
         let fields = image.plan.shapes[shape].fields
-        var newFields: [(column: Int, field: RecordField?)] = []
+        newFields.removeAll(keepingCapacity: true)
         for (index, field) in fields.enumerated() where update.changed.contains(field.property.slotIndex) {
             newFields.append((structure.columnOfName[names[index]], field))
         }
@@ -224,7 +228,7 @@ final class CSVFormat: RecordFormat {
             if let new = newFields.first(where: { $0.column == column }) {
                 if let field = new.field {
                     let isQuoted = column < scanner.fields.count && scanner.fields[column].isQuoted
-                    try append(field, update.row, quoted: isQuoted, &output)
+                    try append(field, update.row, quoted: isQuoted, &scratch, &output)
                 } else {
                     NumberText.append(update.version, to: &output)
                 }
@@ -235,7 +239,8 @@ final class CSVFormat: RecordFormat {
     }
 
     private func append(
-        _ insertion: RecordChanges.Insertion, _ plan: FilePlan, _ structure: CSVStructure, _ names: [Int], _ output: inout [UInt8]
+        _ insertion: RecordChanges.Insertion, _ plan: FilePlan, _ structure: CSVStructure, _ names: [Int], _ scratch: inout [UInt8],
+        _ output: inout [UInt8]
     ) throws {
         let shape = plan.shapes[insertion.shape]
         let start = output.count
@@ -250,7 +255,7 @@ final class CSVFormat: RecordFormat {
             } else if name == plan.versionName {
                 NumberText.append(insertion.version, to: &output)
             } else if let index = plan.fieldNames[insertion.shape].firstIndex(of: name) {
-                try append(shape.fields[index], insertion.row, &output)
+                try append(shape.fields[index], insertion.row, &scratch, &output)
             } else {
                 output += dialect.values.nilSpelling.utf8
             }
@@ -263,11 +268,13 @@ final class CSVFormat: RecordFormat {
     /// Appends the value of a property.
     ///
     /// - Parameter isQuoted: Whether a value, but not nil, stands in quotes although it needs none, as the former one did.
-    private func append(_ field: RecordField, _ row: Row, quoted isQuoted: Bool = false, _ output: inout [UInt8]) throws {
+    private func append(
+        _ field: RecordField, _ row: Row, quoted isQuoted: Bool = false, _ text: inout [UInt8], _ output: inout [UInt8]
+    ) throws {
         do {
             switch field.role {
             case .attribute(let codec):
-                var text: [UInt8] = []
+                text.removeAll(keepingCapacity: true)
                 let form = try codec.write(row, to: &text)
                 if case .null = form {
                     output += dialect.values.nilSpelling.utf8

@@ -12,13 +12,14 @@ struct CSVStructure: Sendable {
 final class CSVReader: RecordReader {
     private let text: TextBytes
     private let image: RecordImage
-    var scanner: CSVScanner
+    // Used by one caller at a time, which the scanner does not call.
+    @exclusivity(unchecked) var scanner: CSVScanner
     private let columnOfName: [Int]
     private let nilSpelling: [UInt8]
     // The unescaped text of the open record's fields: allocated here and freed with the reader.
     private var scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: 1024)
     private var capacity = 1024
-    private var used = 0
+    @exclusivity(unchecked) private var used = 0
 
     init(_ image: RecordImage, _ structure: CSVStructure, _ dialect: CSVDialect) {
         self.image = image

@@ -13,13 +13,6 @@ struct CSVField {
     var whole: Range<Int> { isQuoted ? start - 1..<start + count + 1 : start..<start + count }
 }
 
-/// What is wrong at a place of a file.
-struct FileMistake: Error {
-    let offset: Int
-    /// What was expected there, and what was found.
-    let expected: String
-}
-
 /// Splits a CSV text into records and fields.
 ///
 /// The scanner does not own the text: whoever uses it keeps the ``TextBytes`` alive.

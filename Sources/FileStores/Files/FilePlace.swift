@@ -13,15 +13,18 @@ struct FilePlace {
     ///
     /// A URL is that of a folder where there is one, or where its path ends with a slash or has no ending.
     init?(_ url: URL?, _ fileExtension: String) {
-        guard let url, url.isFileURL, !url.path.isEmpty else { return nil }
-        let path = url.standardizedFileURL.path
+        guard let given = url, given.isFileURL, !given.path.isEmpty else { return nil }
+        let isFolder = given.hasDirectoryPath
+        // A link stays, and the file that it leads to is replaced.
+        let resolved = given.standardizedFileURL.resolvingSymlinksInPath()
+        let path = resolved.path
         self.fileExtension = fileExtension
-        if FileStamp(path)?.isDirectory ?? (url.hasDirectoryPath || url.pathExtension.isEmpty) {
+        if FileStamp(path)?.isDirectory ?? (isFolder || resolved.pathExtension.isEmpty) {
             folder = path
             file = nil
         } else {
-            folder = url.standardizedFileURL.deletingLastPathComponent().path
-            file = url.lastPathComponent
+            folder = resolved.deletingLastPathComponent().path
+            file = resolved.lastPathComponent
         }
     }
 

@@ -184,7 +184,15 @@ private struct RelationshipSides {
         return knownNames[file].map { $0.contains(StorePlan.column(of: relationship, in: entity, layout)) }
     }
 
+    private func isChosen(_ relationship: NSRelationshipDescription) -> Bool {
+        relationship.userInfo?["fileColumn"] is String
+            || relationship.entity?.withSuperentities.contains { layout.entities[$0.name ?? ""]?.columns[relationship.name] != nil }
+                ?? false
+    }
+
     private func isPreferred(_ relationship: NSRelationshipDescription, to inverse: NSRelationshipDescription) -> Bool {
+        // What the layout names is chosen.
+        if isChosen(relationship) != isChosen(inverse) { return isChosen(relationship) }
         // An order is in a list only.
         if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
         if relationship.isToMany != inverse.isToMany { return !relationship.isToMany }

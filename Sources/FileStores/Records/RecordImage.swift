@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
 /// The records of one file as it was at one time: its text, where each record is in it, and which key it has.
-// Used under the store's lock. Everything but the decoded rows is set before the image is the store's.
+// Used under the store's lock, and nothing is called while a property is changed: accesses cannot overlap. Everything but the decoded rows is set before the image is the store's.
 final class RecordImage: @unchecked Sendable {
     let plan: FilePlan
     let path: String
@@ -11,30 +11,30 @@ final class RecordImage: @unchecked Sendable {
     /// The state of the file that the text was read from; nil where there is no file yet.
     var stamp: FileStamp?
     /// Where records begin.
-    var starts: [Int] = []
+    @exclusivity(unchecked) var starts: [Int] = []
     /// The shapes of the records by index; empty where all have the first.
-    var kinds: [UInt16] = []
+    @exclusivity(unchecked) var kinds: [UInt16] = []
     /// The numbers of records in a file without keys; empty in another.
-    var numbers: [Int64] = []
+    @exclusivity(unchecked) var numbers: [Int64] = []
     /// The largest number of ``numbers``, or of keys that are numbers.
     var lastNumber: Int64 = 0
     /// Whether all keys are whole numbers, so that a new object gets the next.
     var hasNumericKeys = true
-    var index = KeyIndex(capacity: 0)
+    @exclusivity(unchecked) var index = KeyIndex(capacity: 0)
     /// Records that cannot be read, which count as not there.
-    var skipped: Set<Int> = []
+    @exclusivity(unchecked) var skipped: Set<Int> = []
     /// What the format knows of the file.
     var structure: (any Sendable)?
 
     /// How many changes each record has had that are not counted in the file; empty where none had any.
-    var bumps: [Int32] = []
+    @exclusivity(unchecked) var bumps: [Int32] = []
     /// Read records to decode them, to compare keys, and to walk through all of them: each of the three while another is at work.
-    var decoding: (any RecordReader)?
-    var finding: (any RecordReader)?
-    var walking: (any RecordReader)?
+    @exclusivity(unchecked) var decoding: (any RecordReader)?
+    @exclusivity(unchecked) var finding: (any RecordReader)?
+    @exclusivity(unchecked) var walking: (any RecordReader)?
 
     /// The decoded rows; empty where rows are decoded when they are wanted.
-    var rows: [Row?] = []
+    @exclusivity(unchecked) var rows: [Row?] = []
 
     init(_ plan: FilePlan, path: String, text: TextBytes, form: TextForm, stamp: FileStamp?) {
         (self.plan, self.path, self.text, self.form, self.stamp) = (plan, path, text, form, stamp)
@@ -102,6 +102,8 @@ struct RecordChanges {
     var insertions: [Insertion] = []
     /// In the order of the records.
     var deletions: [Int] = []
+    /// New objects whose key the store has made, and which must learn it.
+    var completed: [NSManagedObjectID] = []
 
     var isEmpty: Bool { updates.isEmpty && insertions.isEmpty && deletions.isEmpty }
 }

@@ -9,13 +9,17 @@ extension RecordStore {
     func record(of id: NSManagedObjectID) throws -> (file: Int, record: Int)? {
         guard let file = fileOfRoot[ObjectIdentifier(id.owningEntity.rootEntity)] else { return nil }
         let found = RecordKey.text(id.reference).withUTF8ForReading { text in
-            Result { try record(in: file, root: id.owningEntity.rootEntity, key: UnsafeRawBufferPointer(text)) }
+            Result { try record(in: file, root: id.owningEntity.rootEntity, key: UnsafeRawBufferPointer(text), of: id) }
         }
         return try found.get().map { (file, $0) }
     }
 
     /// Returns the record with a key; nil where there is none.
-    func record(in file: Int, root: NSEntityDescription, key: UnsafeRawBufferPointer) throws -> Int? {
+    ///
+    /// - Parameter id: The ID with that key, if there is one: the IDs of decoded rows are compared with it, which needs no look at the text.
+    func record(
+        in file: Int, root: NSEntityDescription, key: UnsafeRawBufferPointer, of id: NSManagedObjectID? = nil
+    ) throws -> Int? {
         let image = images[file]
         if image.isKeyless || image.count == 0 {
             guard let number = NumberText.integer(key), let record = image.record(numbered: number), !image.skipped.contains(record),
@@ -26,6 +30,7 @@ extension RecordStore {
         let finding = image.finding ?? format.reader(of: image)
         image.finding = finding
         let record = try image.index.find(RecordKey.hash(key)) { other in
+            if let id, !image.rows.isEmpty, let row = image.rows[other] { return row.knownObjectID.isSame(as: id) }
             let shape = image.shapeIndex(other)
             guard image.plan.shapes[shape].root === root else { return false }
             do throws(FileMistake) { try finding.open(other) } catch { throw image.error(error) }

@@ -69,26 +69,29 @@ extension RecordStore {
             try FileCalls.locking(place.folder) {
                 if place.replacement.needsRecovery { try place.replacement.recover() }
                 try mergeOutsideChanges()
-                try checkVersions(changes)
+                let parts = try collect(changes)
                 try checkUniqueness(changes)
-                return try write(changes)
+                return try write(changes, parts)
             }
         }
     }
 
-    private func write(_ changes: StoreChangeSet) throws -> SaveOutcome {
+    private func write(_ changes: StoreChangeSet, _ parts: [RecordChanges]) throws -> SaveOutcome {
         var outcome = SaveOutcome()
-        var parts = images.map { _ in RecordChanges() }
-        var completed: [NSManagedObjectID] = []
-        try collect(changes, into: &parts, &completed)
         var newImages: [Int: RecordImage] = [:]
         var files: [FileReplacement.File] = []
         for (index, part) in parts.enumerated() where !part.isEmpty {
+            let mode = FileStamp(images[index].path)?.mode ?? 0o644
+            if mode & 0o222 == 0 {
+                throw CoreDataError.make(
+                    NSPersistentStoreSaveError, "The file at \(images[index].path) is not written.", reason: "Nobody may write to it.",
+                    next: "Change its permissions, and save again.", info: [NSFilePathErrorKey: images[index].path])
+            }
             let image = try changedImage(images[index], part)
             newImages[index] = image
             files.append(
                 FileReplacement.File(
-                    name: place.fileName(image.plan.name), bytes: try bytes(of: image), mode: images[index].stamp?.mode ?? 0o644))
+                    name: place.fileName(image.plan.name), bytes: try bytes(of: image), mode: mode))
         }
         if let file = try changedMetadata() { files.append(file) }
         try place.replacement.replace(files)
@@ -104,19 +107,33 @@ extension RecordStore {
             for change in changes.inserted + changes.updated { uniqueness?.set(try row(with: change.objectID), of: change.objectID) }
             for change in changes.deleted { uniqueness?.set(nil, of: change.objectID) }
         }
+        let completed = parts.flatMap(\.completed)
         outcome.rows = try completed.compactMap { try row(with: $0) }
         return outcome
     }
 
-    /// Sorts the changes by files and records.
-    private func collect(_ changes: StoreChangeSet, into parts: inout [RecordChanges], _ completed: inout [NSManagedObjectID]) throws {
-        var gone: [StoreConflicts.Version] = []
+    /// Sorts the changes by files and records, and looks whether others have changed the same objects since they were read.
+    ///
+    /// - Throws: ``StoreConflicts``.
+    private func collect(_ changes: StoreChangeSet) throws -> [RecordChanges] {
+        var parts = images.map { _ in RecordChanges() }
+        var conflicts: [StoreConflicts.Version] = []
+        func find(_ change: StoreChange) throws -> (file: Int, record: Int)? {
+            let id = change.objectID
+            guard let found = try record(of: id) else {
+                if change.baseVersion != nil || change.row != nil { conflicts.append(.init(id, stored: nil)) }
+                return nil
+            }
+            guard let version = change.baseVersion else { return found }
+            let stored = try row(found.record, in: found.file)
+            if stored.version == version { return found }
+            conflicts.append(.init(id, stored: stored))
+            return nil
+        }
         for (part, isLock) in [(changes.updated, false), (changes.locked, true)] {
-            for change in part {
-                guard let row = change.row, let (file, record) = try record(of: change.objectID) else {
-                    gone.append(.init(change.objectID, stored: nil))
-                    continue
-                }
+            for index in part.indices {
+                let change = part[index]
+                guard let (file, record) = try find(change), let row = change.row else { continue }
                 let shape = images[file].shape(record)
                 if let key = shape.keyField, change.changed.contains(key.property.slotIndex),
                     try Self.keyText(key, row) != keyText(record, file)
@@ -127,7 +144,9 @@ extension RecordStore {
                     .init(record: record, row: row, changed: isLock ? PropertySet() : change.changed, version: row.version))
             }
         }
-        if !gone.isEmpty { throw StoreConflicts(gone) }
+        for change in changes.deleted { if let (file, record) = try find(change) { parts[file].deletions.append(record) } }
+        for id in changes.returning { if let stored = try row(with: id) { conflicts.append(.init(id, stored: stored)) } }
+        if !conflicts.isEmpty { throw StoreConflicts(conflicts) }
         for change in changes.inserted {
             let entity = change.objectID.owningEntity
             guard let row = change.row, let file = fileOfRoot[ObjectIdentifier(entity.rootEntity)],
@@ -136,7 +155,11 @@ extension RecordStore {
             let key = RecordKey.text(change.objectID.reference)
             if let field = images[file].plan.shapes[shape].keyField {
                 let value = try Self.keyText(field, row)
-                if value == nil { completed.append(change.objectID) } else if value != key { throw fixedKey(change.objectID, field) }
+                if value == nil {
+                    parts[file].completed.append(change.objectID)
+                } else if value != key {
+                    throw fixedKey(change.objectID, field)
+                }
             }
             if try record(of: change.objectID) != nil {
                 throw CoreDataError.make(
@@ -146,13 +169,11 @@ extension RecordStore {
             }
             parts[file].insertions.append(.init(shape: shape, key: key, row: row, version: row.version))
         }
-        for change in changes.deleted {
-            if let (file, record) = try record(of: change.objectID) { parts[file].deletions.append(record) }
-        }
         for index in parts.indices {
             parts[index].updates.sort { $0.record < $1.record }
             parts[index].deletions.sort()
         }
+        return parts
     }
 
     private func keyText(_ record: Int, _ file: Int) throws -> String { RecordKey.text(try id(record, in: file).reference) }

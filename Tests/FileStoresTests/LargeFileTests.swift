@@ -1,0 +1,37 @@
+import CoreData
+import FileStores
+import Foundation
+import Testing
+
+@Suite("Large files are opened in steps") struct LargeFileTests {
+    private func large(_ scratch: Scratch) throws -> NSPersistentStoreDescription {
+        var text = "id,text,other\n"
+        for number in 1...200_000 { text += "\(number),text \(number),\n" }
+        try scratch.write(text, "Note.csv")
+        var layout = FileLayout()
+        layout.keepsRowsUpTo = 0
+        return CSVStore.description(at: scratch.url("Note.csv"), layout: layout)
+    }
+
+    @Test("Opening is a part of the current progress")
+    func progress() throws {
+        let scratch = try Scratch()
+        let description = try large(scratch)
+        let whole = Progress(totalUnitCount: 1)
+        whole.becomeCurrent(withPendingUnitCount: 1)
+        let context = try open(description, Library.notes())
+        whole.resignCurrent()
+        #expect(whole.completedUnitCount == 1)
+        #expect(try context.all("Note", "text == 'text 777'").count == 1)
+    }
+
+    @Test("Rows that are not kept are decoded when they are wanted, and saved")
+    func decoded() throws {
+        let scratch = try Scratch()
+        let context = try open(try large(scratch), Library.notes())
+        let note = try #require(try context.all("Note", "text == 'text 199999'").first)
+        note.setValue("x", forKey: "other")
+        try context.save()
+        #expect(try scratch.text("Note.csv").hasSuffix("199999,text 199999,x\n200000,text 200000,\n"))
+    }
+}
