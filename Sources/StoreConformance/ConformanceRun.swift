@@ -31,11 +31,13 @@ final class ConformanceRun {
         return try child(place.directory)
     }
 
-    /// Opens the store with another coordinator beside this one, as another process does, and runs `body`.
-    func withOtherCoordinator(_ body: (NSPersistentStoreCoordinator) throws -> Void) throws {
-        let other = try store.open(place)
+    /// Opens the store with another coordinator beside this one, as another process does, and runs `body`. Returns false for a store that is open to one
+    /// coordinator only.
+    func withOtherCoordinator(_ body: (NSPersistentStoreCoordinator) throws -> Void) throws -> Bool {
+        guard let other = try? store.open(place) else { return false }
         defer { for opened in other.persistentStores { try? other.remove(opened) } }
         try body(other)
+        return true
     }
 
     func context() -> NSManagedObjectContext {

@@ -187,7 +187,7 @@ extension Behaviour {
                 for member in members { _ = run.number(member) }
                 return members
             }
-            try run.withOtherCoordinator { other in
+            let isShared = try run.withOtherCoordinator { other in
                 let theirs = NSManagedObjectContext(.privateQueue)
                 theirs.persistentStoreCoordinator = other
                 try theirs.performAndWait {
@@ -195,6 +195,7 @@ extension Behaviour {
                     try theirs.save()
                 }
             }
+            guard isShared else { return }
             try mine.performAndWait {
                 for member in members.prefix(2) { member.setValue(3, forKey: run.roles.memberNumber) }
                 mine.delete(members[2])
