@@ -187,7 +187,7 @@ let package = Package(
             dependencies: ["ModelCompilerTool"]),
         .testTarget(name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration"], swiftSettings: strict),
         .testTarget(
-            name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
+            name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs", "store-writer"], swiftSettings: strict),
         // Random predicates, for the tests of whatever reads predicates; it is no product.
         .target(name: "PredicateCases", dependencies: ["Predicates"], path: "Tests/PredicateCases", swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases"], swiftSettings: strict),
@@ -197,7 +197,7 @@ let package = Package(
             swiftSettings: strict),
         // Writes to a store until it is killed. Only the tests use it; it is no product.
         .executableTarget(
-            name: "store-writer", dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting"], path: "Tests/StoreWriter",
+            name: "store-writer", dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "StoreConformance"], path: "Tests/StoreWriter",
             swiftSettings: strict),
         .target(
             name: "ExampleSupport", dependencies: coreDataModules + ["WebTransport"], path: "Examples/Support/Sources",

@@ -6,10 +6,25 @@ public struct Behaviour: Sendable, CustomStringConvertible {
     public enum Section: String, CaseIterable, Sendable {
         /// Inserts, edits and deletes.
         case changes = "Create, change, delete"
+        /// Predicates, orders, pages, counts.
+        case fetching = "Fetching"
         /// Inverses, delete rules, faults.
         case relationships = "Relationships"
         /// Contexts of one coordinator, parents and children.
         case contexts = "Identity, contexts, conflicts"
+        /// Deleted rows, unknown keys, removed stores, many threads, killed processes.
+        case hostile = "Calls that go wrong"
+
+        /// Where an author looks first when a behaviour of the section fails.
+        fileprivate var look: String {
+            switch self {
+            case .changes: "the save request: inserted, updated and deleted objects, and the values that are read back"
+            case .fetching: "the answer to a fetch request"
+            case .relationships: "the values of relationships, in rows and when they are asked for alone"
+            case .contexts: "the versions of rows, and the conflicts that a save reports"
+            case .hostile: "the errors of the store"
+            }
+        }
     }
 
     /// The section of the behaviour.
@@ -18,26 +33,35 @@ public struct Behaviour: Sendable, CustomStringConvertible {
     public let sentence: String
     /// The capabilities that the check requires of a store.
     public let requires: StoreUnderTest.Capabilities
+    /// Where an author looks first when it fails.
+    public let look: String
+    /// Whether the check starts a process, which the store's description must provide.
+    let needsChild: Bool
     let check: @Sendable (ConformanceRun) throws -> Void
 
     init(
-        _ section: Section, _ sentence: String, requires: StoreUnderTest.Capabilities = [],
+        _ section: Section, _ sentence: String, requires: StoreUnderTest.Capabilities = [], look: String? = nil, needsChild: Bool = false,
         check: @escaping @Sendable (ConformanceRun) throws -> Void
     ) {
         self.section = section
         self.sentence = sentence
         self.requires = requires
+        self.look = look ?? section.look
+        self.needsChild = needsChild
         self.check = check
     }
 
     /// Every behaviour, section by section.
     public static let all: [Behaviour] =
-        changes + atomicity + values
-        + relationships + deleteRules + faults
+        changes + keeping + atomicity + values
+        + fetching + relationships + deleteRules + faults
         + contexts + merging + conflicts + uniqueness + undo + validation
+        + hostile + kills
 
     /// Returns whether the behaviour applies to a store.
-    public func applies(to store: StoreUnderTest) -> Bool { store.capabilities.isSuperset(of: requires) }
+    public func applies(to store: StoreUnderTest) -> Bool {
+        store.capabilities.isSuperset(of: requires) && (!needsChild || store.child != nil)
+    }
 
     /// Checks the behaviour on a new store.
     ///

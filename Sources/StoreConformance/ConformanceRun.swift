@@ -7,10 +7,12 @@ final class ConformanceRun {
     private let place: StorePlace
     private(set) var coordinator: NSPersistentStoreCoordinator
 
-    init(_ store: StoreUnderTest) throws {
+    convenience init(_ store: StoreUnderTest) throws { try self.init(store, at: StorePlace()) }
+
+    init(_ store: StoreUnderTest, at place: StorePlace) throws {
         self.store = store
         roles = store.roles
-        place = try StorePlace()
+        self.place = place
         coordinator = try store.open(place)
     }
 
@@ -18,6 +20,24 @@ final class ConformanceRun {
     func reopen() throws {
         for opened in coordinator.persistentStores { try coordinator.remove(opened) }
         coordinator = try store.open(place)
+    }
+
+    var isDurable: Bool { store.capabilities.contains(.durable) }
+
+    /// Returns a program that saves to the store until it is killed; nil for a store without one. The store is closed meanwhile.
+    func startChild() throws -> Process? {
+        guard let child = store.child else { return nil }
+        for opened in coordinator.persistentStores { try coordinator.remove(opened) }
+        return try child(place.directory)
+    }
+
+    /// Opens the store with another coordinator beside this one, as another process does, and runs `body`. Returns false for a store that is open to one
+    /// coordinator only.
+    func withOtherCoordinator(_ body: (NSPersistentStoreCoordinator) throws -> Void) throws -> Bool {
+        guard let other = try? store.open(place) else { return false }
+        defer { for opened in other.persistentStores { try? other.remove(opened) } }
+        try body(other)
+        return true
     }
 
     func context() -> NSManagedObjectContext {

@@ -20,6 +20,8 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
         public static let savesAtomically = Capabilities(rawValue: 16)
         /// The store gives new objects permanent IDs before they are saved, unlike a service that assigns them.
         public static let identifiesBeforeSaving = Capabilities(rawValue: 32)
+        /// The store keeps metadata that a program has set. It is no part of ``everything``: claim it in addition.
+        public static let keepsMetadata = Capabilities(rawValue: 64)
         /// All capabilities: those of Core Data's own stores in files.
         public static let everything: Capabilities = [
             .anyModel, .durable, .detectsConflicts, .enforcesUniqueness, .savesAtomically, .identifiesBeforeSaving,
@@ -36,6 +38,10 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
     public let open: @Sendable (StorePlace) throws -> NSPersistentStoreCoordinator
     /// Returns the number of calls to the store since it was opened; nil where it is unknown.
     public let callCount: (@Sendable (NSPersistentStoreCoordinator) -> Int)?
+
+    /// Returns a program that saves to the store in a directory until it is killed, by ``ConformanceChild/saveUntilKilled(to:in:)``; nil for a store that
+    /// is not to be killed. The kit starts it, with its standard output redirected, and kills it at any moment.
+    public var child: (@Sendable (URL) throws -> Process)?
 
     /// The name in reports.
     public var description: String { name }
@@ -99,14 +105,23 @@ public final class StorePlace: Sendable {
     public let identifier = UUID().uuidString
     /// The directory.
     public let directory: URL
+    /// Whether the directory is deleted with the instance.
+    private let isOwn: Bool
 
     /// Creates a place.
     ///
     /// - Throws: The error of creating the directory.
     public init() throws {
+        isOwn = true
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("StoreConformance-\(identifier)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(at: directory) }
+    /// Uses a directory that somebody else deletes.
+    init(existing directory: URL) {
+        self.directory = directory
+        isOwn = false
+    }
+
+    deinit { if isOwn { try? FileManager.default.removeItem(at: directory) } }
 }

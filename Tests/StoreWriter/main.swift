@@ -3,12 +3,14 @@
 //     store-writer save <file> <first number>    saves batches for ever; tells of each on standard output once it is saved
 //     store-writer count <file> <times>          counts one number up, together with others that do the same
 //     store-writer archive <file> <step>         saves once to an XML or binary store, and ends before that system call of writing the file
+//     store-writer conformance <name> <folder>   saves to a store of that name in a folder for ever, as the kit's test of killed processes needs it
 //     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
 //     store-writer walk <milliseconds> <owners>  walks relationships of a remote store that answers after a while, with one thread for all tasks
 //     store-writer stages <file> <objects>       fills a store, or brings it to a later version in stages
 //     store-writer migrate-<version> <file> <kilobytes>  migrates a store; tells of rows, and fails beyond a size of files that is not 0
 
 import CoreData
+import StoreConformance
 import Synchronization
 
 #if canImport(Glibc)
@@ -34,6 +36,21 @@ func onOneThread(_ body: @escaping @Sendable () async throws -> Void) {
 }
 
 let arguments = CommandLine.arguments
+if arguments.count == 4, arguments[1] == "conformance" {
+    let types = ["SQLite": (NSSQLiteStoreType, "Store.sqlite"), "XML": (NSXMLStoreType, "Store"), "Binary": (NSBinaryStoreType, "Store")]
+    guard let (type, file) = types[arguments[2]] else { exit(2) }
+    let store = StoreUnderTest(name: type, capabilities: .everything) { place in
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place.directory.appendingPathComponent(file))
+        return coordinator
+    }
+    do {
+        try ConformanceChild.saveUntilKilled(to: store, in: URL(fileURLWithPath: arguments[3]))
+    } catch {
+        report("error: \(error)")
+        exit(1)
+    }
+}
 guard arguments.count == 4, let number = Int64(arguments[3]) else {
     report("usage: store-writer save|count|archive|stages|migrate-<version> <file> <number>, fetch|walk <milliseconds> <number>")
     exit(2)

@@ -17,7 +17,7 @@ enum Stores {
     }
 
     static let sqlite = StoreUnderTest(
-        name: "SQLite", capabilities: .everything
+        name: "SQLite", capabilities: .everything.union(.keepsMetadata)
     ) { place in
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
         try coordinator.addPersistentStore(
@@ -29,7 +29,7 @@ enum Stores {
     static let binary = archive("Binary", NSBinaryStoreType)
 
     private static func archive(_ name: String, _ type: String) -> StoreUnderTest {
-        StoreUnderTest(name: name, capabilities: .everything) { place in
+        StoreUnderTest(name: name, capabilities: .everything.union(.keepsMetadata)) { place in
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
             try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place.directory.appendingPathComponent("Store"))
             return coordinator
@@ -74,6 +74,20 @@ enum Stores {
         try coordinator.addPersistentStore(
             ofType: XYZMyIncrementalStore.storeType, configurationName: nil, at: URL(string: "xyz://\(place.identifier)")!)
         return coordinator
+    }
+
+    /// The guide's store with a planted fault; nil for none.
+    static func faultyGuide(_ fault: FaultyGuideStore.Fault?) -> StoreUnderTest {
+        StoreUnderTest(
+            name: fault.map { "Guide, \($0)" } ?? "Guide", capabilities: guide.capabilities, roles: guide.roles
+        ) { place in
+            NSPersistentStoreCoordinator.registerStoreClass(FaultyGuideStore.self, forStoreType: FaultyGuideStore.faultyType)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GuideModel.toMany())
+            try coordinator.addPersistentStore(
+                ofType: FaultyGuideStore.faultyType, configurationName: nil, at: URL(string: "xyz://\(place.identifier)")!,
+                options: fault.map { ["fault": $0] })
+            return coordinator
+        }
     }
 
     private static func songs(

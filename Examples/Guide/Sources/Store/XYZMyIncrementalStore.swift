@@ -5,7 +5,7 @@ internal import ExampleSupport
 ///
 /// Its URL has the form `xyz://name`. An entity has a table of its name; attributes and to-one relationships are columns, and a to-many
 /// relationship is a column of primary keys, each in one direction, as in the guide.
-public final class XYZMyIncrementalStore: NSIncrementalStore {
+public class XYZMyIncrementalStore: NSIncrementalStore {
     // The framework calls a store for one request at a time; only `log`, which may be read on any thread, has a lock.
 
     /// The calls from the framework.
