@@ -136,7 +136,10 @@ struct RandomVersions {
             if old.inverse != nil { setInverse(of: old, to: new, &version) }
             return "\(entity).\(old.name) renamed \(new)"
         case 7:
-            guard let link, !version[entity].relationships[link].isToMany else { return "-" }
+            // Without an inverse, several owners cannot have an object in common.
+            guard let link, !version[entity].relationships[link].isToMany, version[entity].relationships[link].inverse != nil else {
+                return "-"
+            }
             version[entity].relationships[link].isToMany = true
             return "\(entity).\(version[entity].relationships[link].name) becomes to-many"
         case 8:

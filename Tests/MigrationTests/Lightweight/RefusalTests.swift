@@ -66,6 +66,35 @@ import Testing
         #expect(try refusals(model(false, true), model(false, false)) == ["Car.r"])
     }
 
+    @Test("A relationship without an inverse that becomes to-many is migrated, unless several owners have an object in common")
+    func sharedObjects() throws {
+        func model(_ toMany: Bool) -> NSManagedObjectModel {
+            let (car, owner) = (Version.entity("Car", [Version.attribute("name")]), Version.entity("Owner", [Version.attribute("name")]))
+            Version.relate(owner, "cars", toMany: toMany, to: car)
+            return Version.model(car, owner)
+        }
+        for isShared in [false, true] {
+            let store = try MigratedStore()
+            try store.open(model(false)) { context in
+                let cars = ["A", "B"].map { context.make("Car", ["name": $0]) }
+                context.make("Owner", ["name": "1", "cars": cars[0]])
+                context.make("Owner", ["name": "2", "cars": isShared ? cars[0] : cars[1]])
+                try context.save()
+            }
+            if isShared {
+                #expect(throws: NSError.self) { try store.migrate(model(false), model(true)) }
+                let names = try store.open(model(false)) { try $0.all("Owner").map { $0.value(forKeyPath: "cars.name") as? String } }
+                #expect(names == ["A", "A"])
+            } else {
+                try store.migrate(model(false), model(true))
+                let counts = try store.open(model(true)) { context in
+                    try context.all("Owner").map { ($0.value(forKey: "cars") as? Set<NSManagedObject>)?.count }
+                }
+                #expect(counts == [1, 1])
+            }
+        }
+    }
+
     @Test("Hierarchies cannot be merged")
     func hierarchies() throws {
         let old = Version.model(Version.entity("Boat"), Version.entity("Car"))

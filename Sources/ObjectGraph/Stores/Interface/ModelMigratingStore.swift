@@ -56,8 +56,9 @@ package struct MigrationRules: Sendable {
     package enum ForbiddenRows: Sendable {
         /// The migration fails and names them; nothing is changed.
         case fail
-        /// A missing value becomes the neutral one of its type (0, false, the empty text, the reference date); of rows that must be unique, the
-        /// first stays as it is, and the others are deleted.
+        /// A missing value becomes the neutral one of its type (0, false, the empty text, the reference date), a number that is too large the
+        /// nearest one. Of rows that must be unique, the first stays as it is; the others lose an optional value, or are deleted where all are
+        /// required.
         case repair
         /// They stay as they are: the next save of such an object fails. A constraint that rows violate is not enforced by the store.
         case keep

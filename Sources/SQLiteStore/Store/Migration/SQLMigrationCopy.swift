@@ -214,11 +214,23 @@ struct SQLMigrationCopy {
         case .column(let column, let table):
             try connection.execute("CREATE TEMP TABLE CoreDataPairs (owner INTEGER PRIMARY KEY, other INTEGER)")
             try connection.execute("INSERT OR IGNORE INTO temp.CoreDataPairs \(pairs.select("old"))")
+            try checkNoneIsLost(pairs, of: "\(table.name).\(column.name)", connection)
             try connection.execute(
                 "UPDATE main.\(table) SET \(column) = (SELECT other FROM temp.CoreDataPairs WHERE owner = Z_PK) "
                     + "WHERE Z_PK IN (SELECT owner FROM temp.CoreDataPairs)")
             try connection.execute("DROP TABLE temp.CoreDataPairs")
         }
+    }
+
+    /// A column holds one object for each row: a relationship without an inverse cannot have an object in common for several owners.
+    private func checkNoneIsLost(_ pairs: SQLMigrationPlan.Pairs, of place: String, _ connection: SQLConnection) throws {
+        guard completion.rules.forbiddenRows == .fail, !pairs.isCopy else { return }
+        let all = try connection.texts("SELECT (SELECT count(*) FROM (\(pairs.select("old")))) - (SELECT count(*) FROM temp.CoreDataPairs)")
+        guard let count = all.first?.first.flatMap({ $0 }), count != "0" else { return }
+        throw CoreDataError.make(
+            NSMigrationError, "The store at \(url.path) cannot be migrated.",
+            reason: "\(count) objects that several others refer to can only be of one of them in the new version (\(place)).",
+            next: "Give the relationship an inverse, or choose to repair such rows.", info: [NSFilePathErrorKey: url.path])
     }
 
     // MARK: What is not of the model

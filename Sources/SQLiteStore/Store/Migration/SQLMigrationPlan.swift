@@ -76,6 +76,8 @@ struct SQLMigrationPlan {
             case join(SQLIdentifier, owner: SQLIdentifier, other: SQLIdentifier, orders: [SQLIdentifier])
         }
         let target: Target
+        /// Whether the pairs are kept elsewhere too, so that a column that holds one of several loses none.
+        var isCopy = false
     }
 
     /// Something that is done once all rows are there. Doing it twice does no harm.

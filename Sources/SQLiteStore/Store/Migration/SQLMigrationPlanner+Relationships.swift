@@ -104,7 +104,8 @@ extension SQLMigrationPlanner {
                     }
                 case let storage?:
                     if let select = Self.pairs(storage, source, origin, isSwapped: true) {
-                        plan.pairs.append(.init(select: select, target: .column(place.column, table: entity.table)))
+                        plan.pairs.append(
+                            .init(select: select, target: .column(place.column, table: entity.table), isCopy: !inverse.isToMany))
                         (lacksEntity, lacksOrder) = (place.entityColumn != nil, order != nil)
                     }
                 case nil: continue
