@@ -187,7 +187,8 @@ let package = Package(
             dependencies: ["ModelCompilerTool"]),
         .testTarget(name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration"], swiftSettings: strict),
         .testTarget(
-            name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs", "store-writer"], swiftSettings: strict),
+            name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs", "store-writer"],
+            swiftSettings: strict),
         // Random predicates, for the tests of whatever reads predicates; it is no product.
         .target(name: "PredicateCases", dependencies: ["Predicates"], path: "Tests/PredicateCases", swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases"], swiftSettings: strict),
@@ -197,7 +198,8 @@ let package = Package(
             swiftSettings: strict),
         // Writes to a store until it is killed. Only the tests use it; it is no product.
         .executableTarget(
-            name: "store-writer", dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "StoreConformance"], path: "Tests/StoreWriter",
+            name: "store-writer", dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "StoreConformance"],
+            path: "Tests/StoreWriter",
             swiftSettings: strict),
         .target(
             name: "ExampleSupport", dependencies: coreDataModules + ["WebTransport"], path: "Examples/Support/Sources",
@@ -231,10 +233,11 @@ let package = Package(
 if !internalChecks.isEmpty {
     let checked: Set = [
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
-        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "ArchiveStores", "Migration", "CoreData", "CoreDataTests",
+        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
+        "CoreDataTests",
         "store-writer",
         "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
-        "ExampleSupport", "Guide", "Songs",
+        "ExampleSupport", "Guide", "Songs", "FileStores", "JSONReading",
     ]
     package.targets.removeAll { !checked.contains($0.name) }
     package.products.removeAll { !checked.contains($0.name) }

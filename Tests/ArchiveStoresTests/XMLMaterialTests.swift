@@ -71,7 +71,8 @@ import Testing
             let original = try Data(contentsOf: file)
             try original.write(to: copy)
             let text = String(decoding: original, as: UTF8.self)
-            let context = try Library.open(.xml, copy, Self.model(of: text))
+            let context = try Library.open(
+                .xml, copy, Self.model(of: text), options: [NSIgnorePersistentStoreVersioningOption: NSNumber(value: true)])
             try context.run { (context: NSManagedObjectContext) throws in
                 let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
                 #expect(try Data(contentsOf: copy) == original)

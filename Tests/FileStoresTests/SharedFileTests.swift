@@ -142,7 +142,9 @@ import Testing
         #expect(metadata[NSStoreUUIDKey] as? String == uuid)
         #expect(Library.notes().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
         let failure = #expect(throws: NSError.self) {
-            _ = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes(["text"]))
+            let description = CSVStore.description(at: scratch.url("Note.csv"))
+            description.shouldMigrateStoreAutomatically = false
+            _ = try open(description, Library.notes(["text"]))
         }
         #expect(failure?.code == NSPersistentStoreIncompatibleVersionHashError)
     }

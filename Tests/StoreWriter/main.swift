@@ -10,7 +10,6 @@
 //     store-writer migrate-<version> <file> <kilobytes>  migrates a store; tells of rows, and fails beyond a size of files that is not 0
 
 import CoreData
-import StoreConformance
 import Synchronization
 
 #if canImport(Glibc)
@@ -37,16 +36,7 @@ func onOneThread(_ body: @escaping @Sendable () async throws -> Void) {
 
 let arguments = CommandLine.arguments
 if arguments.count == 4, arguments[1] == "conformance" {
-    let types = ["SQLite": (NSSQLiteStoreType, "Store.sqlite"), "XML": (NSXMLStoreType, "Store"), "Binary": (NSBinaryStoreType, "Store")]
-    guard let (type, file) = types[arguments[2]] else { exit(2) }
-    let store = StoreUnderTest(name: type, capabilities: .everything) { place in
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
-        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place.directory.appendingPathComponent(file))
-        return coordinator
-    }
-    do {
-        try ConformanceChild.saveUntilKilled(to: store, in: URL(fileURLWithPath: arguments[3]))
-    } catch {
+    do { try saveForTheKit(arguments[2], in: arguments[3]) } catch {
         report("error: \(error)")
         exit(1)
     }

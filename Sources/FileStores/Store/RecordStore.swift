@@ -67,7 +67,6 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
 
     override func open() throws {
         try requestLock.withLock {
-            try checkVersion()
             try prepare()
             for (index, file) in plan.files.enumerated() {
                 for shape in file.shapes {
@@ -95,21 +94,6 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
         guard let model = persistentStoreCoordinator?.managedObjectModel else { return [] }
         let all = configurationName == Self.defaultConfiguration ? nil : model.entities(forConfigurationName: configurationName)
         return (all ?? model.entities).sorted { ($0.name ?? "") < ($1.name ?? "") }
-    }
-
-    /// Throws code 134100 where the files were written with another version of the model.
-    private func checkVersion() throws {
-        guard let metadata, let written = StoreModelHashes(metadata), !written.areThose(of: entities) else { return }
-        if (options?[NSIgnorePersistentStoreVersioningOption] as? NSNumber)?.boolValue == true { return }
-        let own = Set(entities.compactMap(\.name))
-        let differing = own.symmetricDifference(written.written.keys).union(entities.filter { !written.contains($0) }.compactMap(\.name))
-        throw CoreDataError.make(
-            NSPersistentStoreIncompatibleVersionHashError,
-            "The model is not the one that the store at \(url?.path ?? "?") was written with.",
-            reason: "These entities differ: \(differing.sorted().joined(separator: ", ")).",
-            next:
-                "Open it with the model it was written with, migrate it, or set NSIgnorePersistentStoreVersioningOption where the files fit.",
-            info: [NSAffectedStoresErrorKey: [self], "metadata": metadata, "NSDifferingEntities": differing.sorted()])
     }
 
     /// The place of the files. The URL was checked when the store was opened.

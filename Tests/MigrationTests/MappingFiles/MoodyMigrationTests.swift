@@ -144,11 +144,19 @@ import Testing
     }
 }
 
-/// Keeps the bytes of a value.
+/// Keeps the bytes of a value. The name is one for the whole program, in which other tests fill stores of the same models with other values: those
+/// become property lists.
 final class ColorsTransformer: ValueTransformer {
     override class func allowsReverseTransformation() -> Bool { true }
-    override func transformedValue(_ value: Any?) -> Any? { value as? Data }
-    override func reverseTransformedValue(_ value: Any?) -> Any? { value as? Data }
+    override func transformedValue(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        return value as? Data ?? (try? PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0))
+    }
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let data = value as? Data else { return nil }
+        guard data.starts(with: Data("bplist".utf8)) else { return data }
+        return try? PropertyListSerialization.propertyList(from: data, format: nil)
+    }
 }
 
 /// The policy of the application's last mapping model, which names it with the application's module.

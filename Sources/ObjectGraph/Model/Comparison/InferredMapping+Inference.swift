@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 extension InferredMapping {
     /// Infers what becomes of the entities and properties of one version in another.

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// What becomes of the entities and properties of one version of a model in another, as Core Data infers it from their names, renaming
 /// identifiers and types.
