@@ -84,6 +84,18 @@ import Testing
         }
     }
 
+    @Test func metadataThatWouldStopFoundationsDecoderAreErrors() throws {
+        let deep = String(repeating: "<array>", count: 200_000) + String(repeating: "</array>", count: 200_000)
+        let reference = "<dict><key>CF$UID</key><integer>1</integer></dict>"
+        for list in [deep, reference, "<string>a</string>", "<dict><key>a</key></dict>", "<dict>"] {
+            let metadata = "<plist version=\"1.0\"><dict><key>k</key>\(list)</dict></plist>"
+            let whole = list == "<string>a</string>" ? "<plist version=\"1.0\">\(list)</plist>" : metadata
+            let text = Self.beginning.replacingOccurrences(of: "<metadata>", with: "<metadata>\(whole)")
+            let error = #expect(throws: NSError.self) { try self.open(Data((text + "</database>").utf8)) }
+            #expect(error?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
+        }
+    }
+
     @Test func filesThatPeopleHaveEditedAreRead() throws {
         let text =
             Self.beginning + """

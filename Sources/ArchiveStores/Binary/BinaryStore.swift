@@ -63,9 +63,9 @@ package final class BinaryStore: ArchiveStore, @unchecked Sendable {
     }
 
     private static func metadata(_ list: BinaryStoreList, _ parts: [String: Int]) throws -> [String: Any] {
-        let data = Data(try list.data(parts["metadata"]))
-        guard let found = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            let uuid = found[NSStoreUUIDKey] as? String, !uuid.isEmpty
+        // Not read by Foundation, whose decoder stops the program at some damaged lists.
+        guard let found = try? BinaryStoreMetadata.read(Data(list.data(parts["metadata"]))), let uuid = found[NSStoreUUIDKey] as? String,
+            !uuid.isEmpty
         else { throw BinaryStoreList.Failure(reason: "Its metadata are damaged.") }
         var metadata = found
         metadata[NSStoreTypeKey] = NSBinaryStoreType
