@@ -123,11 +123,6 @@ private struct ConformanceBackend: Sendable, CustomStringConvertible {
     fileprivate func behaviours(_ backend: ConformanceBackend) throws {
         let store = backend.store
         for behaviour in Behaviour.all where behaviour.applies(to: store) {
-            // A comparison of a relationship with nil finds nothing over some backends.
-            if behaviour.sentence == "A predicate finds the objects that are related to nothing" {
-                withKnownIssue(isIntermittent: true) { try behaviour.run(on: store) }
-                continue
-            }
             do { try behaviour.run(on: store) } catch { Issue.record("\(behaviour.sentence): \(error)") }
         }
     }

@@ -153,7 +153,10 @@ extension RemoteReader {
         if !lacking.isEmpty {
             let loaded = try await read(lacking.map(\.knownObjectID), knowing: needs.properties, budget, for: caller)
             let byID = Dictionary(loaded.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
-            rows = rows.map { row in byID[row.knownObjectID].map { row.filled(from: $0) } ?? row }
+            rows = try rows.map { row in
+                let whole = byID[row.knownObjectID].map { row.filled(from: $0) } ?? row
+                return try whole.withoutUnknown(needs.properties)
+            }
         }
         candidates.addRelated(rows)
         for (name, inner) in needs.relationships.sorted(by: { $0.key < $1.key }) {
@@ -202,6 +205,21 @@ extension RemoteReader {
 }
 
 extension Row {
+    /// Returns the row with nil for what all endpoints have left out that are declared to bring it: a comparison with nil finds it.
+    fileprivate func withoutUnknown(_ names: Set<String>) throws -> Row {
+        let own = names.compactMap { knownObjectID.owningEntity.frozenParts.byName[$0] }.filter(isUnknown)
+        if own.isEmpty { return self }
+        let copy = copy()
+        for property in own {
+            if let attribute = property as? NSAttributeDescription {
+                try copy.setValue(.null, of: attribute)
+            } else if let relationship = property as? NSRelationshipDescription, !relationship.isToMany {
+                copy.setRelatedIDs([], of: relationship)
+            }
+        }
+        return copy
+    }
+
     /// Returns the row with the destination of a to-one relationship.
     fileprivate func pointing(to ids: [NSManagedObjectID], by name: String) -> Row {
         guard let relationship = knownObjectID.owningEntity.frozenParts.byName[name] as? NSRelationshipDescription else { return self }

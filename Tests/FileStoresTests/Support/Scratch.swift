@@ -65,7 +65,10 @@ func open(_ description: NSPersistentStoreDescription, _ model: NSManagedObjectM
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(
         ofType: description.type, configurationName: description.configuration, at: description.url, options: description.options)
-    let context = NSManagedObjectContext(.privateQueue)
+    // Used by its test alone, on whatever thread that runs: nothing is scheduled on a queue.
+    // By its number, for the name is deprecated, and a warning is a failure.
+    guard let confined = NSManagedObjectContextConcurrencyType(rawValue: 0) else { throw CocoaError(.featureUnsupported) }
+    let context = NSManagedObjectContext(concurrencyType: confined)
     context.persistentStoreCoordinator = coordinator
     return context
 }
