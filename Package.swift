@@ -234,11 +234,7 @@ if !internalChecks.isEmpty {
     let checked: Set = [
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
         "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
-<<<<<<< HEAD
         "CoreDataTests",
-=======
-        "CoreDataTests", "FileStores", "JSONReading",
->>>>>>> files
         "store-writer",
         "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
         "ExampleSupport", "Guide", "Songs", "FileStores", "JSONReading",
