@@ -1,4 +1,3 @@
-internal import CoreDataRuntime
 public import Foundation
 internal import Predicates
 
@@ -6,12 +5,11 @@ internal import Predicates
 private final class StoreClasses: Sendable {
     /// The classes, the shipped ones included: whatever a program registers comes later.
     static var shared: StoreClasses {
-        _ = shipped
+        ShippedClasses.register()
         return instance
     }
     /// The classes, while the shipped ones are being registered.
     static let instance = StoreClasses()
-    private static let shipped: Void = coredata_register()
 
     private let classes = LockedBox<[String: NSPersistentStore.Type]>([NSInMemoryStoreType: InMemoryStore.self])
 

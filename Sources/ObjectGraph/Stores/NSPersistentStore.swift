@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 public import Foundation
 internal import Predicates
 internal import Synchronization
@@ -125,7 +126,8 @@ open class NSPersistentStore: NSObject {
     ///
     /// Override it to return a subclass; the manager uses it unless its `usesStoreSpecificMigrationManager` is false.
     open class func migrationManagerClass() -> AnyClass {
-        MigrationClasses.manager.withLock { $0 }
+        ShippedClasses.register()
+        return MigrationClasses.manager.withLock { $0 }
     }
 
     // MARK: Calls from the coordinator
@@ -190,6 +192,14 @@ open class NSPersistentStore: NSObject {
             NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: self)) does not serve \(Swift.type(of: request)).",
             next: "Send the request to a store that does.", info: [NSAffectedStoresErrorKey: [self]])
     }
+}
+
+/// What ships beside the object graph, and registers itself when it is first needed.
+enum ShippedClasses {
+    private static let registered: Void = coredata_register()
+
+    /// Registers the classes, once.
+    static func register() { registered }
 }
 
 /// The classes of the module that migrates stores, which stands above this one.

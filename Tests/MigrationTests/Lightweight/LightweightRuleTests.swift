@@ -6,18 +6,6 @@ import Testing
 
 /// Every change that Core Data infers, in place and into a copy.
 @Suite struct LightweightRuleTests {
-    private func store(_ copies: Bool, _ model: NSManagedObjectModel, _ fill: (NSManagedObjectContext) throws -> Void) throws
-        -> MigratedStore
-    {
-        let store = try MigratedStore()
-        store.copies = copies
-        try store.open(model) { context in
-            try fill(context)
-            try context.save()
-        }
-        return store
-    }
-
     private func plain() -> NSManagedObjectModel {
         Version.model(Version.entity("Car", [Version.attribute("name"), Version.attribute("doors", .integer16)]))
     }
@@ -40,7 +28,7 @@ import Testing
                     Version.attribute("price", .decimal, defaultValue: Decimal(string: "12345678901234567890.5")!),
                     Version.attribute("photo", .binaryData, defaultValue: Data([0, 1, 2])),
                 ]))
-        let store = try store(copies, plain(), fillCars)
+        let store = try MigratedStore.filled(copies, plain(), fillCars)
         try store.migrate(plain(), new)
         try store.open(new) { context in
             #expect(try context.values("Car", "doors") == ["2", "4", "nil"])
@@ -64,7 +52,7 @@ import Testing
         Version.relate(garage, "cars", toMany: true, to: car, "garage")
         let old = Version.model(car, garage)
         let new = Version.model(Version.entity("Car", [Version.attribute("kind", was: "none")]), Version.entity("Boat"))
-        let store = try store(copies, old) { context in
+        let store = try MigratedStore.filled(copies, old) { context in
             let garage = context.make("Garage", ["name": "Secret garage"])
             context.make("Car", ["name": "Secret car", "garage": garage])
         }
@@ -100,7 +88,7 @@ import Testing
         )
         Version.relate(hall, "vehicles", was: "cars", toMany: true, isOrdered: true, to: vehicle, "hall", inverseWas: "garage")
         let new = Version.model(vehicle, hall)
-        let store = try store(copies, old) { context in
+        let store = try MigratedStore.filled(copies, old) { context in
             let garage = context.make("Garage", ["name": "North"])
             let cars = ["Amber", "Beryl", "Coral"].map { context.make("Car", ["name": $0, "color": "c\($0)", "paint": "p\($0)"]) }
             garage.setValue(NSOrderedSet(array: [cars[2], cars[0], cars[1]]), forKey: "cars")
@@ -126,7 +114,7 @@ import Testing
         let new = Version.model(
             Version.entity(
                 "Car", [Version.attribute("name"), Version.attribute("doors", .integer16, isOptional: false, defaultValue: 5)]))
-        let store = try store(copies, old, fillCars)
+        let store = try MigratedStore.filled(copies, old, fillCars)
         try store.migrate(old, new)
         try store.open(new) { context in
             #expect(try context.values("Car", "doors") == ["2", "4", "5"])
@@ -145,7 +133,7 @@ import Testing
                 Version.entity("N", [Version.attribute("name")] + zip(names, types).map { Version.attribute($0, $1) }))
             let numbers: [NSNumber] =
                 type == .boolean ? [0, 1] : type == .double || type == .float || type == .decimal ? [0, -7.5, 12] : [0, -7, 12]
-            let store = try store(copies, old) { context in
+            let store = try MigratedStore.filled(copies, old) { context in
                 for (index, number) in numbers.enumerated() {
                     let object = context.make("N", ["name": "\(index)"])
                     for name in names {
@@ -191,7 +179,7 @@ import Testing
             }
             let old = model(false, inverseToMany)
             let new = model(true, newInverse, isOrdered: true)
-            let store = try store(copies, old) { context in
+            let store = try MigratedStore.filled(copies, old) { context in
                 for name in ["Amber", "Beryl"] {
                     context.make("Car", ["name": name, "owners": context.make("Owner", ["name": "of \(name)"])])
                 }
@@ -224,7 +212,7 @@ import Testing
             return Version.model(car, owner)
         }
         for many in [false, true] {
-            let store = try store(copies, model(false, many)) { context in
+            let store = try MigratedStore.filled(copies, model(false, many)) { context in
                 let owner = context.make("Owner", ["name": "O"])
                 for name in ["Amber", "Beryl", "Coral"] {
                     let car = context.make("Car", ["name": name])
@@ -249,116 +237,6 @@ import Testing
         }
     }
 
-    @Test("A new parent takes over what its children had in common", arguments: [false, true])
-    func newParent(copies: Bool) throws {
-        let (car, boat) = (
-            Version.entity("Car", [Version.attribute("name"), Version.attribute("doors", .integer16)]),
-            Version.entity("Boat", [Version.attribute("sails", .integer16)])
-        )
-        let vehicle0 = Version.entity("Base", isAbstract: true)
-        vehicle0.subentities = [car, boat]
-        boat.properties = boat.declaredProperties + [Version.attribute("name")]
-        let old = Version.model(vehicle0, car, boat)
-        let (car1, boat1) = (
-            Version.entity("Car", [Version.attribute("doors", .integer16)]),
-            Version.entity("Boat", [Version.attribute("sails", .integer16)])
-        )
-        let middle = Version.entity("Vehicle", [Version.attribute("name"), Version.attribute("note", defaultValue: "new")])
-        middle.subentities = [car1, boat1]
-        let base = Version.entity("Base", isAbstract: true)
-        base.subentities = [middle]
-        let new = Version.model(base, middle, car1, boat1)
-        let store = try store(copies, old) { context in
-            context.make("Car", ["name": "Amber", "doors": 2])
-            context.make("Boat", ["name": "Beryl", "sails": 3])
-        }
-        try store.migrate(old, new)
-        try store.open(new) { context in
-            #expect(try context.values("Vehicle", "name") == ["Amber", "Beryl"])
-            #expect(try context.values("Vehicle", "note") == ["new", "new"])
-            #expect(try context.values("Car", "doors") == ["2"])
-            #expect(try context.values("Boat", "sails") == ["3"])
-            context.make("Vehicle", ["name": "Coral"])
-            try context.save()
-            #expect(try context.values("Vehicle", "name") == ["Amber", "Beryl", "Coral"])
-        }
-    }
-
-    @Test("An entity gets a parent or a child, and moves its properties up and down", arguments: [false, true])
-    func hierarchy(copies: Bool) throws {
-        func flat() -> NSManagedObjectModel {
-            let (car, owner) = (
-                Version.entity("Car", [Version.attribute("name"), Version.attribute("doors", .integer16)]),
-                Version.entity("Owner", [Version.attribute("name")])
-            )
-            Version.relate(owner, "cars", toMany: true, to: car, "owner")
-            return Version.model(car, owner)
-        }
-        func deep() -> NSManagedObjectModel {
-            let (car, owner) = (
-                Version.entity("Car", [Version.attribute("doors", .integer16)]), Version.entity("Owner", [Version.attribute("name")])
-            )
-            let (thing, taxi) = (Version.entity("Thing", [Version.attribute("name")]), Version.entity("Taxi", [Version.attribute("sign")]))
-            thing.subentities = [car]
-            car.subentities = [taxi]
-            Version.relate(owner, "cars", toMany: true, to: car, "owner")
-            return Version.model(car, owner, thing, taxi)
-        }
-        let store = try store(copies, flat()) { context in
-            let owner = context.make("Owner", ["name": "O"])
-            for name in ["Amber", "Beryl"] { context.make("Car", ["name": name, "doors": 3, "owner": owner]) }
-        }
-        try store.migrate(flat(), deep())
-        try store.open(deep()) { context in
-            #expect(try context.values("Thing", "name") == ["Amber", "Beryl"])
-            #expect(try context.values("Car", "doors") == ["3", "3"])
-            let owner = try #require(try context.all("Owner").first)
-            #expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count == 2)
-            context.make("Taxi", ["name": "Coral", "sign": "T", "owner": owner])
-            context.make("Thing", ["name": "Dusk"])
-            try context.save()
-        }
-        // The parent goes, with its own objects; the child's objects go as well.
-        try store.migrate(deep(), flat())
-        try store.open(flat()) { context in
-            #expect(try context.values("Car", "name") == ["Amber", "Beryl"])
-            let cars = try context.all("Owner").first?.value(forKey: "cars") as? Set<NSManagedObject>
-            #expect(cars?.count == 2)
-        }
-    }
-
-    @Test("Entities leave a hierarchy, each with its rows", arguments: [false, true])
-    func leaving(copies: Bool) throws {
-        func model(_ together: Bool) -> NSManagedObjectModel {
-            var own: [NSPropertyDescription] { together ? [] : [Version.attribute("name")] }
-            let (car, boat) = (Version.entity("Car", own + [Version.attribute("doors", .integer16)]), Version.entity("Boat", own))
-            let owner = Version.entity("Owner", [Version.attribute("name")])
-            Version.relate(owner, "cars", toMany: true, to: car, "owner")
-            Version.relate(owner, "boats", toMany: true, isOrdered: true, to: boat, "owners", inverseToMany: true)
-            if !together { return Version.model(car, boat, owner) }
-            let vehicle = Version.entity("Vehicle", [Version.attribute("name")])
-            vehicle.subentities = [car, boat]
-            return Version.model(vehicle, car, boat, owner)
-        }
-        let store = try store(copies, model(true)) { context in
-            let owner = context.make("Owner", ["name": "O"])
-            for name in ["Amber", "Beryl"] {
-                context.make("Car", ["name": name, "doors": 3, "owner": owner])
-                context.make("Boat", ["name": "\(name) boat", "owners": Set([owner])])
-            }
-        }
-        try store.migrate(model(true), model(false))
-        try store.open(model(false)) { context in
-            #expect(try context.values("Car", "name") == ["Amber", "Beryl"])
-            #expect(try context.values("Boat", "name") == ["Amber boat", "Beryl boat"])
-            let owner = try #require(try context.all("Owner").first)
-            #expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count == 2)
-            #expect((owner.value(forKey: "boats") as? NSOrderedSet)?.count == 2)
-            context.make("Boat", ["name": "Coral"])
-            try context.save()
-        }
-    }
-
     @Test("Large values move into files and back into rows with the attribute's setting", arguments: [false, true])
     func externalData(copies: Bool) throws {
         func model(_ isExternal: Bool) -> NSManagedObjectModel {
@@ -367,7 +245,7 @@ import Testing
             return Version.model(Version.entity("Car", [Version.attribute("name"), photo]))
         }
         let (small, large) = (Data([1, 0, 2, 0]), Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) }))
-        let store = try store(copies, model(true)) { context in
+        let store = try MigratedStore.filled(copies, model(true)) { context in
             context.make("Car", ["name": "large", "photo": large])
             context.make("Car", ["name": "none"])
             context.make("Car", ["name": "small", "photo": small])
@@ -402,7 +280,7 @@ import Testing
             Version.relate(owner, "cars", toMany: true, to: car, "owner")
             return Version.model(car, owner)
         }
-        let store = try store(copies, model(false)) { context in
+        let store = try MigratedStore.filled(copies, model(false)) { context in
             let owner = context.make("Owner", ["name": "O"])
             for name in ["Amber", "Beryl"] { context.make("Car", ["name": name, "owner": owner]) }
             context.make("Owner", ["name": "P"])
@@ -433,7 +311,7 @@ import Testing
             car.subentities = [taxi]
             return Version.model(car, owner, taxi)
         }
-        let store = try store(copies, model(true)) { context in
+        let store = try MigratedStore.filled(copies, model(true)) { context in
             let (car, taxi) = (context.make("Car", ["name": "Amber"]), context.make("Taxi", ["name": "Beryl"]))
             context.make("Owner", ["name": "1", "favourite": car, "cars": Set([car, taxi])])
             context.make("Owner", ["name": "2", "favourite": taxi, "cars": Set([taxi])])
@@ -459,7 +337,7 @@ import Testing
             if isNew { car.uniquenessConstraints = [["name"]] }
             return Version.model(car)
         }
-        let store = try store(copies, model(false), fillCars)
+        let store = try MigratedStore.filled(copies, model(false), fillCars)
         try store.migrate(model(false), model(true))
         try store.open(model(true)) { context in
             context.make("Car", ["name": "Amber"])

@@ -24,6 +24,19 @@ final class MigratedStore {
         didSet { options[SQLiteMigration.inPlaceLimitOption] = copies ? NSNumber(value: -1) : nil }
     }
 
+    /// Makes a store with objects of a version.
+    static func filled(
+        _ copies: Bool, _ model: NSManagedObjectModel, _ fill: (NSManagedObjectContext) throws -> Void
+    ) throws -> MigratedStore {
+        let store = try MigratedStore()
+        store.copies = copies
+        try store.open(model) { context in
+            try fill(context)
+            try context.save()
+        }
+        return store
+    }
+
     /// Opens the store with a version, and closes it afterwards.
     func open<Result>(
         _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]? = nil, configuration: String? = nil,

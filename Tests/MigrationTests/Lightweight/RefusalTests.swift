@@ -126,4 +126,23 @@ import Testing
         let vehicle = try #require(mapping.entity(from: car))
         #expect(vehicle.attributes.map { "\($0.destination.name) \($0.source?.name ?? "-")" } == ["note -", "title name"])
     }
+
+    @Test("Virtual tables of a program's own are not lost in a copy: it is refused, and names them; in place they stay")
+    func virtualTables() throws {
+        let old = Version.model(Version.entity("Car", [Version.attribute("name")]))
+        let new = Version.model(Version.entity("Car", [Version.attribute("name"), Version.attribute("note")]))
+        let store = try MigratedStore()
+        try store.open(old) { context in
+            context.make("Car", ["name": "A"])
+            try context.save()
+        }
+        try Database(store.url).execute("CREATE VIRTUAL TABLE notes USING fts5(text); INSERT INTO notes VALUES ('a word')")
+        store.copies = true
+        let error = #expect(throws: NSError.self) { try store.migrate(old, new) }
+        #expect(error?.code == NSMigrationError && error?.localizedFailureReason?.contains("notes") == true)
+        #expect(try store.open(old) { try $0.values("Car", "name") } == ["A"])
+        store.copies = false
+        try store.migrate(old, new)
+        #expect(try Database(store.url).column("SELECT text FROM notes WHERE notes MATCH 'word'") == ["a word"])
+    }
 }

@@ -242,6 +242,14 @@ struct SQLMigrationCopy {
             (plan.source.tables.map(\.name.name) + plan.source.joins.map(\.name.name)
                 + ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "sqlite_sequence"]).map { $0.lowercased() })
         let virtual = contents.filter { ($0[3] ?? "").uppercased().hasPrefix("CREATE VIRTUAL") }.map { ($0[1] ?? "").lowercased() }
+        // Core Data's own are indexes of places, which are not copied.
+        let foreign = virtual.filter { !$0.hasPrefix("z_") }
+        if !foreign.isEmpty {
+            throw CoreDataError.make(
+                NSMigrationError, "The store at \(url.path) cannot be migrated.",
+                reason: "It has virtual tables of its own, which cannot be copied: \(foreign.sorted().joined(separator: ", ")).",
+                next: "Drop them before, and make them again afterwards.", info: [NSFilePathErrorKey: url.path])
+        }
         func isOther(_ table: String) -> Bool {
             let table = table.lowercased()
             return !own.contains(table) && !table.hasPrefix("sqlite_") && !table.hasPrefix("z_dropped_") && !virtual.contains(table)

@@ -1,0 +1,118 @@
+import CoreData
+import Foundation
+@_spi(Stores) import ObjectGraph
+import SQLiteStore
+import Testing
+
+/// Changes of what inherits from what, in place and into a copy.
+@Suite struct LightweightHierarchyTests {
+    @Test("A new parent takes over what its children had in common", arguments: [false, true])
+    func newParent(copies: Bool) throws {
+        let (car, boat) = (
+            Version.entity("Car", [Version.attribute("name"), Version.attribute("doors", .integer16)]),
+            Version.entity("Boat", [Version.attribute("sails", .integer16)])
+        )
+        let vehicle0 = Version.entity("Base", isAbstract: true)
+        vehicle0.subentities = [car, boat]
+        boat.properties = boat.declaredProperties + [Version.attribute("name")]
+        let old = Version.model(vehicle0, car, boat)
+        let (car1, boat1) = (
+            Version.entity("Car", [Version.attribute("doors", .integer16)]),
+            Version.entity("Boat", [Version.attribute("sails", .integer16)])
+        )
+        let middle = Version.entity("Vehicle", [Version.attribute("name"), Version.attribute("note", defaultValue: "new")])
+        middle.subentities = [car1, boat1]
+        let base = Version.entity("Base", isAbstract: true)
+        base.subentities = [middle]
+        let new = Version.model(base, middle, car1, boat1)
+        let store = try MigratedStore.filled(copies, old) { context in
+            context.make("Car", ["name": "Amber", "doors": 2])
+            context.make("Boat", ["name": "Beryl", "sails": 3])
+        }
+        try store.migrate(old, new)
+        try store.open(new) { context in
+            #expect(try context.values("Vehicle", "name") == ["Amber", "Beryl"])
+            #expect(try context.values("Vehicle", "note") == ["new", "new"])
+            #expect(try context.values("Car", "doors") == ["2"])
+            #expect(try context.values("Boat", "sails") == ["3"])
+            context.make("Vehicle", ["name": "Coral"])
+            try context.save()
+            #expect(try context.values("Vehicle", "name") == ["Amber", "Beryl", "Coral"])
+        }
+    }
+
+    @Test("An entity gets a parent or a child, and moves its properties up and down", arguments: [false, true])
+    func hierarchy(copies: Bool) throws {
+        func flat() -> NSManagedObjectModel {
+            let (car, owner) = (
+                Version.entity("Car", [Version.attribute("name"), Version.attribute("doors", .integer16)]),
+                Version.entity("Owner", [Version.attribute("name")])
+            )
+            Version.relate(owner, "cars", toMany: true, to: car, "owner")
+            return Version.model(car, owner)
+        }
+        func deep() -> NSManagedObjectModel {
+            let (car, owner) = (
+                Version.entity("Car", [Version.attribute("doors", .integer16)]), Version.entity("Owner", [Version.attribute("name")])
+            )
+            let (thing, taxi) = (Version.entity("Thing", [Version.attribute("name")]), Version.entity("Taxi", [Version.attribute("sign")]))
+            thing.subentities = [car]
+            car.subentities = [taxi]
+            Version.relate(owner, "cars", toMany: true, to: car, "owner")
+            return Version.model(car, owner, thing, taxi)
+        }
+        let store = try MigratedStore.filled(copies, flat()) { context in
+            let owner = context.make("Owner", ["name": "O"])
+            for name in ["Amber", "Beryl"] { context.make("Car", ["name": name, "doors": 3, "owner": owner]) }
+        }
+        try store.migrate(flat(), deep())
+        try store.open(deep()) { context in
+            #expect(try context.values("Thing", "name") == ["Amber", "Beryl"])
+            #expect(try context.values("Car", "doors") == ["3", "3"])
+            let owner = try #require(try context.all("Owner").first)
+            #expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count == 2)
+            context.make("Taxi", ["name": "Coral", "sign": "T", "owner": owner])
+            context.make("Thing", ["name": "Dusk"])
+            try context.save()
+        }
+        // The parent goes, with its own objects; the child's objects go as well.
+        try store.migrate(deep(), flat())
+        try store.open(flat()) { context in
+            #expect(try context.values("Car", "name") == ["Amber", "Beryl"])
+            let cars = try context.all("Owner").first?.value(forKey: "cars") as? Set<NSManagedObject>
+            #expect(cars?.count == 2)
+        }
+    }
+
+    @Test("Entities leave a hierarchy, each with its rows", arguments: [false, true])
+    func leaving(copies: Bool) throws {
+        func model(_ together: Bool) -> NSManagedObjectModel {
+            var own: [NSPropertyDescription] { together ? [] : [Version.attribute("name")] }
+            let (car, boat) = (Version.entity("Car", own + [Version.attribute("doors", .integer16)]), Version.entity("Boat", own))
+            let owner = Version.entity("Owner", [Version.attribute("name")])
+            Version.relate(owner, "cars", toMany: true, to: car, "owner")
+            Version.relate(owner, "boats", toMany: true, isOrdered: true, to: boat, "owners", inverseToMany: true)
+            if !together { return Version.model(car, boat, owner) }
+            let vehicle = Version.entity("Vehicle", [Version.attribute("name")])
+            vehicle.subentities = [car, boat]
+            return Version.model(vehicle, car, boat, owner)
+        }
+        let store = try MigratedStore.filled(copies, model(true)) { context in
+            let owner = context.make("Owner", ["name": "O"])
+            for name in ["Amber", "Beryl"] {
+                context.make("Car", ["name": name, "doors": 3, "owner": owner])
+                context.make("Boat", ["name": "\(name) boat", "owners": Set([owner])])
+            }
+        }
+        try store.migrate(model(true), model(false))
+        try store.open(model(false)) { context in
+            #expect(try context.values("Car", "name") == ["Amber", "Beryl"])
+            #expect(try context.values("Boat", "name") == ["Amber boat", "Beryl boat"])
+            let owner = try #require(try context.all("Owner").first)
+            #expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count == 2)
+            #expect((owner.value(forKey: "boats") as? NSOrderedSet)?.count == 2)
+            context.make("Boat", ["name": "Coral"])
+            try context.save()
+        }
+    }
+}
