@@ -45,8 +45,15 @@ struct StoreJourney {
     /// The steps that are to be taken.
     ///
     /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    /// - Throws: Code 134130 where the store's version is none of the program's, and values would be lost: the store may be that of a newer
+    ///   program.
     func steps(_ permitsMissingValues: Bool?) throws -> [VersionStep] {
-        try MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues).steps(from: source, to: destination)
+        let steps = try MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues).steps(from: source, to: destination)
+        let isShipped = groups.joined().contains { $0.checksum == destination.checksum }
+        if case .store = source.origin, isShipped, case .store(_, let mapping)? = steps.first?.way, !mapping.dropped.isEmpty {
+            throw wouldLose(mapping.dropped)
+        }
+        return steps
     }
 
     // MARK: Errors
@@ -65,6 +72,20 @@ struct StoreJourney {
             info: [
                 NSFilePathErrorKey: store.url.path, "NSDifferingEntities": store.entitiesDiffering(from: destination),
                 "storeVersionChecksum": store.checksum, "modelVersionChecksum": destination.publicChecksum,
+            ])
+    }
+
+    private func wouldLose(_ dropped: [String]) -> NSError {
+        CoreDataError.make(
+            NSMigrationMissingSourceModelError,
+            "The store at \(store.url.path) cannot be migrated: the program does not have the version that it was written with, and values would be "
+                + "lost.",
+            reason: "These are in the store only: \(dropped.sorted().joined(separator: ", ")). "
+                + store.nearestSentence(among: groups.flatMap { $0 } + [destination], kept: source),
+            next: "Open it with the program that wrote it, or add that version to the bundle of the model.",
+            info: [
+                NSFilePathErrorKey: store.url.path, "metadata": store.metadata,
+                "NSDifferingEntities": store.entitiesDiffering(from: destination),
             ])
     }
 

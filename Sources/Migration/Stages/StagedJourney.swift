@@ -123,7 +123,7 @@ struct StagedJourney {
             throw unknown(nil, versions)
         }
         let version = place == end ? destination : nearest.version
-        guard let way = try? route.inferredWay(from: kept, to: version), case .store(_, let mapping) = way, mapping.keepsEverything else {
+        guard let way = try? route.inferredWay(from: kept, to: version), case .store(_, let mapping) = way, mapping.dropped.isEmpty else {
             throw unknown(kept, versions)
         }
         Log.store.notice(
@@ -160,21 +160,5 @@ struct StagedJourney {
             reason: "The store at \(store.url.path) is of the version \(point.version?.name ?? "with the checksum \(point.checksum)"), "
                 + "which comes after the coordinator's, \(destination.name).",
             next: "Open it with the newer program; its files have been left as they are.", info: [NSFilePathErrorKey: store.url.path])
-    }
-}
-
-extension InferredMapping {
-    /// Whether no entity, attribute or relationship of the older version is dropped.
-    var keepsEverything: Bool {
-        entities.allSatisfy { entity in
-            guard let source = entity.source else { return true }
-            if entity.destination == nil { return false }
-            let kept = Set(entity.attributes.compactMap { $0.source.map(ObjectIdentifier.init) })
-                .union(entity.relationships.compactMap { $0.source.map(ObjectIdentifier.init) })
-            return source.properties.allSatisfy { property in
-                property.isTransient || property is NSFetchedPropertyDescription || property is NSDerivedAttributeDescription
-                    || kept.contains(ObjectIdentifier(property))
-            }
-        }
     }
 }

@@ -12,9 +12,26 @@ struct UnknownVersionTests {
     init() throws { shop = try Workshop() }
 
     @Test func aStoreOfAnUnknownVersionIsMigratedFromTheModelThatItKeeps() throws {
-        try People.model("name", "#age").opening(url)
-        let bundle = try shop.bundle([People.model("name"), People.model("name", "email")])
+        try People.model("name").opening(url)
+        let bundle = try shop.bundle([People.model("name", "#age"), People.model("name", "email")])
         try NSManagedObjectModel(reading: bundle).migrating(url)
+        #expect(try PaperStore.migrations(of: url) == ["Person(name) -> Person(email,name)"])
+    }
+
+    @Test func aStoreOfAnUnknownVersionThatWouldLoseValuesIsLeftAsItIs() throws {
+        // It may be that of a newer program, which has made it anew.
+        try People.model("name", "#age").opening(url)
+        let before = try shop.bytes()
+        let bundle = try shop.bundle([People.model("name"), People.model("name", "email")])
+        let error = try #require(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
+        #expect(error.code == NSMigrationMissingSourceModelError)
+        #expect(error.localizedDescription.contains("Person.age"))
+        #expect(try shop.bytes() == before)
+    }
+
+    @Test func aProgramWithoutVersionsMayDropWhatItsModelLacks() throws {
+        try People.model("name", "#age").opening(url)
+        try People.model("name", "email").migrating(url)
         #expect(try PaperStore.migrations(of: url) == ["Person(age,name) -> Person(email,name)"])
     }
 
