@@ -42,7 +42,7 @@ struct KintoFetchTests {
             let titles = NSFetchRequest<NSDictionary>(entityName: "Album")
             titles.resultType = .dictionaryResultType
             titles.propertiesToFetch = ["title"]
-            titles.sortDescriptors = [NSSortDescriptor(key: "year", ascending: false)]
+            titles.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
             let sizes = try (1...2).map { round in
                 music.requests.clear()
                 if round == 2 {

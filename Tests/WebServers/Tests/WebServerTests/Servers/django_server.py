@@ -90,6 +90,10 @@ def space(get_response):
     return respond
 
 
+# Text is kept as it is sent, with the spaces at its ends.
+AS_SENT = {"title": {"trim_whitespace": False}, "name": {"trim_whitespace": False}}
+
+
 class Base(models.Model):
     class Meta:
         abstract = True
@@ -97,16 +101,16 @@ class Base(models.Model):
 
 
 class Label(Base):
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=20000)
 
 
 class Band(Base):
-    name = models.CharField(max_length=80, null=True, blank=True)
+    name = models.CharField(max_length=20000, null=True, blank=True)
     founded = models.IntegerField(null=True, blank=True)
 
 
 class Album(Base):
-    title = models.CharField(max_length=80, null=True, blank=True)
+    title = models.CharField(max_length=20000, null=True, blank=True)
     year = models.IntegerField(null=True, blank=True)
     rating = models.FloatField(null=True, blank=True)
     price = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
@@ -174,7 +178,7 @@ class Pages(pagination.PageNumberPagination):
 
 
 def plain(model, names, more={}):
-    meta = type("Meta", (), {"model": model, "fields": names})
+    meta = type("Meta", (), {"model": model, "fields": names, "extra_kwargs": AS_SENT})
     serializer = type(model.__name__ + "Serializer", (serializers.ModelSerializer,), dict(more, Meta=meta))
     return type(
         model.__name__ + "ViewSet",
@@ -218,7 +222,7 @@ class APILastByIdentifier(api_rest_filters.OrderingFilter, LastByIdentifier):
 
 
 def api(model, names, included, more={}):
-    meta = type("Meta", (), {"model": model, "fields": names, "extra_kwargs": {"albums": {"required": False}}})
+    meta = type("Meta", (), {"model": model, "fields": names, "extra_kwargs": {"albums": {"required": False}, **AS_SENT}})
     serializer = type(model.__name__ + "APISerializer", (api_serializers.ModelSerializer,), dict(more, Meta=meta))
     serializer.included_serializers = included
     return type(
