@@ -64,7 +64,8 @@ enum CSVComparison {
     }
 
     private static func python(_ side: String, _ file: URL, _ folder: URL) throws {
-        let script = folder.appendingPathComponent("\(side).py")
+        // Not called as the module that it imports.
+        let script = folder.appendingPathComponent("with-\(side).py")
         try Data((side == "pandas" ? pandas : plain).utf8).write(to: script)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -75,7 +76,7 @@ enum CSVComparison {
         try process.run()
         process.waitUntilExit()
         let seconds = Date().timeIntervalSince(start)
-        print("CSV, Python's \(side): \(process.terminationStatus == 0 ? "\(seconds) s" : "not installed")")
+        print("CSV, Python's \(side): \(process.terminationStatus == 0 ? "\(seconds) s" : "failed; is it installed?")")
     }
 
     private static let pandas = """
