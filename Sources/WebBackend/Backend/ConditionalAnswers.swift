@@ -20,30 +20,32 @@ final class ConditionalAnswers: Sendable {
 
     init(limit: Int = 4 << 20) { self.limit = limit }
 
-    /// Returns a request that asks for an answer only if it is another one than the kept one.
-    func conditional(_ request: WebRequest) -> WebRequest {
-        guard request.method == .get else { return request }
+    /// Returns a request that asks for an answer only if it is another one than the kept one, and that one.
+    func conditional(_ request: WebRequest) -> (request: WebRequest, kept: WebResponse?) {
+        guard request.method == .get else { return (request, nil) }
         let kept = state.withLock { state -> WebResponse? in
             state.clock += 1
             state.entries[request.url]?.used = state.clock
             return state.entries[request.url]?.response
         }
-        guard let kept else { return request }
-        var request = request
+        guard let kept else { return (request, nil) }
+        var asked = request
         if let tag = kept.headers["ETag"] {
-            request.headers["If-None-Match"] = tag
-        } else if let date = kept.headers["Last-Modified"] {
-            request.headers["If-Modified-Since"] = date
+            asked.headers["If-None-Match"] = tag
+        } else if let date = kept.headers["Last-Modified"], date != kept.headers["Date"] {
+            // Within the second of a change there may be another one.
+            asked.headers["If-Modified-Since"] = date
+        } else {
+            return (request, nil)
         }
-        return request
+        return (asked, kept)
     }
 
-    /// Returns the answer to a request: the kept one, where the service says that it is still right.
-    func answer(_ response: WebResponse, to request: WebRequest) -> WebResponse {
+    /// Returns the answer to a request: the one that it was asked with, where the service says that it is still right. Another one may be
+    /// kept meanwhile, which may be older.
+    func answer(_ response: WebResponse, to request: WebRequest, kept: WebResponse? = nil) -> WebResponse {
         guard request.method == .get else { return response }
-        if response.status == 304 {
-            return state.withLock { $0.entries[request.url]?.response } ?? response
-        }
+        if response.status == 304 { return kept ?? response }
         guard response.status == 200, response.body.count <= limit / 8,
             response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil
         else { return response }

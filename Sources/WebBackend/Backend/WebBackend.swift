@@ -85,11 +85,11 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         _ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
     ) async throws -> BackendAnswer {
         let web = try RequestBuilder(service).request(request, plan, call)
-        let asked = kept.conditional(web)
+        let (asked, known) = kept.conditional(web)
         let (sent, record) = try await send(asked)
-        var response = kept.answer(sent, to: web)
+        var response = kept.answer(sent, to: web, kept: known)
         if response.status == 304 {
-            // The kept answer is gone meanwhile: it is asked for as a whole.
+            // There is no answer that could still be right: it is asked for as a whole.
             response = try await send(web).response
         }
         do {
