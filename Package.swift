@@ -105,7 +105,8 @@ let package = Package(
         .target(
             name: "Migration", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging], swiftSettings: strict),
         .testTarget(
-            name: "MigrationTests", dependencies: coreDataModules + ["PropertyLists", "CSQLite", "store-writer"], swiftSettings: strict),
+            name: "MigrationTests", dependencies: coreDataModules + ["PropertyLists", "CSQLite", "WriterVersions", "store-writer"],
+            swiftSettings: strict),
         // `import CoreData` gives everything above.
         .target(
             name: "CoreData",
@@ -196,9 +197,12 @@ let package = Package(
             name: "CoreDataTests",
             dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "CSQLite", "store-writer"],
             swiftSettings: strict),
+        // Versions of a model, for the tests of migrations and the program that they kill; it is no product.
+        .target(name: "WriterVersions", dependencies: coreDataModules, path: "Tests/WriterVersions", swiftSettings: strict),
         // Writes to a store until it is killed. Only the tests use it; it is no product.
         .executableTarget(
-            name: "store-writer", dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "StoreConformance"],
+            name: "store-writer",
+            dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "StoreConformance", "WriterVersions"],
             path: "Tests/StoreWriter",
             swiftSettings: strict),
         .target(
@@ -235,7 +239,7 @@ if !internalChecks.isEmpty {
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
         "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
         "CoreDataTests",
-        "store-writer",
+        "store-writer", "WriterVersions",
         "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
         "ExampleSupport", "Guide", "Songs", "FileStores", "JSONReading",
     ]

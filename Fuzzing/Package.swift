@@ -3,9 +3,9 @@
 import PackageDescription
 
 /// Instrumented and linked with libFuzzer, which swiftc brings.
-func fuzzer(_ name: String, of product: String) -> Target {
+func fuzzer(_ name: String, of products: String...) -> Target {
     .executableTarget(
-        name: name, dependencies: ["FuzzCoverage", .product(name: product, package: "OpenCoreData")],
+        name: name, dependencies: ["FuzzCoverage"] + products.map { .product(name: $0, package: "OpenCoreData") },
         swiftSettings: [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
         linkerSettings: [
             .unsafeFlags([
@@ -24,5 +24,6 @@ let package = Package(
         fuzzer("FuzzPredicates", of: "Predicates"),
         fuzzer("FuzzTransformables", of: "ObjectGraph"),
         fuzzer("FuzzMappings", of: "CoreData"),
+        fuzzer("FuzzFiles", of: "CoreData", "FileStores"),
     ]
 )

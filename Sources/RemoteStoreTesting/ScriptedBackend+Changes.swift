@@ -26,18 +26,26 @@ extension ScriptedBackend {
 
     /// Tells what has changed since a token.
     public func changes(_ request: ChangesRequest) async throws -> BackendChanges {
-        let state = state.withLock { $0 }
-        guard let log = state.log else { throw ScriptMistake("There is no change feed.") }
+        try state.withLock { $0 }.changes(request)
+    }
+}
+
+extension ScriptedBackend.State {
+    /// Tells what has changed since a token.
+    ///
+    /// - Throws: ``ScriptMistake`` where there is no change feed; `ExpiredChangeToken`.
+    func changes(_ request: ChangesRequest) throws -> BackendChanges {
+        guard let log else { throw ScriptMistake("There is no change feed.") }
         guard let token = request.token else { return request.answer(ChangeToken(String(log.count))) }
-        guard let start = Int(token.text), start >= state.firstToken, start <= log.count else { throw ExpiredChangeToken() }
-        let end = min(log.count, start + min(state.changePage, log.count))
+        guard let start = Int(token.text), start >= firstToken, start <= log.count else { throw ExpiredChangeToken() }
+        let end = min(log.count, start + min(changePage, log.count))
         var answer = request.answer(ChangeToken(String(end)))
         answer.hasMore = end < log.count
         var seen: Set<ResourceReference> = []
         for change in log[start..<end] where !change.entity.isEmpty {
             guard seen.insert(ResourceReference(change.id, entity: change.entity)).inserted else { continue }
-            if let record = state.records[change.entity]?[change.id] {
-                try answer.add(change.id, entity: change.entity, version: state.mark(record.version), record.values)
+            if let record = records[change.entity]?[change.id] {
+                try answer.add(change.id, entity: change.entity, version: mark(record.version), record.values)
             } else {
                 try answer.remove(change.id, entity: change.entity)
             }

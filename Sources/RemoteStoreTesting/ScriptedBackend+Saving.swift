@@ -44,7 +44,7 @@ extension ScriptedBackend {
                 } else if let scripted = scripted[change.key] ?? nil {
                     outcomes[change.key] = scripted
                 } else {
-                    let made = Self.apply(change, to: &state)
+                    let made = state.apply(change)
                     outcomes[change.key] = made
                     if case .saved = made { state.answeredKeys[change.idempotencyKey] = made }
                 }
@@ -106,25 +106,27 @@ extension ScriptedBackend {
         if !results.contains(.identifiers) { return BulkAnswer(count: found.count) }
         return BulkAnswer(resources: found.map { ResourceReference($0.id, entity: $0.entity) })
     }
+}
 
-    private static func apply(_ change: BackendChange, to state: inout State) -> BackendOutcome {
+extension ScriptedBackend.State {
+    /// Makes a change, and returns what has become of it.
+    mutating func apply(_ change: BackendChange) -> BackendOutcome {
         guard change.kind != .insert else {
-            if let id = change.id, state.records[change.entity]?[id] != nil {
+            if let id = change.id, records[change.entity]?[id] != nil {
                 return .refused(ScriptMistake("\(change.entity) \(id) is there already."))
             }
-            if change.id == nil { state.lastID += 1 }
-            let id = change.id ?? .integer(state.lastID)
+            let id = change.id ?? newID(change.entity)
             var values = change.values
             for (name, list) in change.lists { values[name] = .many(list.members ?? list.added) }
-            state.put(change.entity, id, values)
-            return .saved(id: change.id == nil ? id : nil, version: state.mark(state.clock))
+            put(change.entity, id, values)
+            return .saved(id: change.id == nil ? id : nil, version: mark(clock))
         }
-        guard let id = change.id, var record = state.records[change.entity]?[id] else { return .conflict(current: nil) }
-        if let version = change.version, version != state.mark(record.version) {
-            return .conflict(current: record.values, version: state.mark(record.version))
+        guard let id = change.id, var record = records[change.entity]?[id] else { return .conflict(current: nil) }
+        if let version = change.version, version != mark(record.version) {
+            return .conflict(current: record.values, version: mark(record.version))
         }
         if change.kind == .delete {
-            state.remove(change.entity, id)
+            remove(change.entity, id)
             return .saved()
         }
         record.values.merge(change.values) { _, new in new }
@@ -134,7 +136,7 @@ extension ScriptedBackend {
             members = list.members ?? members.filter { !list.removed.contains($0) } + list.added.filter { !members.contains($0) }
             record.values[name] = .many(members)
         }
-        state.put(change.entity, id, record.values)
-        return .saved(version: state.mark(state.clock))
+        put(change.entity, id, record.values)
+        return .saved(version: mark(clock))
     }
 }

@@ -33,6 +33,8 @@ extension ScriptedBackend {
         var mostRunning = 0
         var answeredKeys: [UUID: BackendOutcome] = [:]
         var lastID: Int64 = 1000
+        /// Identifiers that are free again, by entity; nil where none is given twice.
+        var freeIDs: [String: [ResourceID]]?
         /// What requests with pages by cursors have found.
         var cursors: [[ScriptedResource]] = []
         /// The changes for the feed; nil where there is none.
@@ -41,6 +43,13 @@ extension ScriptedBackend {
         var changePage = Int.max
         /// The tokens before this one have expired.
         var firstToken = 0
+
+        /// Returns an identifier for a new resource.
+        mutating func newID(_ entity: String) -> ResourceID {
+            while let free = freeIDs?[entity]?.popLast() { if records[entity]?[free] == nil { return free } }
+            lastID += 1
+            return .integer(lastID)
+        }
 
         mutating func put(_ entity: String, _ id: ResourceID, _ values: [String: ResourceValue]) {
             clock += 1
@@ -61,6 +70,7 @@ extension ScriptedBackend {
             guard records[entity]?.removeValue(forKey: id) != nil else { return }
             clock += 1
             order[entity]?.removeAll { $0 == id }
+            freeIDs?[entity, default: []].append(id)
             log?.append(LoggedChange(entity: entity, id: id))
         }
 

@@ -92,6 +92,14 @@ func expectEqual<Value: Equatable>(
     try expect(found == wanted, "\(what()) found \(found), not \(wanted)", file: file, line: line)
 }
 
+extension Array {
+    /// Returns an element; what a store has left out is a failure, and does not end the program.
+    func at(_ index: Int, file: StaticString = #fileID, line: UInt = #line) throws -> Element {
+        try expect(index < count, "found \(count) of what there are \(index + 1) of at least", file: file, line: line)
+        return self[index]
+    }
+}
+
 /// Checks that an error is thrown, and returns it.
 func expectError(
     code: Int? = nil, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line, _ body: () throws -> Void

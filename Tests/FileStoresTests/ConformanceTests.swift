@@ -19,7 +19,22 @@ import Testing
             layout.keepsRowsUpTo = 0
             return JSONStore.description(at: place.directory.appendingPathComponent("Store"), layout: layout)
         },
+        store("CSV folder, join files") {
+            CSVStore.description(at: $0.directory.appendingPathComponent("Store"), layout: joins)
+        },
+        store("JSON document, join lists") {
+            JSONStore.description(at: $0.directory.appendingPathComponent("Store.json"), layout: joins)
+        },
     ]
+
+    /// The many-to-many relationships of the kit's model: one ordered, one to objects of the same kind.
+    private static var joins: FileLayout {
+        var layout = FileLayout()
+        layout["Group"].joins["ranked"] = JoinLayout(file: "ranked", owner: ["group"], member: ["member"], order: "rank")
+        layout["Tag"].joins["tagged"] = JoinLayout(file: "tagged", owner: ["tag"], member: ["member"])
+        layout["Member"].joins["friends"] = JoinLayout(file: "friends", owner: ["one"], member: ["other"])
+        return layout
+    }
 
     private static func store(
         _ name: String, _ description: @escaping @Sendable (StorePlace) -> NSPersistentStoreDescription

@@ -1,7 +1,8 @@
 import CoreData
-import FileStores
 import Foundation
 import Testing
+
+@testable import FileStores
 
 @Suite("Large files are opened in steps") struct LargeFileTests {
     private func large(_ scratch: Scratch) throws -> NSPersistentStoreDescription {
@@ -33,5 +34,27 @@ import Testing
         note.setValue("x", forKey: "other")
         try context.save()
         #expect(try scratch.text("Note.csv").hasSuffix("199999,text 199999,x\n200000,text 200000,\n"))
+    }
+
+    @Test("What was read is freed once a save has replaced it, and when the store is closed", arguments: ["csv", "json"])
+    func freed(_ kind: String) throws {
+        let scratch = try Scratch()
+        try scratch.write(kind == "csv" ? "id,text,other\n1,a,x\n2,b,y\n" : #"[{"id": 1, "text": "a"}, {"id": 2}]"#, "Note.\(kind)")
+        let description = kind == "csv" ? CSVStore.description(at: scratch.folder) : JSONStore.description(at: scratch.folder)
+        let context = try open(description, Library.notes())
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let store = try #require(coordinator.persistentStores.first)
+        weak let before = (store as? RecordStore)?.images.first
+        #expect(before != nil)
+        let note = try #require(try context.all("Note", by: "text").last)
+        note.setValue("b", forKey: "other")
+        try context.save()
+        #expect(before == nil)
+        weak let after = (store as? RecordStore)?.images.first
+        #expect(try context.all("Note", by: "text").count == 2)
+        context.reset()
+        try coordinator.remove(store)
+        (store as? RecordStore)?.images = []
+        #expect(after == nil)
     }
 }

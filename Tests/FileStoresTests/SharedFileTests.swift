@@ -49,6 +49,29 @@ import Testing
         #expect(try scratch.text("Note.csv") == "id,text,other\n1,theirs,ours\n2,b,y\n")
     }
 
+    @Test("What an editor writes while a save writes its own is merged, too")
+    func whileWriting() throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n1,a,x\n2,b,y\n", "Note.csv")
+        let context = try open(CSVStore.description(at: scratch.url("Note.csv")), Library.notes())
+        let note = try #require(try context.all("Note", by: "text").first)
+        // The first save writes the metadata, too.
+        note.setValue("w", forKey: "other")
+        try context.save()
+        note.setValue("v", forKey: "other")
+        let (thread, isDone) = (pthread_self(), LockedFlag())
+        FileCalls.observer.set { call in
+            // Other tests save, too, on other threads.
+            guard call == "fsync", pthread_equal(pthread_self(), thread) != 0, isDone.setOnce() else { return }
+            _ = try? scratch.write("id,text,other\n1,a,w\n2,theirs,y\n", "Note.csv")
+        }
+        defer { FileCalls.observer.set(nil) }
+        try context.save()
+        #expect(isDone.isSet)
+        #expect(try scratch.text("Note.csv") == "id,text,other\n1,a,v\n2,theirs,y\n")
+        #expect(scratch.names == [".Note.csv.coredata", "Note.csv"])
+    }
+
     @Test("A record that others deleted is a conflict of whoever changed it")
     func deletedOutside() throws {
         let scratch = try Scratch()
@@ -184,5 +207,22 @@ import Testing
         let again = try open(JSONStore.description(at: scratch.url("Library.json"), layout: layout), Library.model())
         let dust = try #require(try again.all("Book", "title == 'Dust'").first)
         #expect((dust.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Quirke")
+    }
+}
+
+/// A flag that is set once.
+private final class LockedFlag: @unchecked Sendable {
+    // Guarded by this lock.
+    private let lock = NSLock()
+    private var value = false
+
+    var isSet: Bool { lock.withLock { value } }
+
+    /// Sets the flag; returns whether it was not set.
+    func setOnce() -> Bool {
+        lock.withLock {
+            defer { value = true }
+            return !value
+        }
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
 import Synchronization
+import WriterVersions
 
 /// Migrates a store from the first version to another, and tells how many rows it has written: the store's own migration, without opening.
 ///

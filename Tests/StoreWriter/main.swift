@@ -6,8 +6,12 @@
 //     store-writer conformance <name> <folder>   saves to a store of that name in a folder for ever, as the kit's test of killed processes needs it
 //     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
 //     store-writer walk <milliseconds> <owners>  walks relationships of a remote store that answers after a while, with one thread for all tasks
+//     store-writer cached <folder> <0 or 1>      saves through a cached store for ever, or sends what earlier runs have left and tells what is shown
 //     store-writer stages <file> <objects>       fills a store, or brings it to a later version in stages
 //     store-writer migrate-<version> <file> <kilobytes>  migrates a store; tells of rows, and fails beyond a size of files that is not 0
+//     store-writer manage <file> 0               migrates a store by a manager with a policy, into <file>.new; tells of rows
+//     store-writer fill <file> <rows>            makes a store of the first version to migrate
+//     store-writer check <file> <rows>           tells of which version it is now; fails where its rows are not those
 
 import CoreData
 import Synchronization
@@ -42,7 +46,9 @@ if arguments.count == 4, arguments[1] == "conformance" {
     }
 }
 guard arguments.count == 4, let number = Int64(arguments[3]) else {
-    report("usage: store-writer save|count|archive|stages|migrate-<version> <file> <number>, fetch|walk <milliseconds> <number>")
+    report(
+        "usage: store-writer save|count|archive|cached|stages|migrate-<version>|manage|fill|check <file> <number>, fetch|walk <milliseconds> <number>"
+    )
     exit(2)
 }
 let (command, subject, count) = (arguments[1], arguments[2], Int(number))
@@ -56,8 +62,14 @@ do {
             try await fetchAtOnce(1)
             try await fetchAtOnce(count)
         }
+    case "cached": onOneThread { try await CachedWriter.run(subject, isLast: count == 1) }
     case "stages": try StagedWriter.run(subject, count)
     case "archive": try saveArchive(subject, endingAt: count)
+    case "fill": try FilledStore.fill(subject, rows: count)
+    case "check": try FilledStore.check(subject, rows: count)
+    case "manage":
+        try migrateByManager(subject)
+        report("done")
     case _ where command.hasPrefix("migrate-"):
         try migrate(subject, to: String(command.dropFirst(8)), limit: number)
         report("done")

@@ -42,6 +42,15 @@ struct RetryTests {
         #expect(time.waits.isEmpty)
     }
 
+    @Test(
+        "A wait that a service asks for is a year at most, and never negative",
+        arguments: ["1e300", "99999999999999999999", "-5", "nan", "1e999"])
+    func bounded(after: String) {
+        let wait = RetryPolicy.delay(retryAfter: after, now: 0)
+        #expect(wait.map { (0...31_536_000).contains($0) } ?? true)
+        #expect(wait.map { Duration.seconds($0) >= .zero } ?? true)
+    }
+
     @Test("A request of which nothing was sent is sent again; one that may have arrived, only where it is idempotent")
     func errors() async throws {
         func count(_ kind: TransportError.Kind, _ request: WebRequest) async throws -> Int {

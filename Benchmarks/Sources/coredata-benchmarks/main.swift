@@ -61,7 +61,10 @@ if arguments.contains("--csv") {
     try CSVComparison.run(count: option("--count").flatMap { Int($0) } ?? 1_000_000)
     exit(0)
 }
-let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--web", "--linear"].contains(where: arguments.contains)
+let runsAll = ![
+    "--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--cache", "--web", "--migration", "--linear",
+].contains(
+    where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
 print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds); several threads by the clock")
 /// Runs `body` with a directory that is created before and removed after it.
@@ -104,9 +107,15 @@ if runsAll || arguments.contains("--remote") {
     report.findings += try harness.run(try rows.benchmarks())
     if harness.filter == nil { try rows.printCosts() }
 }
+if runsAll || arguments.contains("--cache") {
+    try withDirectory { report.findings += try harness.run(try CacheRows(count: count, directory: $0).benchmarks()) }
+}
 if runsAll || arguments.contains("--web") {
     let rows = WebRows(count: count, server: try? PageServer(count: count))
     report.findings += try harness.run(try rows.benchmarks())
+}
+if arguments.contains("--migration") {
+    try withDirectory { report.findings += try harness.run(try MigrationRows(count: count, directory: $0).benchmarks()) }
 }
 if runsAll && harness.filter == nil || arguments.contains("--linear") { try InMemory.linearity() }
 // Last, because they change the memory allocation of the process.

@@ -2,7 +2,7 @@
 struct CSVStructure: Sendable {
     /// The names of the columns.
     var columns: [String] = []
-    /// The column of each name of the plan; -1 for none.
+    /// The column of each name of the plan; -1 for none, and -2 for a name of several columns, all of which are there.
     var columnOfName: [Int] = []
     /// The ending of lines that are added.
     var lineEnding = CSVDialect.LineEnding.lineFeed
@@ -11,7 +11,8 @@ struct CSVStructure: Sendable {
 /// Reads the records of a CSV file.
 final class CSVReader: RecordReader {
     private let text: TextBytes
-    private let image: RecordImage
+    // The image owns its readers, and whoever makes another has the image: it lives longer, and must not be held by what it holds.
+    private unowned(unsafe) let image: RecordImage
     // Used by one caller at a time, which the scanner does not call.
     @exclusivity(unchecked) var scanner: CSVScanner
     private let columnOfName: [Int]
@@ -20,6 +21,8 @@ final class CSVReader: RecordReader {
     private var scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: 1024)
     private var capacity = 1024
     @exclusivity(unchecked) private var used = 0
+    // The text of keys of several columns in the open record: allocated for a cell, and freed before the next record and with the reader.
+    @exclusivity(unchecked) private var composed: [UnsafeMutableRawBufferPointer] = []
 
     init(_ image: RecordImage, _ structure: CSVStructure, _ dialect: CSVDialect) {
         self.image = image
@@ -29,7 +32,10 @@ final class CSVReader: RecordReader {
         nilSpelling = Array(dialect.values.nilSpelling.utf8)
     }
 
-    deinit { scratch.deallocate() }
+    deinit {
+        scratch.deallocate()
+        for memory in composed { memory.deallocate() }
+    }
 
     func open(_ record: Int) throws(FileMistake) {
         scanner.next = image.starts[record]
@@ -46,6 +52,7 @@ final class CSVReader: RecordReader {
 
     @inline(__always) private func prepare() {
         used = 0
+        if !composed.isEmpty { forgetComposed() }
         let needed = scanner.record.count
         if needed <= capacity { return }
         scratch.deallocate()
@@ -53,7 +60,24 @@ final class CSVReader: RecordReader {
         scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
     }
 
-    @inline(__always) func cell(_ name: Int) -> Cell { cell(inColumn: columnOfName[name]) }
+    private func forgetComposed() {
+        for memory in composed { memory.deallocate() }
+        composed.removeAll(keepingCapacity: true)
+    }
+
+    @inline(__always) func cell(_ name: Int) -> Cell {
+        let column = columnOfName[name]
+        return column == -2 ? composite(name) : cell(inColumn: column)
+    }
+
+    /// The cell of a key of several columns.
+    @inline(never) private func composite(_ name: Int) -> Cell {
+        guard let memory = CompositeKey.cell(image.plan.parts(name).lazy.map { self.cell(inColumn: self.columnOfName[$0]) }) else {
+            return .absent
+        }
+        composed.append(memory)
+        return Cell(kind: .plain, text: UnsafeRawBufferPointer(memory))
+    }
 
     @inline(__always) func cell(inColumn column: Int) -> Cell {
         guard column >= 0, column < scanner.fields.count else { return .absent }
@@ -74,7 +98,7 @@ final class CSVReader: RecordReader {
     }
 
     func place(_ name: Int) -> Int {
-        let column = columnOfName[name]
+        let column = columnOfName[image.plan.parts(name)[0]]
         return column >= 0 && column < scanner.fields.count ? scanner.fields[column].whole.lowerBound : scanner.record.lowerBound
     }
 }

@@ -5,8 +5,11 @@ extension NSManagedObjectModel {
     /// Drafts a model of CSV files, to begin with: an entity for each file, an attribute for each column.
     ///
     /// An attribute gets the type that all values of its column have, and text where there is none or a value would not come back as it is
-    /// written: `00601`, `1E10` and twenty digits are text. Relationships are for you to add. Columns whose names cannot be those of properties
-    /// are under `fileColumn` in the user info.
+    /// written: `00601`, `1E10` and twenty digits are text. Columns whose names cannot be those of properties are under `fileColumn` in the user info.
+    ///
+    /// A file without `id` whose columns name other files with `id` (`song_id` or `song` for `song.csv` or `songs.csv`) has pairs: with two of them and
+    /// nothing else but perhaps a `position`, it is the join file of a many-to-many relationship; with other columns, an entity whose key consists
+    /// of them, with relationships. Further relationships are for you to add.
     ///
     /// - Parameters:
     ///   - url: A file, or a folder of files.
@@ -19,16 +22,19 @@ extension NSManagedObjectModel {
                 place.file.map { [$0] } ?? FileCalls.names(in: place.folder).filter { $0.hasSuffix(".csv") && !$0.hasPrefix(".") }.sorted()
             } ?? []
         let folder = place?.folder ?? url.path
-        let entities = try names.map { name in try CSVDraft(folder + "/" + name, dialect).entity() }
-        self.init(entities: entities)
+        let drafts = try names.map { name in try CSVDraft(folder + "/" + name, dialect) }
+        self.init(entities: try DraftedRelationships(drafts).entities())
     }
 }
 
 /// Finds the types of the columns of a file.
-private struct CSVDraft {
+struct CSVDraft {
     private let path: String
     private let text: TextBytes
     private let dialect: CSVDialect
+    /// The names of the columns, and where the records begin.
+    let columns: [String]
+    private let start: Int
 
     init(_ path: String, _ dialect: CSVDialect) throws {
         self.path = path
@@ -40,11 +46,38 @@ private struct CSVDraft {
             let (line, column) = error.text.place(of: error.offset)
             throw FileError.make(path, line: line, column: column, expected: error.expected)
         }
+        do { (columns, start) = try CSVFormat.columns(text, dialect) } catch {
+            let (line, column) = text.place(of: error.offset)
+            throw FileError.make(path, line: line, column: column, expected: error.expected)
+        }
     }
 
-    func entity() throws -> NSEntityDescription {
+    /// The name of the file without its ending.
+    var name: String { ((path as NSString).lastPathComponent as NSString).deletingPathExtension }
+
+    /// Returns whether each record has values in some columns, and no other has the same.
+    func areKeys(_ wanted: [String]) throws -> Bool {
+        let places = wanted.compactMap { columns.firstIndex(of: $0) }
+        var known: Set<[String]> = []
+        var scanner = CSVScanner(text, dialect)
+        scanner.next = start
+        do throws(FileMistake) {
+            while try scanner.nextRecord() {
+                let values = places.map { $0 < scanner.fields.count ? scanner.string(scanner.fields[$0]) : "" }
+                if values.contains("") || !known.insert(values).inserted { return false }
+            }
+        } catch {
+            let (line, column) = text.place(of: error.offset)
+            throw FileError.make(path, line: line, column: column, expected: error.expected)
+        }
+        return true
+    }
+
+    /// Returns an entity with the columns as attributes.
+    ///
+    /// - Parameter left: The columns that are something else.
+    func entity(without left: Set<String> = []) throws -> NSEntityDescription {
         do {
-            let (columns, start) = try CSVFormat.columns(text, dialect)
             var candidates = Array(repeating: ColumnType.all, count: columns.count)
             var isEmpty = Array(repeating: true, count: columns.count)
             var scanner = CSVScanner(text, dialect)
@@ -62,7 +95,7 @@ private struct CSVDraft {
             let entity = NSEntityDescription(name: Self.identifier(name, isEntity: true, besides: []))
             entity.userInfo = ["fileName": file]
             var taken: Set<String> = []
-            entity.properties = zip(columns.indices, columns).map { index, column in
+            entity.properties = zip(columns.indices, columns).filter { !left.contains($0.1) }.map { index, column in
                 let type = isEmpty[index] ? ColumnType.text : candidates[index].first ?? .text
                 let name = Self.identifier(column, isEntity: false, besides: taken)
                 taken.insert(name)
@@ -84,7 +117,7 @@ private struct CSVDraft {
     ]
 
     /// Returns a name as properties (in lower camel case) and entities can have it.
-    private static func identifier(_ text: String, isEntity: Bool, besides taken: Set<String>) -> String {
+    static func identifier(_ text: String, isEntity: Bool, besides taken: Set<String>) -> String {
         let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }
         let isName = words.count == 1 && words[0].count == text.count
         var name =

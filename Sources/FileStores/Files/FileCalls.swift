@@ -104,7 +104,8 @@ package enum FileCalls {
     }
 
     /// Writes a new file and its bytes to the disk.
-    static func writeNew(_ path: String, _ bytes: [UInt8], mode: UInt32) throws {
+    static func writeNew(_ path: String, _ text: TextBytes, mode: UInt32) throws {
+        let bytes = text.buffer
         will("open")
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(mode & 0o7777))
         guard descriptor >= 0 else { throw failure("written", path) }
@@ -116,9 +117,7 @@ package enum FileCalls {
             var written = 0
             while written < bytes.count {
                 will("write")
-                let count = bytes.withUnsafeBytes {
-                    write(descriptor, $0.baseAddress.map { $0 + written }, min($0.count - written, 16 << 20))
-                }
+                let count = write(descriptor, text.start + written, min(bytes.count - written, 16 << 20))
                 if count < 0 && errno == EINTR { continue }
                 guard count > 0 else { throw failure("written", path, count == 0 ? ENOSPC : errno) }
                 written += count

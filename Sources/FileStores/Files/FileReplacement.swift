@@ -15,10 +15,35 @@ struct FileReplacement {
     /// A new file.
     struct File {
         let name: String
-        let bytes: [UInt8]
+        let text: TextBytes
         /// The permissions.
         let mode: UInt32
+        /// The state of the file that is replaced, which must still be so; nil for one that is not checked.
+        let expected: ExpectedFile?
+
+        init(name: String, text: TextBytes, mode: UInt32, expected: ExpectedFile? = nil) {
+            (self.name, self.text, self.mode, self.expected) = (name, text, mode, expected)
+        }
+        init(name: String, bytes: [UInt8], mode: UInt32) { self.init(name: name, text: TextBytes(bytes), mode: mode) }
     }
+
+    /// What is known of a file that is replaced.
+    enum ExpectedFile {
+        case missing
+        case state(FileStamp)
+
+        init(_ stamp: FileStamp?) { self = stamp.map { .state($0) } ?? .missing }
+
+        func isState(of path: String) -> Bool {
+            switch self {
+            case .missing: FileStamp(path) == nil
+            case .state(let stamp): FileStamp(path) == stamp
+            }
+        }
+    }
+
+    /// Others have written a file that was to be replaced. Nothing has changed.
+    struct OthersHaveWritten: Error {}
 
     private var journal: String { ".\(store).journal" }
     private static let suffix = ".new"
@@ -32,10 +57,12 @@ struct FileReplacement {
         if files.isEmpty { return }
         var isDecided = false
         do {
-            for file in files { try FileCalls.writeNew(path(hidden(file.name)), file.bytes, mode: file.mode) }
+            for file in files { try FileCalls.writeNew(path(hidden(file.name)), file.text, mode: file.mode) }
+            // As late as it can be: writing and syncing have taken their time.
+            for file in files { if let expected = file.expected, !expected.isState(of: path(file.name)) { throw OthersHaveWritten() } }
             if files.count > 1 {
                 let list = try JournalText.text(files.map(\.name))
-                try FileCalls.writeNew(path(journal + Self.suffix), list, mode: 0o600)
+                try FileCalls.writeNew(path(journal + Self.suffix), TextBytes(list), mode: 0o600)
                 try FileCalls.move(path(journal + Self.suffix), to: path(journal))
                 isDecided = true
                 try FileCalls.syncFolder(folder)

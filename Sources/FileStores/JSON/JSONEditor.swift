@@ -59,6 +59,37 @@ struct JSONEditor {
     mutating func text() throws -> [UInt8] {
         for update in changes.updates { try change(update) }
         try changeLists()
+        return edited()
+    }
+
+    /// Returns the text with records moved to lists of other records, with all that their text has.
+    mutating func text(moving moves: [(record: Int, owner: Int, list: String)]) throws -> [UInt8] {
+        let moved = Set(moves.map(\.record))
+        var elements: [Int: [Int]] = [:]
+        for (record, list) in structure.listOfRecord.enumerated() { elements[Int(list), default: []].append(record) }
+        for list in Set(moved.map({ Int(structure.listOfRecord[$0]) })).sorted() {
+            try remove(moved, from: elements[list] ?? [], structure.lists[list])
+        }
+        var additions: [Int: [[UInt8]]] = [:]
+        var missing: [Int: [String: [[UInt8]]]] = [:]
+        for (record, owner, name) in moves {
+            let end = try JSONFormat.end(of: image.starts[record], in: image) ?? image.starts[record]
+            let bytes = Array(image.text.buffer[image.starts[record]..<end])
+            if let list = structure.lists.firstIndex(where: { $0.owner == owner && $0.name == name }) {
+                additions[list, default: []].append(bytes)
+            } else {
+                missing[owner, default: [:]][name, default: []].append(bytes)
+            }
+        }
+        for (list, texts) in additions {
+            let staying = (elements[list] ?? []).filter { !moved.contains($0) }
+            try add(texts, to: structure.lists[list], elements[list] ?? [], staying)
+        }
+        for (owner, lists) in missing { for (name, texts) in lists { try addList(name, to: owner, texts) } }
+        return edited()
+    }
+
+    private mutating func edited() -> [UInt8] {
         edits.sort { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
         var output: [UInt8] = []
         output.reserveCapacity(image.text.count + edits.reduce(0) { $0 + $1.bytes.count })
@@ -81,35 +112,27 @@ struct JSONEditor {
         let shape = plan.shapes[shapeIndex]
         try reader.open(update.record)
         var members: [(name: Int, bytes: [UInt8])] = []
+        for (name, text) in update.texts { members.append((name, Self.key(text))) }
         for (index, field) in shape.fields.enumerated() where update.changed.contains(field.property.slotIndex) {
-            if field.name == shape.owner?.field {
-                try checkOwner(update, field)
-                continue
+            guard let row = update.row else { break }
+            // Its record moves, see ``JSONMoving``.
+            if field.name == shape.owner?.field { continue }
+            for (part, name) in plan.parts(plan.fieldNames[shapeIndex][index]).enumerated() {
+                if members.contains(where: { $0.name == name }) { continue }
+                // Another property has the member, or the key has.
+                if field.columns.count > 1, plan.sharedNames[shapeIndex].contains(name), field.isNil(in: row) { continue }
+                let bytes = try Self.value(field, part, row)
+                if bytes.isEmpty, reader.range(name).isEmpty { continue }
+                members.append((name, bytes.isEmpty ? Array("null".utf8) : bytes))
             }
-            let name = plan.fieldNames[shapeIndex][index]
-            let bytes = try Self.value(field, update.row)
-            if bytes.isEmpty, reader.range(name).isEmpty { continue }
-            members.append((name, bytes.isEmpty ? Array("null".utf8) : bytes))
         }
-        if plan.versionName >= 0 { members.append((plan.versionName, Array(String(update.version).utf8))) }
+        if plan.versionName >= 0, !shape.isJoin { members.append((plan.versionName, Array(String(update.version).utf8))) }
         var added: [UInt8] = []
         for (name, bytes) in members {
             let range = reader.range(name)
             if range.isEmpty { added += Self.member(plan.names[name], bytes, style, after: true) } else { edits.append((range, bytes)) }
         }
         if !added.isEmpty { try add(added, to: update.record) }
-    }
-
-    /// A nested record cannot move to another: what the file has between its members would be another text.
-    private func checkOwner(_ update: RecordChanges.Update, _ field: RecordField) throws {
-        guard let relationship = field.relationship else { return }
-        let key = update.row.relatedIDs(relationship).first.map { RecordKey.text($0.reference) }
-        let name = image.plan.names.firstIndex(of: field.name) ?? 0
-        if key == NumberText.string(reader.cell(name).text) { return }
-        throw CoreDataError.make(
-            NSPersistentStoreSaveError, "\(update.row.knownObjectID) cannot move to another “\(relationship)”.",
-            reason: "Its record stands in that of its owner.", next: "Delete it, and insert a new object.",
-            info: [NSAffectedObjectsErrorKey: [update.row.knownObjectID]])
     }
 
     /// Adds members behind the last one of a record.
@@ -131,8 +154,8 @@ struct JSONEditor {
             + bytes
     }
 
-    /// Returns a value as JSON; nothing for nil.
-    private static func value(_ field: RecordField, _ row: Row) throws -> [UInt8] {
+    /// Returns a value as JSON, or one of the values of the key that a relationship leads to; nothing for nil.
+    private static func value(_ field: RecordField, _ part: Int, _ row: Row) throws -> [UInt8] {
         switch field.role {
         case .attribute(let codec):
             var text: [UInt8] = []
@@ -143,7 +166,12 @@ struct JSONEditor {
             }
         case .toOne:
             guard let relationship = field.relationship, let id = row.relatedIDs(relationship).first else { return [] }
-            return key(RecordKey.text(id.reference))
+            guard let parts = CompositeKey.parts(RecordKey.text(id.reference), count: field.columns.count) else {
+                throw CoreDataError.make(
+                    NSPersistentStoreSaveError, "“\(relationship)” of \(row.knownObjectID) cannot be written.",
+                    reason: "The key of \(id) has not \(field.columns.count) values.", next: "Correct the layout.")
+            }
+            return key(parts[part])
         case .list:
             guard let relationship = field.relationship else { return [] }
             let keys = row.relatedIDs(relationship).map { key(RecordKey.text($0.reference)) }
@@ -183,9 +211,9 @@ struct JSONEditor {
         }
         for (list, insertions) in additions {
             let staying = (elements[list] ?? []).filter { !deleted.contains($0) }
-            try add(insertions, to: structure.lists[list], elements[list] ?? [], staying)
+            try add(try insertions.map { try record($0) }, to: structure.lists[list], elements[list] ?? [], staying)
         }
-        for (owner, name, insertions) in missing { try addList(name, to: owner, insertions) }
+        for (owner, name, insertions) in missing { try addList(name, to: owner, try insertions.map { try record($0) }) }
     }
 
     /// Returns where a new record goes: the record that it stands in (-1 for the document, nil for a new record), and the list there.
@@ -193,9 +221,9 @@ struct JSONEditor {
         guard let owner = shape.owner else { return (-1, structure.lists.first?.name == "" ? "" : shape.file) }
         guard let key = ownerKey(of: insertion, shape) else {
             throw CoreDataError.make(
-                NSPersistentStoreSaveError, "\(insertion.row.knownObjectID) has no “\(owner.field)”.",
+                NSPersistentStoreSaveError, "A new “\(shape.entity)” has no “\(owner.field)”.",
                 reason: "Its record stands in that of its owner.", next: "Set the relationship before the object is saved.",
-                info: [NSAffectedObjectsErrorKey: [insertion.row.knownObjectID]])
+                info: [NSAffectedObjectsErrorKey: insertion.row.map { [$0.knownObjectID] } ?? []])
         }
         for record in 0..<image.count where owner.entity.map({ image.shape(record).entity.isKindOf(entity: $0) }) ?? false {
             try reader.open(record)
@@ -205,8 +233,10 @@ struct JSONEditor {
     }
 
     private func ownerKey(of insertion: RecordChanges.Insertion, _ shape: RecordShape) -> String? {
-        guard let relationship = shape.fields.first(where: { $0.name == shape.owner?.field })?.relationship else { return nil }
-        return insertion.row.relatedIDs(relationship).first.map { RecordKey.text($0.reference) }
+        guard let relationship = shape.fields.first(where: { $0.name == shape.owner?.field })?.relationship, let row = insertion.row else {
+            return nil
+        }
+        return row.relatedIDs(relationship).first.map { RecordKey.text($0.reference) }
     }
 
     private mutating func remove(_ deleted: Set<Int>, from elements: [Int], _ list: JSONStructure.List) throws {
@@ -233,9 +263,8 @@ struct JSONEditor {
     }
 
     private mutating func add(
-        _ insertions: [RecordChanges.Insertion], to list: JSONStructure.List, _ elements: [Int], _ staying: [Int]
+        _ texts: [[UInt8]], to list: JSONStructure.List, _ elements: [Int], _ staying: [Int]
     ) throws {
-        let texts = try insertions.map { try record($0) }
         let isInline = !image.text.string(list.open..<list.close).contains("\n") && !elements.isEmpty
         let indentation = indentation(at: list.open)
         var between = isInline ? ", " : ",\n" + indentation + "  "
@@ -261,8 +290,7 @@ struct JSONEditor {
     }
 
     /// Adds a list that its owner or the document does not have yet.
-    private mutating func addList(_ name: String, to owner: Int, _ insertions: [RecordChanges.Insertion]) throws {
-        let texts = try insertions.map { try record($0) }
+    private mutating func addList(_ name: String, to owner: Int, _ texts: [[UInt8]]) throws {
         let bytes = [0x5B] + Array(texts.joined(separator: ", ".utf8)) + [0x5D]
         if owner >= 0 { return try add(Self.member(name, bytes, style, after: true), to: owner) }
         var scanner = try JSONScanner(image.text.buffer)
@@ -293,16 +321,18 @@ struct JSONEditor {
         var members: [(name: String, bytes: [UInt8])] = []
         let hasEntity = plan.shapes.filter { $0.file == shape.file && $0.nestedName == shape.nestedName }.count > 1
         if hasEntity { members.append((plan.names[plan.entityName], Array(JSONValue.string(shape.entityText).description.utf8))) }
-        if !structure.isKeyless, shape.keyField == nil { members.append((shape.keyName, Self.key(insertion.key))) }
-        if plan.versionName >= 0 { members.append((plan.names[plan.versionName], Array(String(insertion.version).utf8))) }
+        if !structure.isKeyless, shape.keyField == nil, shape.keyColumns.count == 1 {
+            members.append((shape.keyName, Self.key(insertion.key)))
+        }
+        for (name, text) in insertion.texts.sorted(by: { $0.key < $1.key }) { members.append((plan.names[name], Self.key(text))) }
+        if plan.versionName >= 0, !shape.isJoin { members.append((plan.names[plan.versionName], Array(String(insertion.version).utf8))) }
         for field in shape.fields where field.name != shape.owner?.field {
-            if field === shape.keyField {
-                let value = try Self.value(field, insertion.row)
-                members.append((field.name, value.isEmpty ? Self.key(insertion.key) : value))
-                continue
+            guard let row = insertion.row else { break }
+            for (part, column) in field.columns.enumerated() {
+                var bytes = try Self.value(field, part, row)
+                if bytes.isEmpty, field === shape.keyField { bytes = Self.key(insertion.key) }
+                if !bytes.isEmpty, !members.contains(where: { $0.name == column }) { members.append((column, bytes)) }
             }
-            let bytes = try Self.value(field, insertion.row)
-            if !bytes.isEmpty { members.append((field.name, bytes)) }
         }
         for nested in try nestedLists(in: insertion, shape) { members.append(nested) }
         var text: [UInt8] = [0x7B]
@@ -329,6 +359,7 @@ struct JSONEditor {
 extension JSONFormat {
     func text(of image: RecordImage, changed changes: RecordChanges) throws -> [UInt8] {
         do {
+            if let moving = try JSONMoving(self, image, changes) { return try moving.text() }
             var editor = try JSONEditor(image, structure(of: image), changes)
             return try editor.text()
         } catch let mistake as FileMistake {

@@ -26,7 +26,8 @@ extension RecordShape {
 
 /// Reads the records of a JSON file.
 final class JSONRecordReader: RecordReader {
-    private let image: RecordImage
+    // The image owns its readers, and whoever makes another has the image: it lives longer, and must not be held by what it holds.
+    private unowned(unsafe) let image: RecordImage
     private let structure: JSONStructure
     private let table: JSONKeyTable
     private var scanner: JSONScanner
@@ -42,8 +43,8 @@ final class JSONRecordReader: RecordReader {
     init(_ image: RecordImage, _ structure: JSONStructure) {
         self.image = image
         self.structure = structure
-        table = JSONKeyTable(image.plan.names)
-        ranges = Array(repeating: 0..<0, count: image.plan.names.count)
+        table = JSONKeyTable(Array(image.plan.columns))
+        ranges = Array(repeating: 0..<0, count: image.plan.columnCount)
         kinds = Array(repeating: .null, count: ranges.count)
         do {
             scanner = try JSONScanner(image.text.buffer)
@@ -84,6 +85,7 @@ final class JSONRecordReader: RecordReader {
 
     func cell(_ name: Int) -> Cell {
         if let owner = ownerKey(name) { return owner }
+        if name >= ranges.count { return composite(name) }
         let range = ranges[name]
         if range.isEmpty { return .absent }
         let text = UnsafeRawBufferPointer(rebasing: image.text.buffer[range])
@@ -94,6 +96,15 @@ final class JSONRecordReader: RecordReader {
         case .null: return Cell(kind: .null, text: text)
         case .object, .array: return Cell(kind: .container, text: text)
         }
+    }
+
+    /// The cell of a key of several members.
+    private func composite(_ name: Int) -> Cell {
+        guard let memory = CompositeKey.cell(image.plan.parts(name).lazy.map { self.cell($0) }), let start = memory.baseAddress else {
+            return .absent
+        }
+        scratch.append(start)
+        return Cell(kind: .quoted, text: UnsafeRawBufferPointer(memory))
     }
 
     /// The key of the record that a nested record stands in, as the cell of the relationship to it.
@@ -119,7 +130,10 @@ final class JSONRecordReader: RecordReader {
         return Cell(kind: .quoted, text: UnsafeRawBufferPointer(start: memory, count: text.count))
     }
 
-    func place(_ name: Int) -> Int { ranges[name].isEmpty ? start : ranges[name].lowerBound }
+    func place(_ name: Int) -> Int {
+        let range = ranges[image.plan.parts(name)[0]]
+        return range.isEmpty ? start : range.lowerBound
+    }
 
     /// The place of a value in the text; empty where the record has none.
     func range(_ name: Int) -> Range<Int> { ranges[name] }

@@ -2,7 +2,8 @@
 ///
 /// Without a layout, each entity without superentity has a file of its name, with its subentities; attributes and to-one relationships are
 /// columns (in JSON, members) of their names, and `id` is the key. The user info of a model says the same as a layout, which has precedence:
-/// `fileName` and `fileKey` of an entity, `fileColumn` and `fileFormat` of a property.
+/// `fileName` and `fileKey` (or, with commas, `fileKeys`) of an entity, `fileColumn`, `fileColumns` and `fileFormat` of a property, and `joinFile`,
+/// `joinOwner`, `joinMember` and `joinOrder` of a relationship.
 ///
 /// ```swift
 /// var layout = FileLayout()
@@ -44,16 +45,45 @@ public struct EntityLayout: Hashable, Sendable {
     public var entityText: String?
     /// The column of the key; nil for `id`. A file without that column has objects that are known by their place: see the article.
     public var key: String?
+    /// The columns of a key that consists of several; empty for one of a single column, ``key``.
+    public var keys: [String] = []
     /// In JSON, the to-one relationship to the object in whose record those of this entity stand, as elements of the inverse; nil for
     /// records in a list of their own. An owner and its elements share a file: give both entities one ``file``, or use one document.
     public var owner: String?
     /// The columns by property.
     public var columns: [String: String] = [:]
+    /// The columns of to-one relationships to objects whose key has several columns, by property, in the order of those. A relationship that
+    /// is not named here has a single column, with the parts of the key between slashes.
+    public var referenceColumns: [String: [String]] = [:]
+    /// The join files of many-to-many relationships, by property. Name one side of a relationship; the other follows.
+    public var joins: [String: JoinLayout] = [:]
     /// The formats of dates by property.
     public var formats: [String: String] = [:]
 
     /// Creates a layout that follows from the names in the model.
     public init() {}
+}
+
+/// A file with a record for each pair of related objects, as tables in a database have it; in a JSON document, a list.
+///
+/// ```swift
+/// // playlist,song,position
+/// layout["Playlist"].joins["songs"] = JoinLayout(file: "playlist_song", owner: ["playlist"], member: ["song"], order: "position")
+/// ```
+public struct JoinLayout: Hashable, Sendable {
+    /// The name of the file or list.
+    public var file: String
+    /// The columns with the key of the object that has the relationship.
+    public var owner: [String]
+    /// The columns with the key of the related object.
+    public var member: [String]
+    /// The column with the place of the related object, a number; required by an ordered relationship.
+    public var order: String?
+
+    /// Creates the layout of a join file.
+    public init(file: String, owner: [String], member: [String], order: String? = nil) {
+        (self.file, self.owner, self.member, self.order) = (file, owner, member, order)
+    }
 }
 
 /// What was left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.

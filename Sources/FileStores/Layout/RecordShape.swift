@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ObjectGraph
+@_spi(Stores) internal import ObjectGraph
 
 /// A property of an entity that files have under a name of its own.
 // Immutable.
@@ -13,19 +13,29 @@ final class RecordField: @unchecked Sendable {
     }
 
     let property: NSPropertyDescription
-    let name: String
+    /// The columns: one, or several of a relationship to objects whose key has as many.
+    let columns: [String]
     let role: Role
     let place: RowPlace
 
-    init(_ property: NSPropertyDescription, _ name: String, _ role: Role, _ place: RowPlace) {
-        (self.property, self.name, self.role, self.place) = (property, name, role, place)
+    init(_ property: NSPropertyDescription, _ columns: [String], _ role: Role, _ place: RowPlace) {
+        (self.property, self.columns, self.role, self.place) = (property, columns, role, place)
     }
 
+    /// The columns as one name.
+    var name: String { columns.joined(separator: "/") }
+
     var relationship: NSRelationshipDescription? { property as? NSRelationshipDescription }
+
+    /// Whether a row has no value of the property.
+    func isNil(in row: Row) -> Bool {
+        if let relationship { return row.relatedIDs(relationship).isEmpty }
+        return row.isNil(at: row.layout.slots[property.slotIndex])
+    }
 }
 
 /// The form of the records of one entity.
-// Immutable but for `writer`, which is used under the store's lock.
+// Immutable but for `writer`, which is made and used under the store's lock.
 final class RecordShape: @unchecked Sendable {
     struct Owner {
         let entity: NSEntityDescription?
@@ -45,17 +55,25 @@ final class RecordShape: @unchecked Sendable {
     /// The record in which the records stand, in JSON: its entity, the list there, and the name of the relationship to it. Nil for records of
     /// their own list.
     let owner: Owner?
-    let keyName: String
+    /// The columns of the key.
+    let keyColumns: [String]
     /// Whether the layout or the model names the key.
     let hasChosenKey: Bool
-    /// The attribute that the key is; nil where the model has none.
+    /// The attribute that the key is; nil where the model has none, and for a key of several columns.
     let keyField: RecordField?
+    /// The properties that have the values of the key, by its columns: the field, and which of its columns it is.
+    let keyParts: [[(field: RecordField, part: Int)]]
+    /// The columns of what is no property: of a join file, those of both objects, and of their order.
+    let otherColumns: [[String]]
+    /// Whether the records are pairs of related objects, and not objects.
+    let isJoin: Bool
     /// Writes the rows of the entity.
-    let writer: PackedRowWriter
+    private(set) lazy var writer = PackedRowWriter(entity)
 
     init(
         _ entity: NSEntityDescription, entityText: String, file: String, fields: [RecordField],
-        derived: [(relationship: NSRelationshipDescription, place: RowPlace)], owner: Owner?, keyName: String, hasChosenKey: Bool
+        derived: [(relationship: NSRelationshipDescription, place: RowPlace)], owner: Owner?, keyColumns: [String], hasChosenKey: Bool,
+        otherColumns: [[String]] = []
     ) {
         self.entity = entity
         root = entity.rootEntity
@@ -64,11 +82,18 @@ final class RecordShape: @unchecked Sendable {
         self.fields = fields
         self.derived = derived
         self.owner = owner
-        self.keyName = keyName
+        self.keyColumns = keyColumns
         self.hasChosenKey = hasChosenKey
-        keyField = fields.first { $0.name == keyName }
-        writer = PackedRowWriter(entity)
+        self.otherColumns = otherColumns
+        isJoin = !otherColumns.isEmpty
+        keyField = keyColumns.count > 1 ? nil : fields.first { $0.columns == keyColumns }
+        keyParts = keyColumns.map { column in
+            fields.compactMap { field in field.columns.firstIndex(of: column).map { (field, $0) } }
+        }
     }
+
+    /// The columns of the key as one name.
+    var keyName: String { keyColumns.joined(separator: "/") }
 }
 
 extension NSEntityDescription {

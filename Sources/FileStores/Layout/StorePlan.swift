@@ -7,11 +7,21 @@ final class FilePlan: Sendable {
     let shapes: [RecordShape]
     /// Whether records say of which entity they are.
     let hasEntityColumn: Bool
-    /// All names that records have values under, without repetition, in the order of a new file.
+    /// All names that records have values under, without repetition, in the order of a new file; behind them, those of several together.
     let names: [String]
+    /// The number of names that are columns (in JSON, members).
+    let columnCount: Int
+    /// The names that the others consist of, by index from ``columnCount``.
+    let composites: [[Int]]
     /// The indexes of names: those of the fields by shape, of the keys by shape, of the entity and of the version; -1 for none.
     let fieldNames: [[Int]]
     let keyNames: [Int]
+    /// Those of ``RecordShape/otherColumns``.
+    let otherNames: [[Int]]
+    /// What a new record has under each column, by shape: the field, and which of its columns it is; -1 for none.
+    let writers: [[[(field: Int, part: Int)]]]
+    /// The columns that several properties, or a property and the key of several columns, have in common, by shape.
+    let sharedNames: [Set<Int>]
     let entityName: Int
     let versionName: Int
 
@@ -20,17 +30,54 @@ final class FilePlan: Sendable {
         self.shapes = shapes
         hasEntityColumn = shapes.count > 1
         var names: [String] = []
+        var composites: [[Int]] = []
         func index(_ name: String) -> Int {
             if let known = names.firstIndex(of: name) { return known }
             names.append(name)
             return names.count - 1
         }
+        let isJoin = shapes.allSatisfy(\.isJoin)
         entityName = hasEntityColumn ? index(layout.entityColumn) : -1
-        keyNames = shapes.map { index($0.keyName) }
-        versionName = layout.versionColumn.map(index) ?? -1
-        fieldNames = shapes.map { $0.fields.map { index($0.name) } }
+        for shape in shapes { for column in shape.keyColumns { _ = index(column) } }
+        versionName = isJoin ? -1 : layout.versionColumn.map(index) ?? -1
+        for shape in shapes { for column in shape.otherColumns.joined() { _ = index(column) } }
+        for shape in shapes { for column in shape.fields.flatMap(\.columns) { _ = index(column) } }
+        let columnCount = names.count
+        func index(_ columns: [String]) -> Int {
+            if columns.count == 1 { return index(columns[0]) }
+            let parts = columns.map { index($0) }
+            if let known = composites.firstIndex(of: parts) { return known + columnCount }
+            composites.append(parts)
+            names.append(columns.joined(separator: "/"))
+            return names.count - 1
+        }
+        keyNames = shapes.map { index($0.keyColumns) }
+        fieldNames = shapes.map { $0.fields.map { index($0.columns) } }
+        otherNames = shapes.map { $0.otherColumns.map { index($0) } }
+        let columns = Array(names.prefix(columnCount))
+        writers = shapes.map { shape in
+            columns.map { column in
+                shape.fields.indices.compactMap { field in shape.fields[field].columns.firstIndex(of: column).map { (field, $0) } }
+            }
+        }
+        sharedNames = zip(shapes, writers).map { shape, writers in
+            Set(
+                columns.indices.filter {
+                    writers[$0].count > 1 || shape.keyColumns.count > 1 && !writers[$0].isEmpty && shape.keyColumns.contains(columns[$0])
+                })
+        }
         self.names = names
+        self.composites = composites
+        self.columnCount = columnCount
     }
+
+    var hasSharedNames: Bool { sharedNames.contains { !$0.isEmpty } }
+
+    /// The names that are columns (in JSON, members).
+    var columns: ArraySlice<String> { names.prefix(columnCount) }
+
+    /// The columns that a name stands for, by index.
+    func parts(_ name: Int) -> [Int] { name < columnCount ? [name] : composites[name - columnCount] }
 
     func shapeIndex(_ text: UnsafeRawBufferPointer) -> Int? {
         shapes.firstIndex { $0.entityText.utf8.count == text.count && $0.entityText.utf8.elementsEqual(text) }
@@ -42,6 +89,7 @@ final class FilePlan: Sendable {
 /// Decides, for the entities of a store, which files have which properties under which names.
 final class StorePlan: Sendable {
     let files: [FilePlan]
+    let joins: [JoinPlan]
     let layout: FileLayout
     let isJSON: Bool
 
@@ -60,7 +108,8 @@ final class StorePlan: Sendable {
         let concrete = entities.filter { !$0.isAbstract }
         var shapes: [String: [RecordShape]] = [:]
         var order: [String] = []
-        let sides = RelationshipSides(layout, wholeFile: isJSON ? nil : wholeFile, knownNames: knownNames)
+        joins = try JoinPlan.all(concrete, layout)
+        let sides = RelationshipSides(layout, joins, wholeFile: isJSON ? nil : wholeFile, knownNames: knownNames)
         for entity in concrete {
             let list = Self.file(of: entity, layout)
             let file = wholeFile ?? list
@@ -68,7 +117,24 @@ final class StorePlan: Sendable {
             if shapes[file] == nil { order.append(file) }
             shapes[file, default: []].append(shape)
         }
+        for join in joins {
+            if wholeFile != nil, !isJSON {
+                throw JoinPlan.failure(join.relationship, "The store is one file. A join file is another.", next: "Use a folder.")
+            }
+            if concrete.contains(where: { Self.file(of: $0, layout) == join.shape.file }) {
+                throw JoinPlan.failure(
+                    join.relationship, "“\(join.shape.file)” is that of an entity.", next: "Give the join file a name of its own.")
+            }
+            let file = wholeFile ?? join.shape.file
+            if shapes[file] == nil { order.append(file) }
+            shapes[file, default: []].append(join.shape)
+        }
         files = order.map { FilePlan($0, shapes[$0] ?? [], layout) }
+        for join in joins {
+            for (index, file) in files.enumerated() {
+                if let shape = file.shapes.firstIndex(where: { $0 === join.shape }) { join.locate(index, shape) }
+            }
+        }
     }
 
     static func file(of entity: NSEntityDescription, _ layout: FileLayout) -> String {
@@ -92,12 +158,23 @@ final class StorePlan: Sendable {
             entity: destination, list: column(of: inverse, in: destination, layout), field: column(of: relationship, in: entity, layout))
     }
 
-    /// Returns the name of the key that was chosen; nil where none was.
-    static func key(of entity: NSEntityDescription, _ layout: FileLayout) -> String? {
+    /// Returns the columns of the key that was chosen; nil where none was.
+    static func key(of entity: NSEntityDescription, _ layout: FileLayout) -> [String]? {
         for entity in entity.withSuperentities {
-            if let key = layout.entities[entity.name ?? ""]?.key ?? entity.userInfo?["fileKey"] as? String { return key }
+            let chosen = layout.entities[entity.name ?? ""]
+            if let keys = chosen?.keys, !keys.isEmpty { return keys }
+            if let key = chosen?.key { return [key] }
+            if let keys = listedNames(entity.userInfo?["fileKeys"]) { return keys }
+            if let key = entity.userInfo?["fileKey"] as? String { return [key] }
         }
         return nil
+    }
+
+    /// Returns the names in an entry of user info, which has commas between them; nil where it has none.
+    static func listedNames(_ text: Any?) -> [String]? {
+        guard let text = text as? String else { return nil }
+        let names = text.split(separator: ",").map { String($0.drop(while: { $0 == " " })) }
+        return names.isEmpty ? nil : names
     }
 
     static func column(of property: NSPropertyDescription, in entity: NSEntityDescription, _ layout: FileLayout) -> String {
@@ -105,6 +182,26 @@ final class StorePlan: Sendable {
             if let column = layout.entities[entity.name ?? ""]?.columns[property.name] { return column }
         }
         return property.userInfo?["fileColumn"] as? String ?? property.name
+    }
+
+    /// Returns the columns of a to-one relationship.
+    ///
+    /// - Throws: Code 134020 where the key of the related objects has another number of columns.
+    static func referenceColumns(
+        of relationship: NSRelationshipDescription, in entity: NSEntityDescription, _ layout: FileLayout
+    ) throws -> [String] {
+        let chosen = entity.withSuperentities.lazy.compactMap { layout.entities[$0.name ?? ""]?.referenceColumns[relationship.name] }.first
+        guard let columns = chosen ?? listedNames(relationship.userInfo?["fileColumns"]) else {
+            return [column(of: relationship, in: entity, layout)]
+        }
+        let key = relationship.destinationEntity.flatMap { Self.key(of: $0, layout) } ?? ["id"]
+        guard key.count == columns.count, Set(columns).count == columns.count else {
+            throw CoreDataError.make(
+                NSPersistentStoreIncompatibleSchemaError, "“\(relationship)” has the columns \(columns.joined(separator: ", ")).",
+                reason: "The key of “\(relationship.destinationEntity?.name ?? "")” has \(key.joined(separator: ", ")).",
+                next: "Name one for each of them, in their order.")
+        }
+        return columns
     }
 
     private static func shape(
@@ -116,29 +213,30 @@ final class StorePlan: Sendable {
         for (property, place) in zip(entity.frozenParts.properties, entity.rowPlaces) where !property.isTransient {
             let name = column(of: property, in: entity, layout)
             if let attribute = property as? NSAttributeDescription {
-                let format = entity.withSuperentities.lazy.compactMap { layout.entities[$0.name ?? ""]?.formats[property.name] }.first
                 let codec = try ValueCodec(
-                    attribute, spelling, format: format ?? property.userInfo?["fileFormat"] as? String, isJSON: isJSON)
-                fields.append(RecordField(property, name, .attribute(codec), place))
+                    attribute, spelling, format: format(of: attribute, in: entity, layout), isJSON: isJSON)
+                fields.append(RecordField(property, [name], .attribute(codec), place))
             } else if let relationship = property as? NSRelationshipDescription {
                 if try sides.isInRecords(relationship) {
-                    fields.append(RecordField(property, name, relationship.isToMany ? .list : .toOne, place))
+                    let columns = relationship.isToMany ? [name] : try referenceColumns(of: relationship, in: entity, layout)
+                    fields.append(RecordField(property, columns, relationship.isToMany ? .list : .toOne, place))
                 } else {
                     derived.append((relationship, place))
                 }
             }
         }
-        let names = fields.map(\.name)
+        // Only columns of references that have several may be those of others, too.
+        let names = fields.filter { $0.columns.count == 1 }.map(\.name)
         if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "Two properties of “\(entity)” have the column “\(twice)”.",
                 next: "Give each its own in the layout.")
         }
         let text = layout.entities[entity.name ?? ""]?.entityText ?? entity.name ?? "?"
-        let key = key(of: entity, layout)
+        let key = Self.key(of: entity, layout)
         let owner = isJSON ? try owner(of: entity, layout) : nil
         return RecordShape(
-            entity, entityText: text, file: file, fields: fields, derived: derived, owner: owner, keyName: key ?? "id",
+            entity, entityText: text, file: file, fields: fields, derived: derived, owner: owner, keyColumns: key ?? ["id"],
             hasChosenKey: key != nil)
     }
 }
@@ -146,17 +244,19 @@ final class StorePlan: Sendable {
 /// Decides which side of a relationship is in the records; the other follows from it.
 private struct RelationshipSides {
     private let layout: FileLayout
+    private let joins: [JoinPlan]
     private let wholeFile: String?
     private let knownNames: [String: Set<String>]
 
-    init(_ layout: FileLayout, wholeFile: String?, knownNames: [String: Set<String>]) {
-        (self.layout, self.wholeFile, self.knownNames) = (layout, wholeFile, knownNames)
+    init(_ layout: FileLayout, _ joins: [JoinPlan], wholeFile: String?, knownNames: [String: Set<String>]) {
+        (self.layout, self.joins, self.wholeFile, self.knownNames) = (layout, joins, wholeFile, knownNames)
     }
 
     /// Returns whether the records of the relationship's entity have its keys.
     ///
     /// - Throws: Code 134020 where an existing file has both sides, which may contradict each other.
     func isInRecords(_ relationship: NSRelationshipDescription) throws -> Bool {
+        if joins.contains(where: { $0.side(of: relationship) != nil }) { return false }
         guard let inverse = relationship.storedInverse, inverse !== relationship else { return true }
         if isOwner(relationship) { return true }
         if isOwner(inverse) { return false }
@@ -181,12 +281,16 @@ private struct RelationshipSides {
     private func isKnown(_ relationship: NSRelationshipDescription) -> Bool? {
         guard let entity = relationship.entity else { return nil }
         let file = wholeFile ?? StorePlan.file(of: entity, layout)
-        return knownNames[file].map { $0.contains(StorePlan.column(of: relationship, in: entity, layout)) }
+        let columns = (try? StorePlan.referenceColumns(of: relationship, in: entity, layout)) ?? []
+        return knownNames[file].map { known in columns.allSatisfy(known.contains) }
     }
 
     private func isChosen(_ relationship: NSRelationshipDescription) -> Bool {
         relationship.userInfo?["fileColumn"] is String
-            || relationship.entity?.withSuperentities.contains { layout.entities[$0.name ?? ""]?.columns[relationship.name] != nil }
+            || relationship.entity?.withSuperentities.contains {
+                layout.entities[$0.name ?? ""].map { $0.columns[relationship.name] != nil || $0.referenceColumns[relationship.name] != nil }
+                    ?? false
+            }
                 ?? false
     }
 

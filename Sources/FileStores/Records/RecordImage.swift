@@ -21,6 +21,10 @@ final class RecordImage: @unchecked Sendable {
     /// Whether all keys are whole numbers, so that a new object gets the next.
     var hasNumericKeys = true
     @exclusivity(unchecked) var index = KeyIndex(capacity: 0)
+    /// The index, where it is known before the records are found; nil where it is made of them.
+    var knownIndex: KeyIndex?
+    /// The record behind the one that was looked for last: mostly, objects are asked for in the order of the file.
+    @exclusivity(unchecked) var expected = 0
     /// Records that cannot be read, which count as not there.
     @exclusivity(unchecked) var skipped: Set<Int> = []
     /// What the format knows of the file.
@@ -84,17 +88,23 @@ struct RecordChanges {
     /// A record that gets other values.
     struct Update {
         let record: Int
-        let row: Row
+        /// The values; nil for a record of a join file.
+        let row: Row?
         /// The properties that have other values, by slot index.
         let changed: PropertySet
         let version: Int64
+        /// What is written under columns besides, by index of their names.
+        var texts: [Int: String] = [:]
     }
     /// A new record.
     struct Insertion {
         let shape: Int
         let key: String
-        let row: Row
+        /// The values; nil for a record of a join file.
+        let row: Row?
         let version: Int64
+        /// What is written under columns that no property writes, by index of their names.
+        var texts: [Int: String] = [:]
     }
 
     /// In the order of the records.
@@ -117,6 +127,8 @@ protocol RecordFormat: AnyObject, Sendable {
     func reader(of image: RecordImage) -> any RecordReader
     /// Returns the text of the file with changes.
     func text(of image: RecordImage, changed changes: RecordChanges) throws -> [UInt8]
+    /// Returns the text of the file as another version of the model has it.
+    func text(of image: RecordImage, migrated change: FormChange) throws -> [UInt8]
     /// Returns the text of a new file without records.
     func emptyText(_ plan: FilePlan) throws -> [UInt8]
     /// The form of a new file.
@@ -151,13 +163,18 @@ extension RecordFormat {
         }
         if key.isNil || key.text.isEmpty { throw FileMistake(offset: place, expected: "a key in “\(plan.names[plan.keyNames[shape]])”") }
         let root = plan.shapes[shape].root
+        if image.knownIndex != nil {
+            image.starts.append(start)
+            if plan.shapes.count > 1 { image.kinds.append(UInt16(shape)) }
+            return
+        }
         let hash = RecordKey.hash(key.text)
         if let other = try Self.insert(record, root, key.text, hash, image, reader) {
             let line = image.text.place(of: image.starts[other]).line
             throw FileMistake(
                 offset: place, expected: "a key of its own: line \(line) has “\(NumberText.string(key.text))”, too")
         }
-        if image.hasNumericKeys {
+        if image.hasNumericKeys, !plan.shapes[shape].isJoin {
             if case .integer(let number) = RecordKey.reference(key.text) {
                 image.lastNumber = max(image.lastNumber, number)
             } else {

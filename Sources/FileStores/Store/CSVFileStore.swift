@@ -57,18 +57,29 @@ final class CSVFileStore: RecordStore, @unchecked Sendable {
     override class var storeType: String { CSVStore.type }
     override class var fileExtension: String { "csv" }
 
-    override func prepare() throws {
-        let given = options?[CSVStore.optionsKey] as? FileStoreOptions ?? FileStoreOptions()
+    override class var optionsKey: String { CSVStore.optionsKey }
+
+    override func prepareFormat() throws {
+        let given = givenOptions
         if let mistake = given.dialect.mistake {
             throw CoreDataError.make(NSPersistentStoreOpenError, "The dialect cannot be used.", reason: mistake, next: "Correct it.")
         }
+        format = CSVFormat(given.dialect, given.layout)
+    }
+
+    override func namesInFiles(_ layout: FileLayout) throws -> [String: Set<String>] {
         let place = place
         var known: [String: Set<String>] = [:]
-        let names = place.file.map { [$0] } ?? Set(entities.map { StorePlan.file(of: $0, given.layout) }).sorted()
-        for name in names { known[name] = try columns(at: place.path(of: name), given.dialect).map(Set.init) }
-        format = CSVFormat(given.dialect, given.layout)
-        plan = try StorePlan(
-            entities, given.layout, given.dialect.values, isJSON: false, wholeFile: place.file, knownNames: known)
+        let names = place.file.map { [$0] } ?? Set(entities.map { StorePlan.file(of: $0, layout) }).sorted()
+        for name in names {
+            let path = place.path(of: name)
+            if let (text, _) = givenTexts[path] {
+                known[name] = try? Set(CSVFormat.columns(text, givenOptions.dialect).names)
+            } else {
+                known[name] = try columns(at: path, givenOptions.dialect).map(Set.init)
+            }
+        }
+        return known
     }
 
     /// Returns the columns of a file; nil where it is not there or empty. Nothing but its beginning is read.

@@ -46,22 +46,32 @@ final class JSONFileStore: RecordStore, @unchecked Sendable {
     override class var storeType: String { JSONStore.type }
     override class var fileExtension: String { "json" }
 
-    override func prepare() throws {
-        let given = options?[JSONStore.optionsKey] as? FileStoreOptions ?? FileStoreOptions()
-        var values = given.dialect.values
+    override class var optionsKey: String { JSONStore.optionsKey }
+    override class var isJSON: Bool { true }
+
+    override var spelling: ValueSpelling {
+        var values = givenOptions.dialect.values
         values.trueSpellings = ["true"]
         values.falseSpellings = ["false"]
+        return values
+    }
+
+    override func prepareFormat() throws { format = JSONFormat(isDocument: place.file != nil) }
+
+    override func namesInFiles(_ layout: FileLayout) throws -> [String: Set<String>] {
         let place = place
-        format = JSONFormat(isDocument: place.file != nil)
         var known: [String: Set<String>] = [:]
-        if let file = place.file {
-            try Self.collectNames(at: place.path(of: file), list: nil, &known)
-        } else {
-            for name in Set(entities.map { StorePlan.file(of: $0, given.layout) }) {
-                try Self.collectNames(at: place.path(of: name), list: name, &known)
+        let files = place.file.map { [$0] } ?? Set(entities.map { StorePlan.file(of: $0, layout) }).sorted()
+        for name in files {
+            let path = place.path(of: name)
+            let list = place.file == nil ? name : nil
+            if let (text, _) = givenTexts[path] {
+                try Self.collectNames(in: text, path, list: list, &known)
+            } else {
+                try Self.collectNames(at: path, list: list, &known)
             }
         }
-        plan = try StorePlan(entities, given.layout, values, isJSON: true, wholeFile: place.file, knownNames: known)
+        return known
     }
 
     /// Collects the names of members that records have, by list.
@@ -75,6 +85,10 @@ final class JSONFileStore: RecordStore, @unchecked Sendable {
             let (line, column) = error.text.place(of: error.offset)
             throw FileError.make(path, line: line, column: column, expected: error.expected)
         }
+        try collectNames(in: text, path, list: list, &known)
+    }
+
+    private static func collectNames(in text: TextBytes, _ path: String, list: String?, _ known: inout [String: Set<String>]) throws {
         if text.buffer.allSatisfy({ $0 == 0x20 || 0x09...0x0D ~= $0 }) { return }
         do throws(JSONError) {
             var scanner = try JSONScanner(text.buffer)

@@ -8,10 +8,19 @@ extension RecordStore {
     /// Returns the file and the record of an object; nil where there is none.
     func record(of id: NSManagedObjectID) throws -> (file: Int, record: Int)? {
         guard let file = fileOfRoot[ObjectIdentifier(id.owningEntity.rootEntity)] else { return nil }
+        let image = images[file]
+        let expected = image.expected
+        if expected < image.rows.count, image.rows[expected].map({ $0.knownObjectID.isSame(as: id) }) ?? false {
+            image.expected = expected + 1
+            return (file, expected)
+        }
         let found = RecordKey.text(id.reference).withUTF8ForReading { text in
             Result { try record(in: file, root: id.owningEntity.rootEntity, key: UnsafeRawBufferPointer(text), of: id) }
         }
-        return try found.get().map { (file, $0) }
+        return try found.get().map {
+            image.expected = $0 + 1
+            return (file, $0)
+        }
     }
 
     /// Returns the record with a key; nil where there is none.
@@ -142,7 +151,7 @@ extension RecordStore {
     }
 
     /// Returns the ID of the object that a key leads to.
-    private func destination(
+    func destination(
         _ relationship: NSRelationshipDescription, _ key: UnsafeRawBufferPointer, _ image: RecordImage, _ place: Int
     ) throws -> NSManagedObjectID {
         let entity = relationship.destinationEntity.known("a relationship in use has a destination")
@@ -171,6 +180,7 @@ extension RecordStore {
 
     /// Returns the objects whose records refer to a record.
     func derivedIDs(_ relationship: NSRelationshipDescription, of record: Int, in file: Int) throws -> [NSManagedObjectID] {
+        if !plan.joins.isEmpty, let ids = try pairedIDs(relationship, of: record) { return ids }
         guard let inverse = relationship.storedInverse, let root = inverse.entity?.rootEntity,
             let others = fileOfRoot[ObjectIdentifier(root)]
         else { return [] }
@@ -249,37 +259,5 @@ struct InverseIndex {
     func members(of record: Int) -> ArraySlice<UInt32> {
         guard record + 1 < starts.count else { return [] }
         return list[Int(starts[record])..<Int(starts[record + 1])]
-    }
-}
-
-/// The records of a store as a table for fetches.
-final class RecordTable: RowTable {
-    private unowned let store: RecordStore
-    private var schemas: [ObjectIdentifier: RowSchema] = [:]
-
-    init(_ store: RecordStore) { self.store = store }
-
-    func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
-        guard let file = store.fileOfRoot[ObjectIdentifier(entity.rootEntity)] else { return }
-        let image = store.images[file]
-        let isWanted = image.plan.shapes.map { includingSubentities ? $0.entity.isKindOf(entity: entity) : $0.entity === entity }
-        for record in 0..<image.count where isWanted[image.shapeIndex(record)] {
-            if !image.skipped.isEmpty, image.skipped.contains(record) { continue }
-            try body(store.row(record, in: file))
-        }
-    }
-
-    func row(with id: NSManagedObjectID) throws -> Row? { try store.row(with: id) }
-
-    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
-        if !row.isUnknown(relationship) { return row.relatedIDs(relationship) }
-        return try store.relatedIDs(relationship, of: row.knownObjectID)
-    }
-
-    func schema(of entity: NSEntityDescription) -> RowSchema {
-        if let schema = schemas[ObjectIdentifier(entity)] { return schema }
-        let schema = RowSchema(entity: entity, table: self)
-        schemas[ObjectIdentifier(entity)] = schema
-        return schema
     }
 }

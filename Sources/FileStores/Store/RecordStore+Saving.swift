@@ -3,75 +3,22 @@ internal import Foundation
 internal import Predicates
 
 extension RecordStore {
-    // MARK: IDs
-
-    func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
-        try requestLock.withLock {
-            var given: Set<NSManagedObjectID> = []
-            return try new.map { object in
-                guard let file = fileOfRoot[ObjectIdentifier(object.entity.rootEntity)],
-                    let shape = images[file].plan.shapeIndex(of: object.entity)
-                else { throw notKept(object.entity) }
-                let key = try key(of: object, images[file].plan.shapes[shape], file)
-                let id = NSManagedObjectID(entity: object.entity, token: token, reference: RecordKey.reference(key))
-                guard given.insert(id).inserted, try record(of: id) == nil else {
-                    throw CoreDataError.make(
-                        NSManagedObjectConstraintMergeError, "“\(key)” is the key of another “\(object.entity)”.",
-                        reason: "The file knows its records by “\(images[file].plan.shapes[shape].keyName)”.",
-                        next: "Give the object another key, or save the deletion of the other first.")
-                }
-                return id
-            }
-        }
-    }
-
-    private func notKept(_ entity: NSEntityDescription) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreSaveError, "The store has no file for “\(entity)”.", next: "Check the configuration of the store.",
-            info: [NSAffectedStoresErrorKey: [self]])
-    }
-
-    /// Returns the key of a new object: the value of the attribute that is the key, or a new one.
-    private func key(of object: NewObject, _ shape: RecordShape, _ file: Int) throws -> String {
-        let image = images[file]
-        if image.isKeyless || image.count > 0 && image.hasNumericKeys && shape.keyField == nil { return nextNumber(file) }
-        if image.count == 0, format.isKeyless(image) { return nextNumber(file) }
-        guard let field = shape.keyField else { return UUID().uuidString }
-        if let row = object.row, let text = try Self.keyText(field, row) { return text }
-        guard let attribute = field.property as? NSAttributeDescription else { return UUID().uuidString }
-        switch attribute.attributeType {
-        case .stringAttributeType, .UUIDAttributeType: return UUID().uuidString
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return nextNumber(file)
-        default:
-            throw CoreDataError.make(
-                NSPersistentStoreSaveError, "A new “\(shape.entity)” has no key.", reason: "“\(attribute)” is nil.",
-                next: "Set it before the object is saved.")
-        }
-    }
-
-    private func nextNumber(_ file: Int) -> String {
-        givenNumbers[file] = max(givenNumbers[file], images[file].lastNumber) + 1
-        return String(givenNumbers[file])
-    }
-
-    /// Returns the key that a row has in the attribute for it; nil where that is nil.
-    private static func keyText(_ field: RecordField, _ row: Row) throws -> String? {
-        guard case .attribute(let codec) = field.role else { return nil }
-        var text: [UInt8] = []
-        if case .null = try codec.write(row, to: &text) { return nil }
-        return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
-    }
-
     // MARK: Saving
 
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         try requestLock.withLock {
             try FileCalls.locking(place.folder) {
                 if place.replacement.needsRecovery { try place.replacement.recover() }
-                try mergeOutsideChanges()
-                let parts = try collect(changes)
-                try checkUniqueness(changes)
-                return try write(changes, parts)
+                for _ in 0..<10 {
+                    try mergeOutsideChanges()
+                    let parts = try collect(changes)
+                    try checkUniqueness(changes)
+                    // What others have written in the last moment is merged, too.
+                    do { return try write(changes, parts) } catch is FileReplacement.OthersHaveWritten { continue }
+                }
+                throw CoreDataError.make(
+                    NSPersistentStoreSaveError, "The files at \(place.folder) were not written.",
+                    reason: "Another program writes them all the time.", next: "Save again.", info: [NSFilePathErrorKey: place.folder])
             }
         }
     }
@@ -91,7 +38,8 @@ extension RecordStore {
             newImages[index] = image
             files.append(
                 FileReplacement.File(
-                    name: place.fileName(image.plan.name), bytes: try bytes(of: image), mode: mode))
+                    name: place.fileName(image.plan.name), text: try encodedText(of: image), mode: mode,
+                    expected: .init(images[index].stamp)))
         }
         if let file = try changedMetadata() { files.append(file) }
         try place.replacement.replace(files)
@@ -100,7 +48,7 @@ extension RecordStore {
             images[index] = image
         }
         if !newImages.isEmpty {
-            inverses = [:]
+            forgetRelated()
             changeCount &+= 1
         }
         if uniqueness != nil {
@@ -140,6 +88,9 @@ extension RecordStore {
                 {
                     throw fixedKey(change.objectID, key)
                 }
+                if shape.keyColumns.count > 1 || images[file].plan.hasSharedNames {
+                    try checkColumns(change, row, file, record, shape)
+                }
                 parts[file].updates.append(
                     .init(record: record, row: row, changed: isLock ? PropertySet() : change.changed, version: row.version))
             }
@@ -153,6 +104,13 @@ extension RecordStore {
                 let shape = images[file].plan.shapeIndex(of: entity)
             else { throw notKept(entity) }
             let key = RecordKey.text(change.objectID.reference)
+            let kind = images[file].plan.shapes[shape]
+            if kind.keyColumns.count > 1, try Self.composedKey(kind, row) != key, let field = kind.keyParts.joined().first?.field {
+                throw fixedKey(change.objectID, field)
+            }
+            if images[file].plan.hasSharedNames, try checkSharedColumns(row, images[file].plan, shape, changed: nil) {
+                parts[file].completed.append(change.objectID)
+            }
             if let field = images[file].plan.shapes[shape].keyField {
                 let value = try Self.keyText(field, row)
                 if value == nil {
@@ -169,11 +127,36 @@ extension RecordStore {
             }
             parts[file].insertions.append(.init(shape: shape, key: key, row: row, version: row.version))
         }
+        try collectPairs(changes, &parts)
         for index in parts.indices {
-            parts[index].updates.sort { $0.record < $1.record }
+            // Mostly, they come in the order of the file.
+            let updates = parts[index].updates.indices
+            let isSorted = updates.dropFirst().allSatisfy { parts[index].updates[$0 - 1].record <= parts[index].updates[$0].record }
+            if !isSorted { parts[index].updates.sort { $0.record < $1.record } }
             parts[index].deletions.sort()
         }
         return parts
+    }
+
+    /// Throws where a change would give a record another key, or a column two values.
+    private func checkColumns(_ change: StoreChange, _ row: Row, _ file: Int, _ record: Int, _ shape: RecordShape) throws {
+        if shape.keyColumns.count > 1,
+            let changed = shape.keyParts.joined().first(where: { change.changed.contains($0.field.property.slotIndex) }),
+            try Self.composedKey(shape, row) != keyText(record, file)
+        {
+            throw fixedKey(change.objectID, changed.field)
+        }
+        let plan = images[file].plan
+        _ = try checkSharedColumns(row, plan, images[file].shapeIndex(record), changed: change.changed)
+        // Nil cannot be written where each column is that of something else.
+        for (field, names) in zip(shape.fields, plan.fieldNames[images[file].shapeIndex(record)])
+        where field.columns.count > 1 && change.changed.contains(field.property.slotIndex) && field.isNil(in: row) {
+            guard plan.parts(names).allSatisfy(plan.sharedNames[images[file].shapeIndex(record)].contains) else { continue }
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "“\(field.property)” of \(change.objectID) cannot be nil.",
+                reason: "Its columns are those of other properties, or of the key.", next: "Set those to nil, or delete the object.",
+                info: [NSAffectedObjectsErrorKey: [change.objectID]])
+        }
     }
 
     private func keyText(_ record: Int, _ file: Int) throws -> String { RecordKey.text(try id(record, in: file).reference) }
@@ -189,6 +172,11 @@ extension RecordStore {
     private func changedImage(_ old: RecordImage, _ changes: RecordChanges) throws -> RecordImage {
         let text = TextBytes(try format.text(of: old, changed: changes))
         let image = RecordImage(old.plan, path: old.path, text: text, form: old.form, stamp: nil)
+        // No record has another key then, and none another place.
+        if format.keepsOrder, !old.isKeyless, changes.insertions.isEmpty, changes.deletions.isEmpty, !plan.layout.skipsUnreadableRecords {
+            image.knownIndex = old.index
+            (image.lastNumber, image.hasNumericKeys) = (old.lastNumber, old.hasNumericKeys)
+        }
         // What could not be read before is still there.
         try format.scan(image, progress: nil, skip: plan.layout.skipsUnreadableRecords ? { _ in } : nil)
         guard image.count == old.count + changes.insertions.count - changes.deletions.count else {
@@ -266,9 +254,10 @@ extension RecordStore {
         }
     }
 
-    private func bytes(of image: RecordImage) throws -> [UInt8] {
+    func encodedText(of image: RecordImage) throws -> TextBytes {
+        if image.form.encoding == .utf8, !image.form.hasByteOrderMark { return image.text }
         do {
-            return try image.form.encoded(Array(image.text.buffer))
+            return TextBytes(try image.form.encoded(Array(image.text.buffer)))
         } catch {
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "The file at \(image.path) cannot be written.", reason: "Expected \(error.expected).",
@@ -277,7 +266,7 @@ extension RecordStore {
     }
 
     /// Returns the file of the metadata where it must be written.
-    private func changedMetadata() throws -> FileReplacement.File? {
+    func changedMetadata() throws -> FileReplacement.File? {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
         var wanted = metadata ?? [:]
@@ -290,93 +279,6 @@ extension RecordStore {
         let file = try place.metadataFile(wanted)
         metadata = wanted
         return file
-    }
-
-    // MARK: Changes of others
-
-    /// Reads the files that others have changed since, so that this save changes what they have written.
-    ///
-    /// Records that have other text have a new version, so that a save that changed them conflicts. Others are as they were.
-    func mergeOutsideChanges() throws {
-        var hasChanges = false
-        for index in images.indices where FileStamp(images[index].path) != images[index].stamp {
-            let old = images[index]
-            var report = FileReport()
-            let new = try read(old.plan, progress: nil, report: &report)
-            if new.text.buffer.elementsEqual(old.text.buffer), new.form == old.form {
-                old.stamp = new.stamp
-                continue
-            }
-            hasChanges = true
-            if new.isKeyless || old.isKeyless {
-                try compareByNumber(old, new)
-            } else {
-                try compareByKey(old, new)
-            }
-            images[index] = new
-        }
-        if !hasChanges { return }
-        inverses = [:]
-        uniqueness = nil
-        changeCount &+= 1
-        for (index, image) in images.enumerated() {
-            var report = FileReport()
-            try redecode(index, image, &report)
-        }
-    }
-
-    /// Checks all records of a changed file, as when it was opened.
-    private func redecode(_ index: Int, _ image: RecordImage, _ report: inout FileReport) throws {
-        image.rows = image.text.count <= plan.layout.keepsRowsUpTo ? Array(repeating: nil, count: image.count) : []
-        for record in 0..<image.count {
-            do { _ = try row(record, in: index) } catch {
-                guard plan.layout.skipsUnreadableRecords else { throw error }
-                image.skipped.insert(record)
-            }
-        }
-    }
-
-    private func compareByKey(_ old: RecordImage, _ new: RecordImage) throws {
-        new.bumps = Array(repeating: 0, count: new.count)
-        for record in 0..<old.count where !old.skipped.contains(record) {
-            guard let other = try Self.record(like: record, of: old, in: new, format) else { continue }
-            try note(old, record, new, other)
-        }
-    }
-
-    /// Records without keys are what they were only where all before them are.
-    private func compareByNumber(_ old: RecordImage, _ new: RecordImage) throws {
-        new.bumps = Array(repeating: 0, count: new.count)
-        // A deleted record leaves a gap, which the file does not show.
-        for record in 0..<min(old.numbers.count, new.numbers.count) { new.numbers[record] = old.numbers[record] }
-        var next = old.lastNumber
-        for record in min(old.numbers.count, new.numbers.count)..<new.numbers.count {
-            next += 1
-            new.numbers[record] = next
-        }
-        new.lastNumber = next
-        for record in 0..<min(old.count, new.count) { try note(old, record, new, record) }
-    }
-
-    private func note(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) throws {
-        let isSame =
-            try format.recordText(record, of: old).elementsEqual(format.recordText(other, of: new))
-            || haveSameValues(old, record, new, other)
-        new.bumps[other] = (old.bumps.isEmpty ? 0 : old.bumps[record]) + (isSame ? 0 : 1)
-    }
-
-    /// Whether two records have the same values, perhaps in other columns or other quotes.
-    private func haveSameValues(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) throws -> Bool {
-        let (before, after) = (old.walking ?? format.reader(of: old), new.walking ?? format.reader(of: new))
-        (old.walking, new.walking) = (before, after)
-        do {
-            try before.open(record)
-            try after.open(other)
-        } catch { return false }
-        return old.plan.names.indices.allSatisfy { name in
-            let (first, second) = (before.cell(name), after.cell(name))
-            return first.isNil == second.isNil && (first.isNil || first.text.elementsEqual(second.text))
-        }
     }
 }
 

@@ -3,6 +3,14 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// A store whose records are in text files that others edit, too.
 ///
 /// What it answers is what the files say: a save writes the files, and reads what it wrote. ``CSVFileStore`` and ``JSONFileStore`` say what the
@@ -17,11 +25,23 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     var fileOfRoot: [ObjectIdentifier: Int] = [:]
     /// The records by those that refer to them, by the relationship that is in the records; made on demand.
     var inverses: [ObjectIdentifier: InverseIndex] = [:]
+    /// The pairs of each join file, in the order of the plan; made on demand.
+    var pairs: [PairIndex?] = []
+    /// Whether keys have those of other objects, so that they must be known first.
+    private(set) lazy var hasKeysOfOthers = plan.files.contains { file in
+        file.shapes.contains { $0.keyColumns.count > 1 && $0.keyParts.joined().contains { $0.field.relationship != nil } }
+    }
     lazy var table = RecordTable(self)
     var uniqueness: UniquenessIndex?
     var changeCount = 0
     /// Numbers that were given to new objects, by file.
     var givenNumbers: [Int64] = []
+    /// The layout of an older version of the model, while files are migrated from it.
+    var former: FormerLayout?
+    /// The texts that files will have, by path, while they are migrated.
+    var givenTexts: [String: (text: TextBytes, form: TextForm)] = [:]
+    /// The names that the records of existing files have, by file (in a JSON document, by list).
+    private(set) var knownNames: [String: Set<String>] = [:]
     let instance = UUID()
     private let openingReport = LockedBox(FileReport())
 
@@ -38,8 +58,31 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     /// The ending of the names of files.
     class var fileExtension: String { stopProgram("A kind of store has an ending of names.") }
 
+    /// The dialect and the layout in the options.
+    var givenOptions: FileStoreOptions { options?[Self.optionsKey] as? FileStoreOptions ?? FileStoreOptions() }
+    /// The option that has them.
+    class var optionsKey: String { stopProgram("A kind of store has an option.") }
+    /// Makes the format.
+    func prepareFormat() throws { stopProgram("A kind of store makes its format.") }
+    /// Returns the names that the records of existing files have, by file (in a JSON document, by list).
+    func namesInFiles(_ layout: FileLayout) throws -> [String: Set<String>] { stopProgram("A kind of store knows names.") }
+    /// How values are written.
+    var spelling: ValueSpelling { givenOptions.dialect.values }
+    /// Whether the files are JSON.
+    class var isJSON: Bool { false }
+
     /// Makes the format and the plan from the options and the files that are there.
-    func prepare() throws { stopProgram("A kind of store makes its plan.") }
+    private func prepare() throws {
+        try prepareFormat()
+        knownNames = try namesInFiles(former?.withFiles ?? givenOptions.layout)
+        plan = try makePlan(knownNames: knownNames)
+    }
+
+    func makePlan(knownNames: [String: Set<String>]) throws -> StorePlan {
+        let layout = former?.withColumns(knownNames, wholeFile: Self.isJSON ? nil : place.file) ?? givenOptions.layout
+        return try StorePlan(
+            entities, layout, spelling, isJSON: Self.isJSON, wholeFile: place.file, knownNames: knownNames)
+    }
 
     // MARK: Opening
 
@@ -48,6 +91,10 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
             throw CoreDataError.make(
                 NSPersistentStoreOpenError, "The store has no file.", reason: "Its URL is \(url.map { "\($0)" } ?? "missing").",
                 next: "Give it the URL of a file or a folder.")
+        }
+        if !isReadOnly, place.file == nil, FileStamp(place.folder) == nil {
+            // The store is the folder: like a file, it is made where it is not there yet.
+            _ = mkdir(place.folder, 0o777)
         }
         guard FileStamp(place.folder)?.isDirectory == true else {
             throw CoreDataError.make(
@@ -83,6 +130,10 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
             let progress = Progress(totalUnitCount: max(1, total * 3))
             images = try plan.files.map { try read($0, progress: progress, report: &found) }
             givenNumbers = images.map(\.lastNumber)
+            forgetRelated()
+            for join in plan.joins where images[join.file].isKeyless {
+                throw JoinPlan.failure(join.relationship, "Records have no keys.", next: "Give each record its key.")
+            }
             for index in images.indices { try decodeAll(index, progress: progress, report: &found) }
             progress.completedUnitCount = progress.totalUnitCount
             report = found
@@ -104,6 +155,11 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     /// Reads a file and finds its records; one that is not there yet is empty.
     func read(_ file: FilePlan, progress: Progress?, report: inout FileReport) throws -> RecordImage {
         let path = path(of: file)
+        if let (text, form) = givenTexts[path] {
+            let image = RecordImage(file, path: path, text: text, form: form, stamp: nil)
+            try format.scan(image, progress: nil, skip: plan.layout.skipsUnreadableRecords ? { _ in } : nil)
+            return image
+        }
         guard FileStamp(path) != nil else {
             if isReadOnly {
                 throw CoreDataError.make(
@@ -140,6 +196,10 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
         if keeps { image.rows = [Row?](repeating: nil, count: image.count) }
         for record in 0..<image.count {
             do {
+                if image.shape(record).isJoin {
+                    try checkPair(record, in: index)
+                    continue
+                }
                 let row = try decodedRow(record, in: index)
                 if keeps { image.rows[record] = row }
             } catch let mistake as FileMistake {

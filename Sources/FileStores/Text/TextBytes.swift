@@ -1,11 +1,15 @@
+internal import ObjectGraph
+
 /// The content of a file in memory, as UTF-8.
-// Immutable once it is shared: nobody writes to the memory after `init`, which belongs to the instance and is freed with it.
+// Immutable once it is shared: nobody writes to the memory after `init`, which belongs to the instance, or to its array, and is freed with it.
 final class TextBytes: @unchecked Sendable {
     /// The first byte, behind a byte order mark.
     let start: UnsafeRawPointer
     /// The number of bytes.
     let count: Int
-    private let memory: UnsafeMutableRawPointer
+    private let memory: UnsafeMutableRawPointer?
+    /// The bytes, where they were given as an array: its storage does not move while nobody writes to it.
+    private let array: [UInt8]
 
     /// Takes over memory that was allocated by `UnsafeMutableRawPointer.allocate`.
     ///
@@ -15,17 +19,20 @@ final class TextBytes: @unchecked Sendable {
     ///   - count: The number of bytes, with those that are skipped.
     init(owning memory: UnsafeMutableRawPointer, skipping skipped: Int, count: Int) {
         self.memory = memory
+        array = []
         start = UnsafeRawPointer(memory + skipped)
         self.count = count - skipped
     }
 
-    convenience init(_ bytes: [UInt8]) {
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 8), alignment: 8)
-        bytes.withUnsafeBytes { if let base = $0.baseAddress { memory.copyMemory(from: base, byteCount: $0.count) } }
-        self.init(owning: memory, skipping: 0, count: bytes.count)
+    /// Takes over the bytes of an array.
+    init(_ bytes: [UInt8]) {
+        array = bytes.isEmpty ? [0] : bytes
+        start = array.withUnsafeBytes { $0.baseAddress }.known("an array with elements has storage")
+        count = bytes.count
+        memory = nil
     }
 
-    deinit { memory.deallocate() }
+    deinit { memory?.deallocate() }
 
     var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 

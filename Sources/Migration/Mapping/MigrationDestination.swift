@@ -95,15 +95,13 @@ struct MigrationDestination {
     func moveIntoPlace() throws {
         switch kind {
         case .direct: return
+        case .files(let files as any MovableStore.Type):
+            _ = try files.moveFiles(from: unfinished, to: url, options: options, replacing: nil)
         case .files(let files): try files.replaceFiles(at: url, options: options, from: unfinished, sourceOptions: options)
         case .atomic:
             try synchronize(unfinished)
             // An empty file may be there.
-            guard rename(unfinished.path, url.path) == 0 else {
-                throw CoreDataError.make(
-                    CocoaError.Code.fileWriteUnknown.rawValue, "The store cannot be moved to \(url.path).",
-                    reason: String(cString: strerror(errno)), info: [NSFilePathErrorKey: url.path])
-            }
+            try FileCalls.rename(unfinished, to: url)
             try synchronize(url.deletingLastPathComponent())
         }
         do { try removeUnfinished() } catch { Log.store.notice("The folder \(folder.path) stays: \(error.localizedDescription)") }
@@ -112,19 +110,8 @@ struct MigrationDestination {
     /// Syncs a file, or a folder and what is in it.
     private func synchronize(_ url: URL) throws {
         if url == unfinished, let files = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil) {
-            for case let file as URL in files { try synchronizeOne(file) }
+            for case let file as URL in files { try FileCalls.synchronize(file) }
         }
-        try synchronizeOne(url)
-    }
-
-    private func synchronizeOne(_ url: URL) throws {
-        let descriptor = open(url.path, O_RDONLY)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else {
-            throw CoreDataError.make(
-                CocoaError.Code.fileWriteUnknown.rawValue, "The file \(url.path) cannot be synced.",
-                reason: String(cString: strerror(errno)), info: [NSFilePathErrorKey: url.path])
-        }
+        try FileCalls.synchronize(url)
     }
 }

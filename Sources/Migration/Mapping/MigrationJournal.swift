@@ -221,7 +221,11 @@ private struct JournalReader {
 
     private mutating func numbers() -> [Int64]? {
         guard let count = number(), count >= 0, count <= (data.count - position) / 8 else { return nil }
-        return (0..<count).compactMap { _ in number().map(Int64.init) }
+        let start = position
+        position += count * 8
+        return data.withUnsafeBytes { bytes in
+            (0..<count).map { Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + $0 * 8, as: Int64.self)) }
+        }
     }
 
     private mutating func texts() -> [String]? {

@@ -73,16 +73,18 @@ extension MigrationRun {
             while step.position < objects.count {
                 let range = step.position..<min(step.position + manager.batchSize, objects.count)
                 try source.withObjects(objects[range], of: plan, [], in: manager.sourceContext) { batch in
+                    let time = BatchTime(manager.batchTime)
                     try work(plan) {
                         for object in batch {
+                            if time.isOver(after: step.position - range.lowerBound) { break }
                             try manager.checkCancellation()
                             try plan.policy.createDestinationInstances(forSource: object, in: plan.mapping, manager: manager)
+                            step.position += 1
                         }
                     }
-                    step.position = range.upperBound
                     try checkpoint(step)
                 }
-                refresh(range.count)
+                refresh(step.position - range.lowerBound)
             }
         }
         try work(plan) { try plan.policy.endInstanceCreation(forMapping: plan.mapping, manager: manager) }
@@ -104,8 +106,11 @@ extension MigrationRun {
             let (sources, destinations) = (associations[plan.index].sources[range], associations[plan.index].destinations[range])
             try source.withObjects(sources, of: plan, plan.prefetched, in: manager.sourceContext) { sources in
                 try Self.withObjects(destinations, in: manager.destinationContext) { destinations in
+                    let time = BatchTime(manager.batchTime)
                     try work(plan) {
                         for (offset, object) in destinations.enumerated() {
+                            if time.isOver(after: offset) { break }
+                            step.position = range.lowerBound + offset + 1
                             guard associations[plan.index].isFirst(range.lowerBound + offset) else { continue }
                             try manager.checkCancellation()
                             currentPair = (object, sources[offset])
@@ -113,11 +118,10 @@ extension MigrationRun {
                         }
                         currentPair = nil
                     }
-                    step.position = range.upperBound
                     try checkpoint(step)
                 }
             }
-            refresh(range.count)
+            refresh(step.position - range.lowerBound)
         }
         try work(plan) { try plan.policy.endRelationshipCreation(forMapping: plan.mapping, manager: manager) }
         step.isEnded = true
@@ -132,8 +136,14 @@ extension MigrationRun {
                 try plan.policy.end(plan.mapping, manager: manager)
             }
         }
-        try checkpoint(MigrationStep(pass: .validation, mapping: plans.count, position: 0, isEnded: true))
-        try validation.run()
+        // What a policy has changed now is validated again.
+        let isGoingOn = resumed?.pass == .validation && resumed?.isEnded == false && !manager.destinationContext.hasChanges
+        let start = isGoingOn ? (entity: resumed?.mapping ?? 0, position: resumed?.position ?? 0) : (0, 0)
+        if !isGoingOn { try checkpoint(MigrationStep(pass: .validation, mapping: plans.count, position: 0, isEnded: true)) }
+        let validation = validation
+        try validation.run(from: start) { entity, position in
+            try checkpoint(MigrationStep(pass: .validation, mapping: entity, position: position, isEnded: false))
+        }
         try manager.checkCancellation()
         if let store { source.copyMetadata(to: store, withUUID: destination.hasFiles) }
         try checkpoint(MigrationStep(pass: .complete, mapping: plans.count, position: 0, isEnded: true), isLast: true)
@@ -153,6 +163,16 @@ extension MigrationRun {
         let loaded = try MigrationSource.load(ids, [], in: context)
         try withExtendedLifetime(loaded) { try body(ids.map { context.object(with: $0) }) }
     }
+}
+
+/// The time that a batch may take: a process that is killed loses what is not saved, however slow a policy or the computer is.
+private struct BatchTime {
+    private let end: UInt64
+
+    init(_ seconds: TimeInterval) { end = DispatchTime.now().uptimeNanoseconds + UInt64(seconds * 1e9) }
+
+    /// Returns whether the batch is to end after so many objects; it has one at least.
+    func isOver(after count: Int) -> Bool { count > 0 && count % 16 == 0 && DispatchTime.now().uptimeNanoseconds > end }
 }
 
 extension MigrationRun {

@@ -7,11 +7,11 @@ internal import Logging
 extension MigrationRun {
     /// Returns whether an earlier migration was killed after the store was moved into place; what it left is removed then.
     func isMovedAlready() throws -> Bool {
-        guard destination.isResumable, destination.isTaken, let contents = MigrationJournal.read(destination.journal),
+        guard destination.isResumable, destination.isTaken, let contents = kept,
             contents.records.last?.step.pass == .complete
         else { return false }
-        let uuids = [destination.url, destination.unfinished].map { url in
-            (try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: destination.type, at: url))?[NSStoreUUIDKey] as? String
+        let uuids = [(destination.type, destination.url), source.place].map { type, url in
+            (try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url))?[NSStoreUUIDKey] as? String
         }
         guard uuids[0] != nil, uuids[0] == uuids[1] else { return false }
         try destination.removeUnfinished()
@@ -38,7 +38,7 @@ extension MigrationRun {
 
     /// Opens the store of a migration that was killed, if there is one of the same source and mapping.
     func resume(_ fingerprint: String) throws -> Bool {
-        guard destination.isResumable, let contents = MigrationJournal.read(destination.journal), contents.fingerprint == fingerprint else {
+        guard destination.isResumable, let contents = kept, contents.fingerprint == fingerprint else {
             return false
         }
         do { try openStore() } catch {
@@ -65,7 +65,7 @@ extension MigrationRun {
     func startAgain() throws {
         try journal?.close()
         journal = nil
-        let fingerprint = MigrationJournal.read(destination.journal)?.fingerprint ?? ""
+        let fingerprint = kept?.fingerprint ?? ""
         try closeStore()
         (resumed, restored, sequence) = (nil, [], 0)
         manager.isResuming = false

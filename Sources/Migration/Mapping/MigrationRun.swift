@@ -14,6 +14,8 @@ final class MigrationRun {
     var tables: [String: Int] = [:]
     var associations: [AssociationTable] = []
     var journal: MigrationJournal?
+    /// What an earlier migration has left in its journal.
+    lazy var kept = MigrationJournal.read(destination.journal)
     var sequence = 0
     /// What is validated, and when.
     lazy var validation = MigrationValidation(manager, plans)

@@ -17,6 +17,9 @@ final class MigrationSource {
         self.options = readOnly
     }
 
+    /// The type and the place of the store.
+    var place: (type: String, url: URL) { (type, url) }
+
     func open(in context: NSManagedObjectContext) throws {
         try reading {
             store = try context.persistentStoreCoordinator?.addPersistentStore(
@@ -95,15 +98,17 @@ final class MigrationSource {
     ) throws -> CompactIDs {
         try reading {
             var ids = CompactIDs(of: store)
-            let all = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
+            guard let copy = request.copy() as? NSFetchRequest<any NSFetchRequestResult>,
+                let all = NSFetchRequest<NSManagedObjectID>.converted(from: copy)
+            else { throw CoreDataError.make(NSMigrationError, "The fetch request of a source expression cannot be copied.") }
             all.resultType = .managedObjectIDResultType
             all.includesPropertyValues = false
             // In pages, for the objects of IDs are ten times as large as their numbers; other stores may not know offsets.
             let inPages = store is any FileStore && request.fetchLimit == 0 && request.fetchOffset == 0
-            let page = 50_000
+            let page = 100_000
             if inPages { all.fetchLimit = page }
             while true {
-                let found = try context.fetch(all).compactMap { $0 as? NSManagedObjectID }
+                let found = try context.fetch(all)
                 for id in found { ids.append(id) }
                 guard inPages, found.count == page else { break }
                 all.fetchOffset += page

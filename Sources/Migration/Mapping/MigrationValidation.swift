@@ -55,24 +55,32 @@ struct MigrationValidation {
 
     /// Validates the objects that were saved without.
     ///
+    /// - Parameters:
+    ///   - start: How far an earlier migration was: an entity, by its place in the order of names, and how many of its objects were valid.
+    ///   - didValidate: Called after each batch with how far this one is.
     /// - Throws: Code 134110 with the errors of validation, which name entities and properties, under `NSDetailedErrorsKey`.
-    func run() throws {
+    func run(from start: (entity: Int, position: Int), didValidate: (_ entity: Int, _ position: Int) throws -> Void) throws {
         let context = manager.destinationContext
-        for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? []
+        let entities = context.persistentStoreCoordinator?.managedObjectModel.entities ?? []
+        for (index, entity) in entities.sorted(by: { $0.name ?? "" < $1.name ?? "" }).enumerated().dropFirst(start.entity)
         where !entity.isAbstract && late.contains(ObjectIdentifier(entity)) {
-            try validate(entity, context)
+            try validate(entity, context, from: index == start.entity ? start.position : 0) { try didValidate(index, $0) }
         }
     }
 
-    private func validate(_ entity: NSEntityDescription, _ context: NSManagedObjectContext) throws {
-        var last = 0
+    private var batchSize: Int { manager.batchSize * 2 }
+
+    private func validate(
+        _ entity: NSEntityDescription, _ context: NSManagedObjectContext, from start: Int, didValidate: (Int) throws -> Void
+    ) throws {
+        var last = start
         while true {
             try manager.checkCancellation()
             let request = NSFetchRequest<any NSFetchRequestResult>()
             request.entity = entity
             request.includesSubentities = false
             request.returnsObjectsAsFaults = false
-            request.fetchLimit = 20_000
+            request.fetchLimit = batchSize
             request.fetchOffset = last
             let required = entity.relationshipsByName.values.filter {
                 !$0.isTransient && (!$0.isOptional || $0.minCount > 0 || $0.maxCount > 1)
@@ -86,7 +94,8 @@ struct MigrationValidation {
             if !errors.isEmpty { throw failure(errors, entity) }
             context.refreshAllObjects()
             last += objects.count
-            if objects.count < 20_000 { return }
+            if objects.count < batchSize { return }
+            try didValidate(last)
         }
     }
 

@@ -14,15 +14,18 @@ extension NSMappingModel {
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
         let inferred = try InferredMapping.infer(from: sourceModel, to: destinationModel)
-        var names: [String: String] = [:]
+        var targets: [String: Target] = [:]
         for entity in inferred.entities {
-            guard let source = entity.source?.name, let destination = entity.destination?.name else { continue }
-            names[source] = "\(source)To\(destination)"
+            guard let source = entity.source?.name, let destination = entity.destination, let name = destination.name else { continue }
+            targets[source] = (destination, "\(source)To\(name)")
         }
         // Abstract entities have no objects of their own.
         let entities = inferred.entities.filter { !($0.destination ?? $0.source)!.isAbstract || $0.destination == nil }
-        return NSMappingModel(entityMappings: ordered(entities).map { mapping(of: $0, names) })
+        return NSMappingModel(entityMappings: ordered(entities).map { mapping(of: $0, targets) })
     }
+
+    /// What the objects of an entity become, and the name of the mapping that makes them.
+    private typealias Target = (entity: NSEntityDescription, mapping: String)
 
     /// Returns the entities with those that to-one relationships lead to before those that have the relationships, as far as there is no cycle: such relationships
     /// can be set when the objects are made.
@@ -45,7 +48,7 @@ extension NSMappingModel {
         return result
     }
 
-    private static func mapping(of entity: InferredMapping.Entity, _ names: [String: String]) -> NSEntityMapping {
+    private static func mapping(of entity: InferredMapping.Entity, _ targets: [String: Target]) -> NSEntityMapping {
         let mapping = NSEntityMapping()
         mapping.sourceEntityName = entity.source?.name
         mapping.sourceEntityVersionHash = entity.source?.versionHash
@@ -66,18 +69,23 @@ extension NSMappingModel {
         mapping.relationshipMappings = entity.relationships.map { relationship in
             NSPropertyMapping(
                 name: relationship.destination.name,
-                valueExpression: relationship.source.flatMap { source in
-                    expression(for: source, names)
-                })
+                valueExpression: expression(for: relationship, targets))
         }
         return mapping
     }
 
-    /// The objects of a relationship may be of several entities, each with a mapping of its own.
-    private static func expression(for source: NSRelationshipDescription, _ names: [String: String]) -> ValueExpression? {
-        let targets = (source.destinationEntity?.allKinds ?? []).filter { !$0.isAbstract }.compactMap { $0.name.flatMap { names[$0] } }
-        guard let first = targets.first else { return nil }
-        if targets.count == 1 { return MappingExpressions.destinationInstances(of: first, path: [source.name]) }
-        return MappingExpressions.destinationInstances(ofAny: targets, path: [source.name])
+    /// The objects of a relationship may be of several entities, each with a mapping of its own. Those that are not of its destination any more are left
+    /// out.
+    private static func expression(for relationship: InferredMapping.Relationship, _ targets: [String: Target]) -> ValueExpression? {
+        guard let source = relationship.source, let destination = relationship.destination.destinationEntity else { return nil }
+        let mappings = (source.destinationEntity?.allKinds ?? []).compactMap { kind -> String? in
+            guard !kind.isAbstract, let target = kind.name.flatMap({ targets[$0] }), target.entity.isKindOf(entity: destination) else {
+                return nil
+            }
+            return target.mapping
+        }
+        guard let first = mappings.first else { return nil }
+        if mappings.count == 1 { return MappingExpressions.destinationInstances(of: first, path: [source.name]) }
+        return MappingExpressions.destinationInstances(ofAny: mappings, path: [source.name])
     }
 }

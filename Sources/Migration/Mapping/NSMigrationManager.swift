@@ -48,6 +48,8 @@ open class NSMigrationManager: NSObject {
     final var run: MigrationRun?
     /// The number of objects of a batch, which are saved together.
     final var batchSize = 2000
+    /// After how many seconds a batch ends in any case.
+    final var batchTime: TimeInterval = 0.5
     private let isCancelled = Atomic<Bool>(false)
     private let cancellation = LockedBox<(any Error)?>(nil)
 

@@ -25,8 +25,7 @@ package struct AutomaticMigrator: StoreMigrator {
         let isSame = NSDictionary(dictionary: store.metadata).isEqual(NSDictionary(dictionary: before.metadata))
         switch isSame ? planned : try plannedWay(of: store, refusal) {
         case .steps(let journey, let steps):
-            let runner = journey.store.stepRunner(for: steps.count, in: journey.groups)
-            for step in steps { try runner.take(step) }
+            try ChainRunner(runner: journey.store.stepRunner(for: steps.count, in: journey.groups)).take(steps)
         case .stages(let journey, let parts):
             let runner = StageRunner(
                 opening: opening, url: url, manager: journey.manager,

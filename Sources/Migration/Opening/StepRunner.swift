@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// Takes the steps of a migration, one after the other. Each leaves a store that is complete.
+/// Takes the steps of a migration, one after the other. Each leaves a store that is complete. ``ChainRunner`` takes several of them together.
 struct StepRunner {
     let opening: StoreOpening
     let url: URL
@@ -38,6 +38,6 @@ struct StepRunner {
     private var cancelled: NSError {
         CoreDataError.make(
             NSMigrationCancelledError, "The migration of the store at \(url.path) was cancelled.",
-            reason: "Its progress was cancelled between two steps.", next: "Open the store again to continue with the next step.")
+            reason: "Its progress was cancelled between two steps.", next: "Open the store again to continue with the next step, or stage.")
     }
 }

@@ -45,7 +45,9 @@ struct StoreVersion {
         if let url = opening.coordinator.managedObjectModel.versionsURL {
             do { groups.append(try ModelVersion.ofModel(at: url)) } catch { Log.model.error("\(error.localizedDescription)") }
         }
-        groups += ModelVersion.ofModels(in: nil)
+        // The bundle is mostly one of the program's.
+        let own = groups.first?.map(\.place)
+        groups += ModelVersion.ofModels(in: nil).filter { $0.map(\.place) != own }
         return groups.map { group in
             group.compactMap { version in
                 do {
@@ -87,9 +89,7 @@ struct StoreVersion {
 
     /// Returns the names of the entities of a version whose hashes are not those of the store, with those that only the store has.
     func entitiesDiffering(from version: KnownVersion) -> [String] {
-        let names = Set(version.model.entities.compactMap(\.name))
-        let changed = version.model.entities.filter { !(hashes?.contains($0) ?? false) }.compactMap(\.name)
-        return names.symmetricDifference(hashes?.written.keys.map { $0 } ?? []).union(changed).sorted()
+        hashes?.differing(from: version.model.entities) ?? version.model.entities.compactMap(\.name).sorted()
     }
 
     /// Returns the version among some that differs from the store's in the fewest entities, with these.

@@ -38,7 +38,8 @@ struct KnownVersion {
         self.origin = origin
         model = whole.limited(to: configuration)
         self.checksum = model.ownVersionChecksum
-        checksums = Set([whole.versionChecksum, whole.ownVersionChecksum] + (checksum.map { [$0] } ?? []))
+        let own = model === whole ? self.checksum : whole.ownVersionChecksum
+        checksums = Set([whole.versionChecksum, own] + (checksum.map { [$0] } ?? []))
     }
 
     /// The version's checksum as programs know it.

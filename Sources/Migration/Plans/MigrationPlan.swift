@@ -63,14 +63,14 @@ public struct MigrationPlan: Sendable, CustomStringConvertible {
     public let url: URL
     /// The steps, in order; none for a store that can be opened as it is.
     public let steps: [Step]
-    /// The number of objects of each entity at the first step, by the entity's name in the new version; nil where the class of the store does not
-    /// tell.
+    /// The number of objects of each entity after the steps, by the entity's name in the new version; nil where the class of the store does not tell, or a
+    /// mapping model decides.
     public let rows: [String: Int]?
-    /// The number of objects that the first step deletes with their entity, by the name of the entity.
+    /// The number of objects that the steps delete with their entity, by the name of the entity before its step.
     public let deletedRows: [String: Int]
-    /// The number of bytes that the first step needs on the disk beside the store; nil where the class of the store does not tell.
+    /// The number of bytes that the steps need on the disk beside the store, at the most; nil where the class of the store does not tell.
     public let bytes: Int64?
-    /// How many rows the first step's version forbids.
+    /// How many rows the version of the first step forbids; what later ones forbid is not known before.
     public let forbiddenRowCount: Int
     /// The first thousand of them.
     public let forbiddenRows: [ForbiddenRow]

@@ -48,22 +48,26 @@ struct MigrationPlanner {
     }
 
     private func plan(at url: URL, _ steps: [(step: VersionStep, stage: NSMigrationStage?)]) throws -> MigrationPlan {
-        var first: MigrationEstimate?
+        var estimate: MigrationEstimate?
         var lines: [MigrationPlan.Step] = []
         for (number, (step, stage)) in steps.enumerated() {
             let way: MigrationPlan.Step.Way
             switch step.way {
             case .store(let files, let mapping):
-                // What the files will be at the next steps is not known yet; only the first can be estimated.
+                // What the files will be at the next steps is not known yet, but which rows they have.
                 if number == 0 {
-                    let estimate = try files.migrationEstimate(
+                    let first = try files.migrationEstimate(
                         at: url, options: opening.options, from: step.source.model, to: step.destination.model, by: mapping)
-                    first = estimate
-                    way = estimate.isInPlace ? .inPlace : .copied
+                    estimate = first
+                    way = first.isInPlace ? .inPlace : .copied
                 } else {
+                    estimate = estimate?.carried(by: mapping)
                     way = .inPlaceOrCopied
                 }
-            case .mappingModel(_, let name): way = .mappingModel(name)
+            case .mappingModel(_, let name):
+                // A mapping model may make and leave out any objects.
+                estimate = estimate?.withoutRows
+                way = .mappingModel(name)
             case .inferred: way = .inferredMapping
             }
             lines.append(
@@ -71,7 +75,8 @@ struct MigrationPlanner {
                     source: step.source.name, destination: step.destination.name, way: way, stage: stage?.label,
                     isCustomStage: stage is NSCustomMigrationStage))
         }
-        return plan(at: url, lines, first)
+        let isChain = steps.count > 1 && opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] == nil
+        return plan(at: url, lines, isChain ? estimate?.onCopy(of: url) : estimate)
     }
 
     private func plan(at url: URL, _ steps: [MigrationPlan.Step], _ estimate: MigrationEstimate?) -> MigrationPlan {
@@ -82,11 +87,44 @@ struct MigrationPlanner {
             case .keep: .keep
             }
         return MigrationPlan(
-            url: url, steps: steps, rows: estimate?.rows, deletedRows: estimate?.deletedRows ?? [:], bytes: estimate?.bytes,
+            url: url, steps: steps, rows: (estimate?.knowsRows ?? true) ? estimate?.rows : nil, deletedRows: estimate?.deletedRows ?? [:],
+            bytes: estimate?.bytes,
             forbiddenRowCount: estimate?.forbiddenCount ?? 0,
             forbiddenRows: (estimate?.forbidden ?? []).map {
                 MigrationPlan.ForbiddenRow(
                     uri: $0.uri, entity: $0.entity, properties: $0.properties, violatesConstraint: $0.violatesConstraint)
             }, forbiddenRowsPolicy: policy)
+    }
+}
+
+extension MigrationEstimate {
+    /// The same after a further step of the store itself.
+    fileprivate func carried(by mapping: InferredMapping) -> MigrationEstimate {
+        var (rows, deleted) = ([String: Int](), deletedRows)
+        for entity in mapping.entities {
+            let count = entity.source?.name.flatMap { self.rows[$0] }
+            if let name = entity.destination?.name {
+                if let count { rows[name] = count }
+            } else if let name = entity.source?.name, let count {
+                deleted[name, default: 0] += count
+            }
+        }
+        return MigrationEstimate(
+            isInPlace: isInPlace, rows: rows, deletedRows: deleted, bytes: bytes, forbiddenCount: forbiddenCount, forbidden: forbidden)
+    }
+
+    /// The same where nothing is known of the rows any more.
+    fileprivate var withoutRows: MigrationEstimate {
+        MigrationEstimate(
+            isInPlace: isInPlace, rows: [:], deletedRows: deletedRows, bytes: bytes, forbiddenCount: forbiddenCount, forbidden: forbidden)
+    }
+    fileprivate var knowsRows: Bool { !rows.isEmpty }
+
+    /// The same for steps that are taken on a copy: the copy, and what the largest of them needs beside it.
+    fileprivate func onCopy(of url: URL) -> MigrationEstimate {
+        let size = ((try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber)?.int64Value ?? 0
+        return MigrationEstimate(
+            isInPlace: isInPlace, rows: rows, deletedRows: deletedRows, bytes: size + max(bytes, size + size / 4),
+            forbiddenCount: forbiddenCount, forbidden: forbidden)
     }
 }

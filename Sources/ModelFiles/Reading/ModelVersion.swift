@@ -10,6 +10,9 @@ package struct ModelVersion {
     /// Whether it is the current version of its model.
     package var isCurrent: Bool { file.isCurrent }
 
+    /// The file of the version.
+    package var place: URL { file.url.resolvingSymlinksInPath() }
+
     /// The checksum in `VersionInfo.plist`; nil where there is none.
     package var checksum: String? { file.checksum }
 

@@ -12,7 +12,7 @@ package protocol StoreMigrator: Sendable {
     /// - Parameters:
     ///   - opening: The store.
     ///   - refusal: Why the store could not be opened as it is.
-    /// - Throws: The reason of a failure; the store is as it was then, or at the end of one of several steps.
+    /// - Throws: The reason of a failure; the store is as it was then, or at the end of one of several stages.
     func migrate(_ opening: StoreOpening, refusedWith refusal: NSError) throws
 }
 
@@ -68,10 +68,8 @@ package struct StoreOpening {
             !hashes.written.isEmpty
         else { return }
         let entities = coordinator.managedObjectModel.entities(forConfigurationName: configuration) ?? []
-        if hashes.areThose(of: entities) { return }
-        let names = Set(entities.compactMap(\.name))
-        let changed = entities.filter { !hashes.contains($0) }.compactMap(\.name)
-        let differing = names.symmetricDifference(hashes.written.keys).union(changed).sorted()
+        let differing = hashes.differing(from: entities)
+        if differing.isEmpty { return }
         throw CoreDataError.make(
             NSPersistentStoreIncompatibleVersionHashError, "The model is not the one that the store at \(place) was written with.",
             reason: "These entities differ: \(differing.joined(separator: ", ")).",

@@ -146,9 +146,9 @@ open class NSPersistentStore: NSObject {
     /// The coordinator's interface of the store; nil before the store is added.
     ///
     /// Set once, before the store is shared. It may be the store itself, which must not retain itself.
-    final unowned(unsafe) private(set) var interface: (any StoreInterface)!
+    package final unowned(unsafe) private(set) var interface: (any StoreInterface)!
     /// The coordinator's access to the store's rows. Set once, like ``interface``.
-    final unowned(unsafe) private(set) var rowAccess: (any RowAccess)!
+    package final unowned(unsafe) private(set) var rowAccess: (any RowAccess)!
     /// Retains ``interface`` and ``rowAccess`` where they are not the store itself.
     private var owned: [AnyObject] = []
 

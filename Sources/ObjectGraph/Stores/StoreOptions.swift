@@ -12,6 +12,9 @@ public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStore
 /// The option to leave the part of an inferred migration that can wait to `finishDeferredLightweightMigration()`: an `NSNumber`.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// The option to ignore the model version that the store was written with: an `NSNumber`.
+///
+/// The version hashes are not compared, and nothing is migrated. A SQLite store must have the tables and columns that the model needs; the next save
+/// writes the hashes of the model, and the model itself, into it.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// The option for the number of seconds that a store waits for other users of its file: an `NSNumber`.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"

@@ -39,6 +39,15 @@ extension RemoteReader {
         return try await finish(query, plan, try await candidates(query, plan, budget, for: caller), for: caller)
     }
 
+    /// Returns the number of results where the backend tells it by one request; nil where rows have to be read for it.
+    ///
+    /// - Throws: As ``fetch(_:for:)``.
+    func numberOfResults(_ query: StoreQuery, for caller: StoreCaller) async throws -> Int? {
+        let plan = try planner(caller).plan(planned(query))
+        guard plan.joins.isEmpty, plan.isCountedByBackend else { return nil }
+        return try await runner.answer(plan.requests[0]).total
+    }
+
     /// Returns the destinations of a relationship that match. Their rows are kept for when they are asked for.
     private func destinations(_ join: FetchPlan.SemiJoin, for caller: StoreCaller) async throws -> [NSManagedObjectID] {
         guard let entity = join.part.relationship.destinationEntity else { return [] }
@@ -152,6 +161,7 @@ extension RemoteReader {
         }
         if !lacking.isEmpty {
             let loaded = try await read(lacking.map(\.knownObjectID), knowing: needs.properties, budget, for: caller)
+            didComplete?(loaded)
             let byID = Dictionary(loaded.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
             rows = try rows.map { row in
                 let whole = byID[row.knownObjectID].map { row.filled(from: $0) } ?? row
@@ -168,7 +178,11 @@ extension RemoteReader {
             var missing: [NSManagedObjectID] = []
             var found: [Row] = []
             for id in targets { if let row = try candidates.row(with: id) { found.append(row) } else { missing.append(id) } }
-            if !missing.isEmpty { found += try await read(missing, knowing: inner.properties, budget, for: caller) }
+            if !missing.isEmpty {
+                let read = try await read(missing, knowing: inner.properties, budget, for: caller)
+                didComplete?(read)
+                found += read
+            }
             candidates.addRelated(found)
             if !inner.isEmpty { candidates.addRelated(try await completed(found, inner, candidates, budget, for: caller)) }
         }

@@ -36,6 +36,9 @@ extension RemoteReader {
             self.mayEndEarly = mayEndEarly
         }
 
+        /// The request for the next page.
+        var next: BackendRequest { sequence.request }
+
         fileprivate mutating func note(_ answer: BackendAnswer) {
             if sequence.isFirst { (total, received, leftOut) = (answer.total, 0, 0) }
             received += answer.foundCount

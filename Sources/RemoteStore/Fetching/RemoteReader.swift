@@ -16,10 +16,19 @@ final class RemoteReader: Sendable {
     let versions: VersionTable
     let earlier = EarlierRows()
     let unreadable: UnreadableTable
+    /// Receives the rows that were read to evaluate others, and that are not returned.
+    let didComplete: (@Sendable ([Row]) -> Void)?
     /// Whether the model has relationships to entities with subentities.
     let hasReferencesToKinds: Bool
 
-    init(_ backend: any Backend, _ catalog: Catalog, _ decoding: AnswerDecoding, _ options: RemoteStoreOptions) {
+    /// - Parameters:
+    ///   - didReceive: Called with each answer.
+    ///   - didComplete: Called with rows that are read to evaluate others.
+    init(
+        _ backend: any Backend, _ catalog: Catalog, _ decoding: AnswerDecoding, _ options: RemoteStoreOptions,
+        didReceive: (@Sendable (BackendAnswer) -> Void)? = nil, didComplete: (@Sendable ([Row]) -> Void)? = nil
+    ) {
+        self.didComplete = didComplete
         location = backend.location
         self.catalog = catalog
         self.decoding = decoding
@@ -47,6 +56,7 @@ final class RemoteReader: Sendable {
                 decoding.kinds.note(answer.rows)
                 decoding.kinds.note(answer.embedded)
             }
+            didReceive?(answer)
             if !answer.embedded.isEmpty { parked.park(answer.embedded, at: time) }
         } now: {
             now()

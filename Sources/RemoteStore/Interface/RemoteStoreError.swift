@@ -104,6 +104,13 @@ enum RemoteStoreError {
             next: "Read the resource with the identifier \(change.id.map(\.description) ?? "?").")
     }
 
+    static func contested(_ entity: String) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectMergeError, "A change of “\(entity)” was not saved.",
+            reason: "Others have changed the same, or deleted the object.",
+            next: "Retry the change, which takes what is shown here, or drop it, which takes what the backend has.")
+    }
+
     static func endlessChanges(_ token: ChangeToken, at location: URL) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The changes at \(location.absoluteString) do not end.",

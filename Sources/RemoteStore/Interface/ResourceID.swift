@@ -132,13 +132,20 @@ extension ResourceID: CustomStringConvertible {
     }
 
     /// Each part with its kind and, for a string, its length: no character needs to be escaped.
-    private var encoded: String {
+    var encoded: String {
         switch self {
         case .integer(let value): "i\(value);"
         case .uuid(let value): "u\(value.uuidString)"
         case .string(let text): "s\(text.unicodeScalars.count);\(text)"
         case .composite(let parts): "(" + parts.map(\.encoded).joined() + ")"
         }
+    }
+
+    /// Creates the identifier of a text that ``encoded`` has made.
+    init?(encoded text: String) {
+        var rest = Substring(text)
+        guard let decoded = Self.decode(&rest), rest.isEmpty else { return nil }
+        self = decoded
     }
 
     private static func decode(_ rest: inout Substring) -> ResourceID? {
@@ -180,4 +187,23 @@ public enum ResourceVersion: Hashable, Sendable {
     case number(Int64)
     /// A mark that every change replaces, such as an ETag. Marks have no order.
     case tag(String)
+}
+
+extension ResourceVersion {
+    /// The version as text, which ``init(encoded:)`` reads.
+    var encoded: String {
+        switch self {
+        case .number(let number): "n\(number)"
+        case .tag(let tag): "t\(tag)"
+        }
+    }
+
+    init?(encoded text: String) {
+        let rest = text.dropFirst()
+        switch text.first {
+        case "n": guard let number = Int64(rest) else { return nil }; self = .number(number)
+        case "t": self = .tag(String(rest))
+        default: return nil
+        }
+    }
 }

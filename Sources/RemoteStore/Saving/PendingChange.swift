@@ -91,11 +91,7 @@ struct PendingChange {
             guard let relationship = entity.frozenParts.byName[list.name] as? NSRelationshipDescription else { return false }
             if list.added.isEmpty, list.removed.isEmpty, kind == .insert { return false }
             if let only { return only.contains(list.name) }
-            if let lists = saving.lists { return lists.contains(list.name) }
-            guard let inverse = relationship.storedInverse else { return true }
-            if !inverse.isToMany { return false }
-            let own = (relationship.entity?.name ?? "", relationship.name)
-            return own <= (inverse.entity?.name ?? "", inverse.name)
+            return saving.sends(relationship)
         }
     }
 
@@ -160,5 +156,15 @@ extension Row {
         case let attribute as NSAttributeDescription: any(of: attribute) == nil
         default: true
         }
+    }
+}
+
+extension Resource.Saving {
+    /// Whether the changes of a to-many relationship are sent with its owner.
+    func sends(_ relationship: NSRelationshipDescription) -> Bool {
+        if let lists { return lists.contains(relationship.name) }
+        guard let inverse = relationship.storedInverse else { return true }
+        if !inverse.isToMany { return false }
+        return (relationship.entity?.name ?? "", relationship.name) <= (inverse.entity?.name ?? "", inverse.name)
     }
 }

@@ -99,12 +99,7 @@ extension BackendChange {
         both.values.merge(next.values) { _, new in new }
         both.changedProperties.formUnion(next.changedProperties)
         for (name, list) in next.lists {
-            var joined = both.lists[name] ?? ListChange()
-            let (added, removed) = (joined.added, joined.removed)
-            joined.added = added.filter { !list.removed.contains($0) } + list.added.filter { !removed.contains($0) }
-            joined.removed = removed.filter { !list.added.contains($0) } + list.removed.filter { !added.contains($0) }
-            joined.members = list.members
-            both.lists[name] = joined
+            both.lists[name] = (both.lists[name] ?? ListChange()).followed(by: list)
         }
         return both
     }
@@ -135,4 +130,18 @@ extension BackendChange {
         lists = rest
         changedProperties = Set(changed.keys).union(rest.keys)
     }
+}
+
+extension BackendChange.ListChange {
+    /// Returns this change with another one that follows it, as one.
+    func followed(by next: BackendChange.ListChange) -> BackendChange.ListChange {
+        var joined = BackendChange.ListChange()
+        joined.added = added.filter { !next.removed.contains($0) } + next.added.filter { !removed.contains($0) }
+        joined.removed = removed.filter { !next.added.contains($0) } + next.removed.filter { !added.contains($0) }
+        joined.members = next.members
+        return joined
+    }
+
+    /// The change that undoes this one.
+    var inverted: BackendChange.ListChange { .init(added: removed, removed: added, members: members) }
 }

@@ -45,14 +45,26 @@ extension NSPersistentStoreCoordinator {
     public func mergeRemoteChanges(
         of store: NSPersistentStore, into contexts: [NSManagedObjectContext] = []
     ) async throws -> RemoteChanges {
-        guard let remote = store as? BackendStore else {
+        guard let remote = store as? any RemoteChangeMerging else {
             throw CoreDataError.make(
                 NSPersistentStoreUnsupportedRequestTypeError, "The store at \(store.url?.absoluteString ?? "?") has no remote changes.",
                 reason: "It is no remote store.", next: "Give the store that addRemoteStore(_:) has returned.")
         }
-        let found = try await remote.feed.merge(into: self, remote)
+        let found = try await remote.mergeChanges(into: self)
         for context in contexts { await context.merge(found.changes) }
         return RemoteChanges(token: found.token, isWhole: found.isWhole, found.changes)
+    }
+}
+
+/// A store whose backend may tell what others have changed.
+protocol RemoteChangeMerging: NSPersistentStore {
+    /// Asks what has changed, and merges it, after earlier calls.
+    func mergeChanges(into coordinator: NSPersistentStoreCoordinator) async throws -> ChangeFeed.Found
+}
+
+extension BackendStore: RemoteChangeMerging {
+    func mergeChanges(into coordinator: NSPersistentStoreCoordinator) async throws -> ChangeFeed.Found {
+        try await feed.merge(into: coordinator, self)
     }
 }
 

@@ -46,7 +46,7 @@ final class SQLExternalFiles {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             made.append(file)
             try data.write(to: file)
-            try SQLiteFileCopy.synchronize(file)
+            try FileCalls.synchronize(file)
         } catch {
             let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
             throw CoreDataError.make(
@@ -62,14 +62,14 @@ final class SQLExternalFiles {
     func drop(_ stored: Data) { if let name = Self.name(in: stored) { dropped.insert(name) } }
 
     /// Synchronizes the created files before the rows that name them are committed.
-    func prepareCommit() throws { if !made.isEmpty { try SQLiteFileCopy.synchronize(folder) } }
+    func prepareCommit() throws { if !made.isEmpty { try FileCalls.synchronize(folder) } }
 
     func didCommit(_ connection: SQLConnection) {
         defer { (made, dropped) = ([], []) }
         if dropped.isEmpty { return }
         do {
             let log = URL(fileURLWithPath: connection.path + "-wal")
-            try SQLiteFileCopy.synchronize(
+            try FileCalls.synchronize(
                 FileManager.default.fileExists(atPath: log.path) ? log : URL(fileURLWithPath: connection.path))
         } catch {
             Log.store.notice("Files of large values stay that no row names any more: \(error.localizedDescription)")

@@ -33,11 +33,11 @@ enum SQLiteFileCopy {
                 NSPersistentStoreOperationError, "The store at \(url.path) cannot be written.",
                 reason: "The copy \(temporary.path) is still open.", next: "Try again.", info: [NSFilePathErrorKey: url.path])
         }
-        try synchronize(temporary)
+        try FileCalls.synchronize(temporary)
         // Remains of a deleted database would be taken for this one's.
-        for file in files(of: url).dropFirst() where manager.fileExists(atPath: file.path) { try manager.removeItem(at: file) }
-        guard rename(temporary.path, url.path) == 0 else { throw failure(url, String(cString: strerror(errno))) }
-        try synchronize(url.deletingLastPathComponent())
+        for file in files(of: url).dropFirst() where manager.fileExists(atPath: file.path) { try FileCalls.remove(file) }
+        try FileCalls.rename(temporary, to: url)
+        try FileCalls.synchronize(url.deletingLastPathComponent())
     }
 
     /// Replaces the content of a database that others may be using: they see the new content when it is complete.
@@ -73,24 +73,12 @@ enum SQLiteFileCopy {
             info: [NSFilePathErrorKey: url.path])
     }
 
-    /// Synchronizes a file or directory to the disk.
-    static func synchronize(_ url: URL) throws {
-        let descriptor = open(url.path, O_RDONLY)
-        guard descriptor >= 0 else { throw failure(url, String(cString: strerror(errno))) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure(url, String(cString: strerror(errno))) }
-    }
-
-    private static func failure(_ url: URL, _ reason: String) -> NSError {
-        CoreDataError.make(
-            CocoaError.Code.fileWriteUnknown.rawValue, "The store at \(url.path) cannot be written.", reason: reason,
-            next: "Check the disk and the permissions of the directory.", info: [NSFilePathErrorKey: url.path])
-    }
-
     // MARK: External data files
 
-    /// Copies external data files. Their names are unique, so none is overwritten.
-    static func copyExternalFiles(from source: URL, to destination: URL) throws {
+    /// Copies external data files, and syncs them. Their names are unique, so none is overwritten.
+    ///
+    /// - Parameter links: Whether the files get further names instead, where the disk has such: no file is ever changed.
+    static func copyExternalFiles(from source: URL, to destination: URL, links: Bool = false) throws {
         guard let from = SQLiteFiles.externalFiles(of: source), let to = SQLiteFiles.externalFiles(of: destination), from != to else {
             return
         }
@@ -102,12 +90,17 @@ enum SQLiteFileCopy {
             if manager.fileExists(atPath: place.path) { continue }
             let part = to.appendingPathComponent(".\(UUID().uuidString)")
             do {
-                try manager.copyItem(at: file, to: part)
-                try manager.moveItem(at: part, to: place)
+                if links { try FileCalls.link(file, to: part) } else { try manager.copyItem(at: file, to: part) }
+                try FileCalls.synchronize(part)
+                try FileCalls.rename(part, to: place)
             } catch {
                 try? manager.removeItem(at: part)
                 throw error
             }
+        }
+        // The names of the files, of the folder and of the one around it.
+        for folder in [to, to.deletingLastPathComponent(), to.deletingLastPathComponent().deletingLastPathComponent()] {
+            try FileCalls.synchronize(folder)
         }
     }
 
@@ -119,7 +112,7 @@ enum SQLiteFileCopy {
         let manager = FileManager.default
         for file in (try? manager.contentsOfDirectory(at: to, includingPropertiesForKeys: nil)) ?? []
         where !manager.fileExists(atPath: from.appendingPathComponent(file.lastPathComponent).path) {
-            do { try manager.removeItem(at: file) } catch {
+            do { try FileCalls.remove(file) } catch {
                 Log.store.notice("The file \(file.path) of a value that was replaced stays: \(error.localizedDescription)")
             }
         }

@@ -186,6 +186,12 @@ extension SQLiteStore {
     private func saveMetadata(_ connection: SQLConnection) throws -> [String: Any]? {
         guard let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else { return nil }
         try SQLiteMetadata.write(metadata, to: connection)
+        // A store that was opened whatever its version is of the model from its first save on.
+        let hashes = [metadata, savedMetadata].map { $0[NSStoreModelVersionHashesKey] as? [String: Data] }
+        if hashes[0] != hashes[1], let model = persistentStoreCoordinator?.managedObjectModel {
+            try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB); DELETE FROM Z_MODELCACHE")
+            try SQLiteModelCache.write(model, to: connection)
+        }
         return metadata
     }
 

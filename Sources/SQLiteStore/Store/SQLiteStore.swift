@@ -54,7 +54,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
         let opened = try SQLiteOpening(self).open()
         opening = (opened.connection, opened.contents)
         savedMetadata = opened.metadata
-        metadata = opened.metadata
+        metadata = SQLiteOpening(self).metadataOfOpenStore(opened.metadata)
     }
 
     override package func open() throws {

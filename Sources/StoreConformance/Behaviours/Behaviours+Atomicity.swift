@@ -23,7 +23,7 @@ extension Behaviour {
             }
             try run.elsewhere { context in
                 try expectEqual(try run.members(context).count, 21)
-                try expectEqual(run.memberNames(of: try run.groups(context)[0]).count, 21)
+                try expectEqual(run.memberNames(of: try run.groups(context).at(0)).count, 21)
             }
         },
         Behaviour(.changes, "A store that is opened again has nothing of a failed save", requires: .durable) { run in
@@ -56,7 +56,7 @@ extension Behaviour {
             }
             try second.performAndWait {
                 for member in members.prefix(2) { member.setValue(3, forKey: run.roles.memberNumber) }
-                second.delete(members[2])
+                second.delete(try members.at(2))
                 run.addMember("d", in: second)
                 _ = try expectError(code: NSManagedObjectMergeError, "the second save") { try second.save() }
             }

@@ -12,7 +12,7 @@ extension Behaviour {
                 let (first, second) = (try run.member("a", context), try run.member("a", context))
                 try expect(first === second, "two fetches gave two instances")
                 try expect(
-                    run.related(try run.groups(context)[0], run.roles.members).first === first, "the relationship gave another instance")
+                    run.related(try run.groups(context).at(0), run.roles.members).first === first, "the relationship gave another instance")
                 try expect(context.object(with: first.objectID) === first, "the ID gave another instance")
             }
         },
@@ -55,10 +55,10 @@ extension Behaviour {
             }
             try run.inContext { try expectEqual(try run.members($0).count, 0, "after the child's save") }
             try parent.performAndWait {
-                try expectEqual(run.memberNames(of: try run.groups(parent)[0]), ["a"], "in the parent")
+                try expectEqual(run.memberNames(of: try run.groups(parent).at(0)), ["a"], "in the parent")
                 try parent.save()
             }
-            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["a"], "after the parent's save") }
+            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0).at(0)), ["a"], "after the parent's save") }
         },
         Behaviour(.contexts, "A child sees what is unsaved in its parent, and edits reach it as edits") { run in
             let parent = run.context()
@@ -112,7 +112,7 @@ extension Behaviour {
             func fault(_ context: NSManagedObjectContext) throws -> NSManagedObject {
                 let request = NSFetchRequest<NSManagedObjectID>(entityName: run.roles.member)
                 request.resultType = .managedObjectIDResultType
-                return context.object(with: try context.fetch(request)[0])
+                return context.object(with: try context.fetch(request).at(0))
             }
             let first = try lenient.performAndWait { try fault(lenient).objectID }
             try run.inContext { context in

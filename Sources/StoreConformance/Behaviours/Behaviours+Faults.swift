@@ -10,7 +10,7 @@ extension Behaviour {
             }
             let (first, second) = (run.context(), run.context())
             let members = try first.performAndWait { () -> [NSManagedObject] in
-                let members = run.related(try run.groups(first)[0], run.roles.members)
+                let members = run.related(try run.groups(first).at(0), run.roles.members)
                 try expectEqual(members.compactMap(run.name).sorted(), ["a", "b"])
                 return members
             }
@@ -157,7 +157,7 @@ extension ConformanceRun {
         try inContext { context in
             let theirs = try member("a", context)
             theirs.setValue(10, forKey: roles.memberNumber)
-            theirs.setValue(try groups(context)[1], forKey: roles.memberGroup)
+            theirs.setValue(try groups(context).at(1), forKey: roles.memberGroup)
             try context.save()
         }
         return (mine, object)

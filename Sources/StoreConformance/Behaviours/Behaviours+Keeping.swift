@@ -84,7 +84,7 @@ extension Behaviour {
                 try expectEqual(try run.members(context).map { run.groupName(of: $0) }, ["g", "g", "g", "h"], "from members to groups")
             }
             try run.inContext { context in
-                try run.member("a", context).setValue(try run.groups(context)[2], forKey: run.roles.memberGroup)
+                try run.member("a", context).setValue(try run.groups(context).at(2), forKey: run.roles.memberGroup)
                 try run.member("b", context).setValue(nil, forKey: run.roles.memberGroup)
                 try context.save()
             }
@@ -107,7 +107,7 @@ extension Behaviour {
                 try context.save()
             }
             try run.inContext { context in
-                context.delete(try run.groups(context)[0])
+                context.delete(try run.groups(context).at(0))
                 try context.save()
             }
             try run.elsewhere { context in
@@ -198,7 +198,7 @@ extension Behaviour {
             guard isShared else { return }
             try mine.performAndWait {
                 for member in members.prefix(2) { member.setValue(3, forKey: run.roles.memberNumber) }
-                mine.delete(members[2])
+                mine.delete(try members.at(2))
                 run.addMember("d", in: mine)
                 _ = try expectError("the save of an edit over another's") { try mine.save() }
                 try expect(mine.hasChanges, "the changes are forgotten")
@@ -220,8 +220,8 @@ extension Behaviour {
                         try expect(!member.objectID.isTemporaryID, "\(uri) is still temporary")
                         try expect(known.insert(uri).inserted, "\(uri) was given twice")
                     }
-                    context.delete(members[0])
-                    context.delete(members[3])
+                    context.delete(try members.at(0))
+                    context.delete(try members.at(3))
                     try context.save()
                 }
                 try run.reopenIfDurable()

@@ -22,7 +22,7 @@ extension Behaviour {
                 }
                 try expect(!scene.mine.hasChanges, "the context is dirty")
                 try expectEqual(posted.count, 1, "notifications")
-                func objects(_ key: String) -> Set<NSManagedObject> { posted[0].userInfo?[key] as? Set<NSManagedObject> ?? [] }
+                func objects(_ key: String) -> Set<NSManagedObject> { posted.first?.userInfo?[key] as? Set<NSManagedObject> ?? [] }
                 try expectEqual(objects(NSInsertedObjectsKey).compactMap(run.name), ["new"], "inserted")
                 try expect(objects(NSRefreshedObjectsKey).contains(scene.a), "the edited object is not told of")
                 try expect(objects(NSDeletedObjectsKey) == [scene.b], "the deleted object is not told of")
@@ -73,14 +73,14 @@ extension Behaviour {
             }
             let (first, second) = (run.context(), run.context())
             let group = try second.performAndWait { () -> NSManagedObject in
-                let group = try run.groups(second)[0]
+                let group = try run.groups(second).at(0)
                 try run.member("a", second).setValue(nil, forKey: run.roles.memberGroup)
                 run.addMember("mine", to: group, in: second)
                 return group
             }
             let saved = try first.performAndWait { () -> Notification in
                 try run.member("b", first).setValue(nil, forKey: run.roles.memberGroup)
-                run.addMember("theirs", to: try run.groups(first)[0], in: first)
+                run.addMember("theirs", to: try run.groups(first).at(0), in: first)
                 return try savedNotification(of: first)
             }
             try second.performAndWait {
@@ -88,7 +88,7 @@ extension Behaviour {
                 try expectEqual(run.memberNames(of: group), ["c", "mine", "theirs"])
                 try second.save()
             }
-            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["c", "mine", "theirs"]) }
+            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0).at(0)), ["c", "mine", "theirs"]) }
         },
     ]
 
@@ -96,7 +96,7 @@ extension Behaviour {
     private static func savedNotification(of context: NSManagedObjectContext) throws -> Notification {
         let posted = try notifications(.NSManagedObjectContextDidSave, of: context) { try context.save() }
         guard posted.count == 1 else { throw ConformanceFailure(description: "a save has posted \(posted.count) notifications") }
-        return posted[0]
+        return try posted.at(0)
     }
 
     /// Returns the notifications of a name that a context posts while `body` runs, on its queue.

@@ -36,7 +36,7 @@ extension Behaviour {
             }
             try run.elsewhere { context in
                 try expectEqual(run.groupName(of: try run.member("a", context)), nil)
-                try expectEqual(run.memberNames(of: try run.groups(context)[0]), [])
+                try expectEqual(run.memberNames(of: try run.groups(context).at(0)), [])
             }
         },
         Behaviour(.relationships, "Touching an attribute loads one object and no relationship") { run in
@@ -45,7 +45,7 @@ extension Behaviour {
                 try context.save()
             }
             try run.elsewhere { context in
-                let group = try run.groups(context)[0]
+                let group = try run.groups(context).at(0)
                 _ = group.value(forKey: run.roles.groupName)
                 try expect(!group.isFault, "the object is a fault still")
                 try expect(group.hasFault(forRelationshipNamed: run.roles.members), "the relationship was loaded with it")
@@ -63,7 +63,7 @@ extension Behaviour {
             try run.elsewhere { context in
                 let byGroup = NSPredicate(format: "%K.%K == '2'", run.roles.memberGroup, run.roles.groupName)
                 try expectEqual(run.names(try run.members(context, byGroup)), ["c"])
-                let group = try run.groups(context)[0]
+                let group = try run.groups(context).at(0)
                 let byObject = NSPredicate(format: "%K == %@", run.roles.memberGroup, group)
                 try expectEqual(run.names(try run.members(context, byObject)), ["a", "b"])
             }
@@ -97,9 +97,9 @@ extension Behaviour {
                 }
                 let (a, b) = (run.addMember("a", in: context), run.addMember("b", in: context))
                 a.setValue(Set(tags), forKey: "tags")
-                tags[0].setValue(Set([a, b]), forKey: "tagged")
+                try tags.at(0).setValue(Set([a, b]), forKey: "tagged")
                 try context.save()
-                a.setValue(Set([tags[1]]), forKey: "tags")
+                a.setValue(Set([try tags.at(1)]), forKey: "tags")
                 try context.save()
             }
             try run.elsewhere { context in
@@ -135,7 +135,7 @@ extension Behaviour {
                     try context.save()
                 }
                 try run.elsewhere { context in
-                    try expectEqual(run.names(run.related(try run.groups(context)[0], "ranked")), order)
+                    try expectEqual(run.names(run.related(try run.groups(context).at(0), "ranked")), order)
                 }
             }
         },
@@ -150,7 +150,7 @@ extension Behaviour {
                 try context.save()
             }
             try run.elsewhere { context in
-                let group = try run.groups(context)[0]
+                let group = try run.groups(context).at(0)
                 try expectEqual(run.memberNames(of: group), ["a", "b"], "members")
                 try expectEqual(run.names(run.related(group, "ranked")), ["d", "c"], "ranked")
                 try expectEqual((group.value(forKey: "head") as? NSManagedObject).flatMap(run.name), "c", "head")
@@ -177,7 +177,7 @@ extension Behaviour {
                 try context.save()
             }
             try run.elsewhere { context in
-                let member = run.related(try run.groups(context)[0], "members").first
+                let member = run.related(try run.groups(context).at(0), "members").first
                 try expectEqual(member?.entity.name, "Leader")
                 try expectEqual(member?.value(forKey: "title") as? String, "Dr")
                 try expectEqual(try run.members(context).count, 1, "the superentity's fetch")
@@ -195,7 +195,7 @@ extension Behaviour {
                 context.delete(try run.member("a", context))
                 try context.save()
             }
-            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["b"]) }
+            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0).at(0)), ["b"]) }
         },
         Behaviour(.relationships, "Cascade: the destination objects are deleted with the object", requires: .anyModel) { run in
             try run.inContext { context in
@@ -204,7 +204,7 @@ extension Behaviour {
                 try context.save()
             }
             try run.inContext { context in
-                context.delete(try run.groups(context)[0])
+                context.delete(try run.groups(context).at(0))
                 try context.save()
             }
             try run.elsewhere { try expectEqual(run.names(try run.members($0)), ["c"]) }
@@ -218,7 +218,7 @@ extension Behaviour {
                 }
                 for (index, node) in nodes.enumerated() { node.setValue(nodes[(index + 1) % 5], forKey: "next") }
                 try context.save()
-                context.delete(nodes[2])
+                context.delete(try nodes.at(2))
                 try context.save()
             }
             try run.elsewhere { try expectEqual(try run.all("Node", $0).count, 0) }
@@ -230,7 +230,7 @@ extension Behaviour {
                 try context.save()
             }
             try run.inContext { context in
-                context.delete(try run.all("Tag", context)[0])
+                context.delete(try run.all("Tag", context).at(0))
                 context.processPendingChanges()
                 try expect(context.updatedObjects.isEmpty, "the other end is to be written")
                 try expectEqual(context.deletedObjects.count, 1, "deleted objects")

@@ -68,7 +68,7 @@ extension Behaviour {
                 run.addGroup("g", members: ["a", "b"], in: context)
                 try context.save()
                 manager.removeAllActions()
-                let (group, a) = (try run.groups(context)[0], try run.member("a", context))
+                let (group, a) = (try run.groups(context).at(0), try run.member("a", context))
                 manager.group { context.delete(a) }
                 try expectEqual(run.memberNames(of: group), ["b"])
                 context.undo()
@@ -78,7 +78,7 @@ extension Behaviour {
                 try expect(context.deletedObjects == [a], "the object is not deleted again")
                 try context.save()
             }
-            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["b"]) }
+            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0).at(0)), ["b"]) }
         },
         Behaviour(.contexts, "One undo reverts a group with its nested groups, and nothing of the group before") { run in
             try run.withUndo { context, manager in

@@ -59,8 +59,8 @@ extension Behaviour {
                 try run.inContext { context in
                     let found = try run.all("Badge", context, NSPredicate(format: "code == %@", code))
                     try expectEqual(found.count, 1, "policy \(policy.rawValue):")
-                    try expectEqual(found[0].objectID, id, "the saved object has gone, policy \(policy.rawValue):")
-                    let values = "\(found[0].value(forKey: "colour") ?? "nil") \(found[0].value(forKey: "points") ?? "nil")"
+                    try expectEqual(try found.at(0).objectID, id, "the saved object has gone, policy \(policy.rawValue):")
+                    let values = "\(try found.at(0).value(forKey: "colour") ?? "nil") \(try found.at(0).value(forKey: "points") ?? "nil")"
                     try expectEqual(values, wanted, "policy \(policy.rawValue):")
                 }
             }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import JSONReading
 internal import ObjectGraph
+public import RemoteStore
 internal import WebTransport
 
 /// The error of a service that has answered with an error: the underlying error of those that fetches and saves throw.
@@ -11,9 +12,16 @@ public struct WebServiceError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The request, without credentials.
     public let request: String
+    /// The time after which the service wants to be asked again; nil where it has not said.
+    public var retryAfter: Duration?
 
     /// The request, the status and the message on one line.
     public var description: String { "\(request) was answered with \(status)\(message.isEmpty ? "" : ": \(message)")" }
+}
+
+extension WebServiceError: PassingError {
+    /// Whether trying again may help: the service is busy, or has failed itself.
+    public var mayPass: Bool { status == 408 || status == 425 || status == 429 || status >= 500 && status != 501 && status != 505 }
 }
 
 /// Reads errors as the service writes them.
@@ -30,7 +38,9 @@ struct ErrorReader {
         let cleaned = Array(clean(String(decoding: response.body, as: UTF8.self)).utf8)
         let body = try? JSONValue(parsing: cleaned)
         let message = self.message(body) ?? ""
-        let cause = WebServiceError(status: response.status, message: String(message.prefix(300)), request: request)
+        var cause = WebServiceError(status: response.status, message: String(message.prefix(300)), request: request)
+        cause.retryAfter = response.headers["Retry-After"]
+            .flatMap { RetryPolicy.delay(retryAfter: $0, now: Date().timeIntervalSince1970) }.map { .seconds($0) }
         let details = isSave ? self.details(body) : []
         if isSave, !details.isEmpty {
             let errors = details.map { property, text in

@@ -52,11 +52,12 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
         return max(0, whole * (0.5 + random / 2))
     }
 
-    /// Returns the wait that a service asks for, in seconds: `120`, or `Fri, 31 Dec 2027 23:59:59 GMT`.
-    static func delay(retryAfter: String, now: Double) -> Double? {
+    /// Returns the wait that a service asks for, in seconds: `120`, or `Fri, 31 Dec 2027 23:59:59 GMT`. None is longer than a year, whatever the
+    /// service says.
+    package static func delay(retryAfter: String, now: Double) -> Double? {
         let text = retryAfter.trimmingCharacters(in: .whitespaces)
-        if let seconds = Double(text), seconds.isFinite { return max(0, seconds) }
-        return WebDate.seconds(text).map { max(0, $0 - now) }
+        let asked = if let seconds = Double(text), seconds.isFinite { seconds } else { WebDate.seconds(text).map { $0 - now } }
+        return asked.map { min(max(0, $0), 365 * 86_400) }
     }
 }
 

@@ -34,24 +34,65 @@ struct ChainTests {
             ])
     }
 
-    @Test func aChainThatIsInterruptedGoesOnWithTheNextStep() throws {
-        struct Interruption: Error {}
+    /// The bundle of a chain of two steps, with a store of its first version.
+    private func chain() throws -> URL {
         let bundle = try shop.bundle([People.model("name", "#age"), People.model("name"), People.model("name", "age")])
         try NSManagedObjectModel(reading: bundle, version: "People").opening(url)
+        return bundle
+    }
+
+    /// Where a chain works.
+    private var copy: URL { url.deletingLastPathComponent().appendingPathComponent(".people.store-chain/people.store") }
+
+    /// Lets a step of the chain, counted from now, fail; returns how many were begun.
+    private func failing(_ code: Int, at number: Int = 2) -> LockedBox<Int> {
         let steps = LockedBox(0)
         PaperStore.willMigrate.withLock {
-            $0[url.path] = { _ in
+            $0[copy.path] = { _ in
                 let step = steps.withLock { steps in
                     steps += 1
                     return steps
                 }
-                if step == 2 { throw Interruption() }
+                if step == number { throw NSError(domain: NSCocoaErrorDomain, code: code) }
             }
         }
-        #expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) } != nil)
-        #expect(try PaperStore.migrations(of: url).count == 1)
+        return steps
+    }
+
+    @Test func aStoreIsAsItWasUntilTheLastStepOfAChainIsTaken() throws {
+        let bundle = try chain()
+        let before = try shop.bytes()
+        _ = failing(NSMigrationError)
+        #expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) }?.code == NSMigrationError)
+        #expect(try shop.bytes() == before)
+        PaperStore.willMigrate.withLock { $0[copy.path] = nil }
         try NSManagedObjectModel(reading: bundle).migrating(url)
         #expect(try PaperStore.migrations(of: url) == ["Person(age,name) -> Person(name)", "Person(name) -> Person(age,name)"])
+        #expect(try shop.bytes().keys.sorted() == ["people.store"])
+    }
+
+    @Test func aChainThatIsCancelledGoesOnWithTheNextStepUnlessTheStoreWasChanged() throws {
+        let bundle = try chain()
+        for isChanged in [false, true] {
+            let before = try Data(contentsOf: url)
+            _ = failing(NSMigrationCancelledError)
+            #expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) }?.code == NSMigrationCancelledError)
+            #expect(try Data(contentsOf: url) == before)
+            if isChanged {
+                var metadata = try PaperStore.metadataForPersistentStore(with: url)
+                metadata["note"] = "changed"
+                try PaperStore.setMetadata(metadata, forPersistentStoreAt: url)
+            }
+            let steps = failing(0, at: 0)
+            try NSManagedObjectModel(reading: bundle).migrating(url)
+            #expect(steps.withLock { $0 } == (isChanged ? 2 : 1))
+            #expect(try PaperStore.migrations(of: url).count == 2)
+            #expect((try PaperStore.metadataForPersistentStore(with: url)["note"] != nil) == isChanged)
+            if !isChanged {
+                try FileManager.default.removeItem(at: url)
+                try NSManagedObjectModel(reading: bundle, version: "People").opening(url)
+            }
+        }
     }
 
     @Test func aChainIsNotInferredOverVersionsThatDoNotLieBetween() throws {

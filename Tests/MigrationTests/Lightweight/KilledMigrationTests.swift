@@ -3,16 +3,21 @@ import Foundation
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
 import Testing
+import WriterVersions
 
 /// Migrations in a process that is killed, or that cannot write on.
 @Suite(.serialized) struct KilledMigrationTests {
     private static let environment = ProcessInfo.processInfo.environment
 
     private static func process(_ version: String, _ store: URL, limit: Int = 0) -> (process: Process, lines: Pipe) {
+        process("migrate-\(version)", store, limit)
+    }
+
+    private static func process(_ command: String, _ store: URL, _ number: Int) -> (process: Process, lines: Pipe) {
         let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         let process = Process()
         process.executableURL = here.appendingPathComponent("store-writer")
-        process.arguments = ["migrate-\(version)", store.path, "\(limit)"]
+        process.arguments = [command, store.path, "\(number)"]
         let pipe = Pipe()
         process.standardOutput = pipe
         return (process, pipe)
@@ -130,6 +135,40 @@ import Testing
         #expect(Double(written) <= 1.5 * Double(rows), "\(written) of \(rows) rows were written in \(runs) runs")
         #expect(try store.files == ["Store.sqlite"])
         print("\(runs) runs wrote \(written) of \(rows) rows.")
+    }
+
+    @Test(
+        "A migration by a manager with a policy that is killed again and again goes on where it was, and does less than one and a half times the work"
+    )
+    func resumptionOfManagers() throws {
+        let (rows, store) = (20_000, try MigratedStore())
+        func run(_ command: String, _ place: URL, _ number: Int, killedAfter limit: Int = .max) throws -> (output: String, told: Int) {
+            let (process, pipe) = Self.process(command, place, number)
+            try process.run()
+            var (text, told) = ("", 0)
+            while true {
+                let more = pipe.fileHandleForReading.availableData
+                if more.isEmpty { break }
+                text += String(decoding: more, as: UTF8.self)
+                told = text.split(separator: "\n").compactMap { Int($0) }.last ?? told
+                if told >= limit, !text.contains("done") { kill(process.processIdentifier, SIGKILL) }
+            }
+            process.waitUntilExit()
+            return (text, told)
+        }
+        _ = try run("fill", store.url, rows)
+        var (made, runs) = (0, 0)
+        while runs < 20 {
+            let (output, told) = try run("manage", store.url, 0, killedAfter: 8000)
+            #expect(!output.contains("error"), "\(output)")
+            runs += 1
+            made += told
+            if output.contains("done") { break }
+        }
+        #expect(runs > 1)
+        #expect(Double(made) <= 1.5 * Double(rows), "\(made) of \(rows) rows were made in \(runs) runs")
+        #expect(try run("check", store.directory.appendingPathComponent("Store.sqlite.new"), rows).output == "copied\n")
+        #expect(try run("check", store.url, rows).output == "first\n")
     }
 
     @Test("A store that cannot be written on leaves the older version and an error", arguments: ["filled", "copied"])

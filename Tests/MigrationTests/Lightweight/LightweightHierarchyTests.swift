@@ -41,6 +41,52 @@ import Testing
         }
     }
 
+    private enum Way: CaseIterable { case inPlace, copied, byManager }
+
+    @Test("A relationship that leads to another entity keeps the objects that are of it, and loses the others", arguments: Way.allCases)
+    private func destinations(way: Way) throws {
+        func version(_ isNew: Bool) -> NSManagedObjectModel {
+            let (image, sketch) = (Version.entity("Image", [Version.attribute("name")]), Version.entity("Sketch"))
+            let (show, work) = (Version.entity("Show", [Version.attribute("name")]), Version.entity("Work", [Version.attribute("name")]))
+            image.subentities = [sketch]
+            Version.relate(show, "images", toMany: true, to: isNew ? sketch : image, "show")
+            Version.relate(show, "cover", to: isNew ? image : work)
+            Version.relate(work, "others", toMany: true, to: isNew ? show : work, "friends", inverseToMany: true)
+            return Version.model(image, sketch, show, work)
+        }
+        let store = try MigratedStore.filled(way == .copied, version(false)) { context in
+            let (show, work) = (context.make("Show", ["name": "S"]), context.make("Work", ["name": "W"]))
+            context.make("Image", ["name": "a", "show": show])
+            context.make("Sketch", ["name": "b", "show": show])
+            context.make("Sketch", ["name": "c"])
+            show.setValue(work, forKey: "cover")
+            work.setValue(Set([work, context.make("Work", ["name": "V"])]), forKey: "others")
+        }
+        if way == .byManager {
+            let place = store.directory.appendingPathComponent("new.sqlite")
+            try NSMigrationManager(sourceModel: version(false), destinationModel: version(true)).migrateStore(
+                from: store.url, sourceType: NSSQLiteStoreType, options: nil,
+                with: NSMappingModel.inferredMappingModel(forSourceModel: version(false), destinationModel: version(true)),
+                toDestinationURL: place, destinationType: NSSQLiteStoreType, destinationOptions: nil)
+            try NSPersistentStoreCoordinator(managedObjectModel: version(true)).replacePersistentStore(
+                at: store.url, withPersistentStoreFrom: place, type: .sqlite)
+        } else {
+            #expect(try store.estimate(version(false), version(true)).isInPlace == (way == .inPlace))
+            try store.migrate(version(false), version(true))
+        }
+        try store.open(version(true)) { context in
+            let show = try #require(try context.all("Show").first)
+            #expect((show.value(forKey: "images") as? Set<NSManagedObject>)?.map { $0.value(forKey: "name") as? String } == ["b"])
+            #expect(show.value(forKey: "cover") == nil)
+            #expect(try context.values("Image", "name") == ["a", "b", "c"])
+            for work in try context.all("Work") { #expect((work.value(forKey: "others") as? Set<NSManagedObject>)?.isEmpty == true) }
+            show.setValue(try context.all("Image").first, forKey: "cover")
+            show.setValue(Set(try context.all("Sketch")), forKey: "images")
+            show.setValue(Set(try context.all("Work")), forKey: "friends")
+            try context.save()
+        }
+    }
+
     @Test("An entity gets a parent or a child, and moves its properties up and down", arguments: [false, true])
     func hierarchy(copies: Bool) throws {
         func flat() -> NSManagedObjectModel {

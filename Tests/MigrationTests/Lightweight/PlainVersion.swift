@@ -180,8 +180,10 @@ func expectedGraph(_ old: PlainGraph, _ before: PlainVersion, _ after: PlainVers
         let links = before.relationships(object.entity)
         for relationship in after.relationships(name) {
             let source = links.first { $0.name == relationship.origin }
+            // Objects that are not of the destination any more are left out.
+            let kinds = after.kinds(relationship.destination)
             let kept = (source.map { object.related[$0.name] ?? [] } ?? []).filter {
-                old.objects[$0].map { successors[$0.entity] != nil } ?? false
+                old.objects[$0].map { successors[$0.entity].map(kinds.contains) ?? false } ?? false
             }
             let wasOrdered = (source?.isOrdered ?? false) && (source?.isToMany ?? false)
             if relationship.isToMany, relationship.isOrdered {

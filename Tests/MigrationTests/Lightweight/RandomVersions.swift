@@ -99,7 +99,7 @@ struct RandomVersions {
         let entity = version.entities.randomElement(using: &generator)!.name
         let place = version[entity].attributes.indices.randomElement(using: &generator)
         let link = version[entity].relationships.indices.randomElement(using: &generator)
-        switch Int.random(in: 0..<15, using: &generator) {
+        switch Int.random(in: 0..<17, using: &generator) {
         case 0: return rename(entity, &version)
         case 1:
             guard let place else { return "-" }
@@ -167,6 +167,9 @@ struct RandomVersions {
             version[entity].parent = new.name
             version.entities.append(new)
             return "\(new.name) added above \(entity)"
+        case 14, 15:
+            guard let link else { return "-" }
+            return lead(entity, link, to: version.entities.randomElement(using: &generator)!.name, &version)
         default:
             guard let place, let parent = version[entity].parent, version[entity].attributes[place].name != "text" else { return "-" }
             var moved = version[entity].attributes.remove(at: place)
@@ -174,6 +177,20 @@ struct RandomVersions {
             version[parent].attributes.append(moved)
             return "\(entity).\(moved.name) moved up to \(parent)"
         }
+    }
+
+    /// Makes a relationship lead to another entity, which gets the inverse.
+    private func lead(_ entity: String, _ link: Int, to destination: String, _ version: inout PlainVersion) -> String {
+        let relationship = version[entity].relationships[link]
+        if relationship.inverse != nil {
+            let place = version[relationship.destination].relationships.firstIndex { $0.inverse == relationship.name }
+            guard let place, relationship.destination != entity else { return "-" }
+            let inverse = version[relationship.destination].relationships.remove(at: place)
+            version[destination].relationships.append(inverse)
+        }
+        let again = version[entity].relationships.firstIndex { $0.name == relationship.name }!
+        version[entity].relationships[again].destination = destination
+        return "\(entity).\(relationship.name) leads to \(destination) instead of \(relationship.destination)"
     }
 
     private func setInverse(of relationship: PlainVersion.Relationship, to name: String, _ version: inout PlainVersion) {

@@ -55,15 +55,14 @@ import Testing
         }
     }
 
-    @Test("A to-many relationship cannot become to-one, and none can lead to objects of another entity")
+    @Test("A to-many relationship cannot become to-one")
     func relationships() throws {
-        func model(_ toMany: Bool, _ toOwner: Bool) -> NSManagedObjectModel {
+        func model(_ toMany: Bool) -> NSManagedObjectModel {
             let (car, owner) = (Version.entity("Car"), Version.entity("Owner"))
-            Version.relate(car, "r", toMany: toMany, to: toOwner ? owner : car)
+            Version.relate(car, "r", toMany: toMany, to: owner)
             return Version.model(car, owner)
         }
-        #expect(try refusals(model(true, true), model(false, true)) == ["Car.r"])
-        #expect(try refusals(model(false, true), model(false, false)) == ["Car.r"])
+        #expect(try refusals(model(true), model(false)) == ["Car.r"])
     }
 
     @Test("A relationship without an inverse that becomes to-many is migrated, unless several owners have an object in common")

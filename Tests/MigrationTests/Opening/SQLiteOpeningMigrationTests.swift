@@ -72,6 +72,38 @@ struct SQLiteOpeningMigrationTests {
         #expect(try Self.values("name", in: newer) == ["Ada", "Grace"])
     }
 
+    @Test func whereVersionsAreToBeIgnoredTheStoreIsOpenedAsItIsAndBecomesOfTheModelsVersionWithTheNextSave() throws {
+        try fill(People.model("name", "#age"), [["name": "Ada", "age": 36]])
+        func written() throws -> [String: Data]? {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)[NSStoreModelVersionHashesKey]
+                as? [String: Data]
+        }
+        let (before, fewer) = (try written(), People.model("name"))
+        let coordinator = try fewer.migrating(url, [NSIgnorePersistentStoreVersioningOption: true], type: NSSQLiteStoreType)
+        #expect(try Self.values("name", in: coordinator) == ["Ada"])
+        #expect(try written() == before)
+        try Self.inserting([["name": "Grace"]], into: coordinator)
+        #expect(try written() == fewer.entityVersionHashesByName)
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+        // What the store keeps of its model is that model now, and it opens with it.
+        #expect(try NSManagedObjectModel(storeAt: url).entitiesByName["Person"]?.attributesByName.keys.sorted() == ["name"])
+        let again = try People.model("name").opening(url, type: NSSQLiteStoreType)
+        #expect(try Self.values("name", in: again) == ["Ada", "Grace"])
+    }
+
+    @Test func whereVersionsAreToBeIgnoredAStoreThatLacksWhatTheModelNeedsIsRefusedAndStaysAsItIs() throws {
+        try fill(People.model("name"), [["name": "Ada"]])
+        let before = try shop.bytes()
+        for model in [People.model("name", "email"), People.model("name", entities: ["Note"])] {
+            let error = try #require(
+                openingFailure {
+                    try model.migrating(url, [NSIgnorePersistentStoreVersioningOption: true], type: NSSQLiteStoreType)
+                })
+            #expect(error.code == NSPersistentStoreIncompatibleSchemaError)
+            #expect(try shop.bytes() == before)
+        }
+    }
+
     @Test func handlersOfStagesEditTheObjectsOfBothVersions() throws {
         let (first, second) = (People.model("name"), People.model("name", "given", "family"))
         try fill(first, [["name": "Ada Lovelace"], ["name": "Grace Hopper"], ["name": ""]])

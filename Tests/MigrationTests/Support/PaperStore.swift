@@ -93,7 +93,7 @@ extension PaperStore: ModelMigratingStore {
     func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws { throw NoObjects() }
     static func replaceFiles(
         at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
-    ) throws { throw NoObjects() }
+    ) throws { try write(read(source), destination) }
     static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws { throw NoObjects() }
 
     static func migrateFiles(

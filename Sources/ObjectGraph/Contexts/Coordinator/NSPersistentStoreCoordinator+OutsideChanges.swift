@@ -63,10 +63,18 @@ extension NSPersistentStoreCoordinator {
         changes.refreshed = owners.filter { new[$0] == nil }.sorted { $0.uriRepresentation().path < $1.uriRepresentation().path }
         if changes.isEmpty { return changes }
         mergeListeners.notify(of: changes.saved, isRemote: false, except: nil)
+        postRemoteChange(of: store)
+        return changes
+    }
+
+    /// Whether there are contexts that merge automatically.
+    package var hasMergingContexts: Bool { mergeListeners.withListeners { !$0.isEmpty } }
+
+    /// Tells the observers of ``Foundation/Notification/Name/NSPersistentStoreRemoteChange`` of changes that no context needs to hear of.
+    package func postRemoteChange(of store: NSPersistentStore) {
         var info: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier ?? ""]
         if let url = store.url { info[NSPersistentStoreURLKey] = url }
         NotificationCenter.default.post(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
-        return changes
     }
 }
 

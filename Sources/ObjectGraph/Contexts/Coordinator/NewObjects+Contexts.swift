@@ -9,9 +9,13 @@ extension NewObjects {
             start = end
         }
         // A conversion by the language would cast each object.
-        self.init(elements: uncheckedArray(objects, of: AnyObject.self), entityRuns: runs) {
-            NewObject(entity: objects[$0].owningEntity, row: objects[$0].row)
-        }
+        self.init(
+            elements: uncheckedArray(objects, of: AnyObject.self), entityRuns: runs,
+            member: { NewObject(entity: objects[$0].owningEntity, row: objects[$0].row) }, identity: { objects[$0].objectID },
+            related: { index, relationship in
+                guard case .toOne(let target) = objects[index].state(of: relationship) else { return nil }
+                return target?.objectID
+            })
     }
 
     /// The objects with their type.

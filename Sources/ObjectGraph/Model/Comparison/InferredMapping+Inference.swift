@@ -249,15 +249,10 @@ private struct MappingInference {
             return nil
         }
         guard let old = before.destinationEntity, let new = relationship.destinationEntity else { return nil }
-        // An entity that is gone has no objects to relate to; those of its subentities may stay.
+        // An entity that is gone has no objects to relate to; those of its subentities may stay. Where none of those that stay are of the new
+        // destination, the relationship is one that was removed and one that was added, which Core Data infers.
         let kinds = old.allKinds.compactMap { kind in destination.entities.first { match.sources[$0.name ?? ""] === kind } }
-        if kinds.isEmpty { return nil }
-        guard kinds.allSatisfy({ $0.isKindOf(entity: new) }) else {
-            refuse(
-                entity, relationship.name,
-                "Its objects were of “\(old.name ?? "")”, and are to be of “\(new.name ?? "")”, which is another entity.")
-            return nil
-        }
+        if !kinds.contains(where: { $0.isKindOf(entity: new) }) { return nil }
         if before.isToMany, let inverse = before.storedInverse, inverse.isToMany, relationship.storedInverse == nil {
             refuse(entity, relationship.name, "A many-to-many relationship cannot lose its inverse.")
             return nil

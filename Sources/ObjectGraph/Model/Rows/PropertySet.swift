@@ -5,7 +5,7 @@
     @usableFromInline package init() {}
     @inlinable init(low: UInt64) { self.low = low }
 
-    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+    package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
     /// Returns whether both sets have equal members and equal capacity.
     package func isEqual(to other: PropertySet) -> Bool { low == other.low && high == other.high }

@@ -41,6 +41,22 @@ package struct StoreModelHashes {
         Set(entities.compactMap(\.name)) == Set(written.keys) && entities.allSatisfy(contains)
     }
 
+    /// Returns the names of the entities whose versions differ, in order: of those that only the model or only the store has, and of those whose
+    /// hashes are others.
+    package func differing(from entities: [NSEntityDescription]) -> [String] {
+        let changed = entities.filter { !contains($0) }.compactMap(\.name)
+        return Set(entities.compactMap(\.name)).symmetricDifference(written.keys).union(changed).sorted()
+    }
+
+    /// Returns the same with this framework's hashes of the copy.
+    package func knowing(copy: [String: Data]) -> StoreModelHashes {
+        StoreModelHashes(written: written, copy: copy, identifiers: identifiers)
+    }
+
+    private init(written: [String: Data], copy: [String: Data]?, identifiers: Set<String>) {
+        (self.written, self.copy, self.identifiers) = (written, copy, identifiers)
+    }
+
     /// Returns the only one of some models that the store may have been written with where nothing but the names of its entities, and then
     /// its version identifiers, can tell: Apple's framework wrote no copy of the model before 2012. Nil where none or several may be.
     package func onlyModel(byNamesOf models: [NSManagedObjectModel]) -> NSManagedObjectModel? {

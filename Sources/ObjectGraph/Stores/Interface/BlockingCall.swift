@@ -7,8 +7,12 @@ internal import Synchronization
 ///
 /// The work runs on separate threads, so that it completes even when every thread of the task pool is blocked.
 package enum BlockingCall {
-    /// Runs tasks on separate threads, without using those of the shared pool.
-    package static let executor: any TaskExecutor = WaitingExecutor()
+    /// Runs tasks on separate threads, without using those of the shared pool; within a simulation, where that says.
+    package static var executor: any TaskExecutor { simulated ?? waiting }
+    private static let waiting = WaitingExecutor()
+
+    /// Runs the tasks of a simulation one after another; nil for everything else. Tasks hand it on to those that they start.
+    @TaskLocal package static var simulated: (any TaskExecutor)?
 
     /// Logs that the main thread or main queue is about to block.
     static func warnOnMainQueue(_ what: @autoclosure () -> String) {
@@ -26,9 +30,12 @@ package enum BlockingCall {
         warnOnMainQueue(what())
         let done = DispatchSemaphore(value: 0)
         let answer = Answer<Result>()
-        Task(executorPreference: executor) {
-            do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
-            done.signal()
+        // Not on the executor of a simulation, whose thread waits here.
+        $simulated.withValue(nil) {
+            _ = Task(executorPreference: waiting) {
+                do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
+                done.signal()
+            }
         }
         done.wait()
         return try answer.get()

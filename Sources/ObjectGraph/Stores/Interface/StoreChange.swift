@@ -31,7 +31,7 @@ internal import Foundation
     @usableFromInline let lowChanged: UInt64
     @usableFromInline let rest: Rest?
 
-    init(
+    package init(
         row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
         identity: NSManagedObjectID? = nil
     ) {
@@ -99,6 +99,10 @@ internal import Foundation
     public let removed: [NSManagedObjectID]
     /// All objects in order, for an ordered relationship; nil for an unordered one.
     public let members: [NSManagedObjectID]?
+
+    package init(
+        slotIndex: Int, name: String, added: [NSManagedObjectID], removed: [NSManagedObjectID], members: [NSManagedObjectID]?
+    ) { (self.slotIndex, self.name, self.added, self.removed, self.members) = (slotIndex, name, added, removed, members) }
 }
 
 /// The changes of a save in one store, each kind in the order of the program's changes.
@@ -171,12 +175,18 @@ extension [StoreChange] {
     /// The index after the last object.
     public let endIndex: Int
     private let member: (Int) -> NewObject
+    private let identity: (Int) -> NSManagedObjectID?
+    private let related: (Int, NSRelationshipDescription) -> NSManagedObjectID?
 
     /// Creates a collection of objects by their runs of equal entities, and a function that returns what is known of each.
-    init(elements: [AnyObject], entityRuns: [(entity: NSEntityDescription, count: Int)], member: @escaping (Int) -> NewObject) {
+    init(
+        elements: [AnyObject], entityRuns: [(entity: NSEntityDescription, count: Int)], member: @escaping (Int) -> NewObject,
+        identity: @escaping (Int) -> NSManagedObjectID?, related: @escaping (Int, NSRelationshipDescription) -> NSManagedObjectID?
+    ) {
         self.elements = elements
         self.entityRuns = entityRuns
         self.member = member
+        (self.identity, self.related) = (identity, related)
         endIndex = entityRuns.reduce(0) { $0 + $1.count }
     }
 
@@ -190,7 +200,22 @@ extension [StoreChange] {
                 runs.append((row.entity, 1))
             }
         }
-        self.init(elements: [], entityRuns: runs) { NewObject(entity: rows[$0].entity, row: rows[$0]) }
+        self.init(
+            elements: [], entityRuns: runs, member: { NewObject(entity: rows[$0].entity, row: rows[$0]) },
+            identity: { rows[$0].knownObjectID }, related: { rows[$0].relatedIDs($1).first })
+    }
+
+    /// Returns the ID that an object has had so far: a temporary one, or that in the store from which it is copied; nil for none.
+    package func formerID(at index: Int) -> NSManagedObjectID? { identity(index) }
+
+    /// Returns the ID of the object that a to-one relationship of a new object leads to; that of another new object is its former one.
+    package func relatedID(at index: Int, _ relationship: NSRelationshipDescription) -> NSManagedObjectID? { related(index, relationship) }
+
+    /// Creates a collection of new objects of one entity whose values nobody looks at.
+    package init(_ count: Int, of entity: NSEntityDescription) {
+        self.init(
+            elements: [], entityRuns: [(entity, count)], member: { _ in NewObject(entity: entity, row: nil) }, identity: { _ in nil },
+            related: { _, _ in nil })
     }
 
     /// The first index.

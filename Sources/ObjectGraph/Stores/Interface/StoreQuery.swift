@@ -8,7 +8,7 @@ public import Predicates
 // Unchecked: predicates, sort descriptors and entities never change once they are in use.
 public struct StoreQuery: @unchecked Sendable {
     /// The entity to fetch.
-    public let entity: NSEntityDescription
+    public private(set) var entity: NSEntityDescription
     /// The kind of result.
     public package(set) var resultType: NSFetchRequestResultType
     /// Whether objects of subentities are included.
@@ -122,6 +122,16 @@ public struct StoreQuery: @unchecked Sendable {
 
     /// Whether several rows become one dictionary.
     public var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
+
+    /// Returns the query for the entity of another model that has the same properties, and more.
+    package func moved(to entity: NSEntityDescription, predicate: NSPredicate?) -> StoreQuery {
+        changed { query in
+            query.entity = entity
+            query.predicate = predicate
+            query.request = nil
+            query.affectedStores = nil
+        }
+    }
 
     /// Returns the query with another result type.
     package func with(resultType: NSFetchRequestResultType) -> StoreQuery {

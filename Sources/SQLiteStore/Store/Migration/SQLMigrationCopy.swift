@@ -19,7 +19,7 @@ struct SQLMigrationCopy {
     private var plan: SQLMigrationPlan { completion.plan }
     /// How many rows the first batch has. Later ones grow until one takes this time: each is synchronized, and a kill loses one.
     private static let firstBatch = 20_000
-    private static let batchTime: TimeInterval = 0.3
+    private static let batchTime: TimeInterval = 0.2
 
     /// Returns the place of the copy of a store.
     static func place(of url: URL) -> URL {
@@ -41,21 +41,8 @@ struct SQLMigrationCopy {
         try work.interrupting(connection) { try fill(connection) }
         try work.checkCancellation()
         try connection.execute("PRAGMA main.journal_mode = DELETE")
-        try SQLiteFileCopy.synchronize(place)
-        // What SQLite had beside the older version would be taken for the newer one's.
-        let directory = url.deletingLastPathComponent()
-        for file in SQLiteFileCopy.files(of: url).dropFirst() + SQLiteFileCopy.files(of: place).dropFirst()
-        where FileManager.default.fileExists(atPath: file.path) {
-            try FileManager.default.removeItem(at: file)
-        }
-        try SQLiteFileCopy.synchronize(directory)
-        guard rename(place.path, url.path) == 0 else {
-            throw CoreDataError.make(
-                CocoaError.Code.fileWriteUnknown.rawValue, "The store at \(url.path) cannot be migrated.",
-                reason: "The finished copy cannot be moved to its place: \(String(cString: strerror(errno))).",
-                next: "Check the permissions of the directory.", info: [NSFilePathErrorKey: url.path])
-        }
-        try SQLiteFileCopy.synchronize(directory)
+        try FileCalls.synchronize(place)
+        try SQLiteFileMove.rename(place, to: url)
         // Nobody else has used the older version meanwhile: the connection has held its lock.
         withExtendedLifetime(connection) {}
     }
@@ -90,6 +77,8 @@ struct SQLMigrationCopy {
     private func prepared(_ place: URL) throws -> SQLConnection {
         let connection = try SQLiteFiles.connectForWriting(place, timeout: timeout, creates: true)
         for setting in settings { try connection.execute(setting) }
+        // Nobody else uses the copy, whose journal stays open.
+        _ = try connection.texts("PRAGMA main.locking_mode = EXCLUSIVE")
         // New pages need no journal: a batch is written once.
         _ = try connection.texts("PRAGMA main.journal_mode = TRUNCATE")
         try connection.execute("PRAGMA main.synchronous = FULL; PRAGMA cache_size = -65536")
@@ -98,6 +87,8 @@ struct SQLMigrationCopy {
             try statement.run()
         }
         _ = try connection.texts("PRAGMA old.locking_mode = EXCLUSIVE")
+        // Nothing is written to the older version. With a journal of its own each batch would need a third one, about both, and syncs of them.
+        _ = try connection.texts("PRAGMA old.journal_mode = MEMORY")
         try connection.execute("PRAGMA old.synchronous = EXTRA; BEGIN EXCLUSIVE; COMMIT")
         try SQLTriggerFunctions.register(on: connection)
         try SQLMigrationFunctions.register(on: connection, store: url)

@@ -150,7 +150,7 @@ package struct SQLiteMigration {
         try work.checkCancellation()
         let timeout = min(options.timeout, 5)
         let connection = try SQLiteFiles.connectForWriting(url, timeout: timeout, creates: false)
-        try takeAlone(connection)
+        try SQLiteFileMove.takeAlone(connection, url)
         try SQLMigrationFunctions.register(on: connection, store: url)
         if rules.forbiddenRows == .fail {
             let found = try work.interrupting(connection) {
@@ -212,37 +212,13 @@ package struct SQLiteMigration {
         plan.source.entities.first { $0.table == table.source }.flatMap { highestKeys[$0.rootNumber] }
     }
 
-    /// Takes what is in the log into the file, and requires that nobody else has it open.
-    private func takeAlone(_ connection: SQLConnection) throws {
-        do {
-            try connection.execute("PRAGMA synchronous = EXTRA")
-            let mode = try connection.texts("PRAGMA journal_mode = DELETE", .writing).first?.first
-            if mode == "delete" {
-                try connection.execute("BEGIN EXCLUSIVE; COMMIT")
-                return
-            }
-        } catch let error as NSError {
-            guard [Int(SQLITE_BUSY), Int(SQLITE_LOCKED)].contains(error.userInfo[NSSQLiteErrorDomain] as? Int) else { throw error }
-        }
-        throw CoreDataError.make(
-            NSPersistentStoreTimeoutError, "The store at \(url.path) cannot be migrated.", reason: "Others have it open.",
-            next: "Close it there first.", info: [NSFilePathErrorKey: url.path])
-    }
-
     /// Returns what a copy depends on: the content of the file, both versions, and the rules.
     private func fingerprint(_ connection: SQLConnection, _ rules: MigrationRules) throws -> String {
-        var status = stat()
-        guard stat(url.path, &status) == 0 else { throw SQLError.make(connection.handle, SQLITE_CANTOPEN, .opening, path: url.path) }
-        let handle = try FileHandle(forReadingFrom: url)
-        defer { try? handle.close() }
-        // The header counts the changes of the file.
-        let header = try handle.read(upToCount: 100) ?? Data()
         let old = NSManagedObjectModel.versionHashesDigest(of: own(plan.source.entities))
         let new = NSManagedObjectModel.versionHashesDigest(of: own(plan.destination.entities))
         let layout = plan.destination.definition.joined(separator: "\n") + plan.tables.map { "\($0)" }.joined()
         return [
-            "1", uuid, old, new, "\(rules.forbiddenRows)", "\(status.st_ino)", "\(status.st_size)", "\(status.st_mtim.tv_sec)",
-            "\(status.st_mtim.tv_nsec)", header.base64EncodedString(),
+            "1", uuid, old, new, "\(rules.forbiddenRows)", try SQLiteFileMove.stamp(connection, url),
             "\(layout.utf8.reduce(into: UInt64(5381)) { $0 = $0 &* 33 &+ UInt64($1) })",
         ].joined(separator: " ")
     }

@@ -6,6 +6,12 @@ internal import Predicates
 /// Reads and writes the metadata of a store: a UUID and a property list in `Z_METADATA`.
 package enum SQLiteMetadata {
     static let autoVacuumKey = "_NSAutoVacuumLevel"
+    /// The keys of what says which version of the model a store is of.
+    static let versionKeys = [
+        NSStoreModelVersionHashesKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
+        "NSStoreModelVersionChecksumKey",
+        NSStoreModelVersionIdentifiersKey,
+    ]
     static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
     /// The version of Core Data whose layout is written.
     static let frameworkVersion = 1344

@@ -118,12 +118,7 @@ package struct SQLiteOpening {
         let tables = try Self.tables(in: connection)
         let schema = SQLSchema(model: model, entities: entities, numbers: Self.dictionary(numbers), fileTables: tables)
         let missing = Self.missing(schema, in: tables)
-        guard missing.isEmpty else {
-            throw CoreDataError.make(
-                NSPersistentStoreIncompatibleSchemaError, "The store at \(connection.path) cannot be used.",
-                reason: "It lacks \(missing.joined(separator: ", ")).", next: "Open it with the model it was written with, or migrate it.",
-                info: [NSAffectedStoresErrorKey: [store]])
-        }
+        if !missing.isEmpty { throw lacks(missing, connection) }
         let plainPlans = SQLPlainPlans()
         let known = SQLiteKnownLayout(schema, plainPlans, of: contents, numbers)
         model.workedOut.withLock { $0[place] = known }
@@ -171,35 +166,74 @@ package struct SQLiteOpening {
 
     // MARK: Versions
 
-    /// Compares the versions of the model and the file.
+    /// Whether the option says that versions do not matter.
+    private var ignoresVersions: Bool {
+        let option = store.options?[NSIgnorePersistentStoreVersioningOption]
+        return (option as? NSNumber)?.boolValue ?? (option as? Bool) ?? false
+    }
+
+    /// Compares the versions of the model and the file, unless an option says that they do not matter.
     ///
     /// - Returns: This framework's hashes of the model in the file, if they were compared.
     /// - Throws: Code 134100 with the entities that differ.
     private func check(_ metadata: [String: Any], _ connection: SQLConnection) throws -> [String: Data]? {
-        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
-        let own = Dictionary(
-            entities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
-        var differing = Set(hashes.keys).symmetricDifference(own.keys)
-        let changed = own.filter { name, entity in hashes[name].map { $0 != entity.versionHash } ?? false }
-        if differing.isEmpty, changed.isEmpty { return nil }
+        guard let hashes = StoreModelHashes(metadata) else { return nil }
+        let entities = entities
+        var differing = hashes.differing(from: entities)
+        if differing.isEmpty { return nil }
         var facts: [String: Data]?
-        if differing.isEmpty {
+        if Set(hashes.written.keys) == Set(entities.compactMap(\.name)) {
             // Apple's hash algorithm is not public: the model in the file decides.
             let known = try SQLiteModelCache.hashes(in: connection)
             facts = known
             if !known.isEmpty {
-                differing.formUnion(changed.filter { known[$0.key] != $0.value.ownVersionHash }.keys)
-            } else if try !hasAllColumns(connection) {
-                differing.formUnion(changed.keys)
+                differing = hashes.knowing(copy: known).differing(from: entities)
+            } else if try hasAllColumns(connection) {
+                differing = []
             }
         }
         if differing.isEmpty { return facts }
-        let names = differing.sorted().joined(separator: ", ")
+        if ignoresVersions {
+            try checkParts(connection)
+            return nil
+        }
         throw CoreDataError.make(
             NSPersistentStoreIncompatibleVersionHashError,
             "The model is not the one that the store at \(connection.path) was written with.",
-            reason: "These entities differ: \(names).", next: "Open it with the model it was written with, or migrate it.",
-            info: [NSAffectedStoresErrorKey: [store], "metadata": metadata, "NSDifferingEntities": differing.sorted()])
+            reason: "These entities differ: \(differing.joined(separator: ", ")).",
+            next: "Open it with the model it was written with, or migrate it.",
+            info: [NSAffectedStoresErrorKey: [store], "metadata": metadata, "NSDifferingEntities": differing])
+    }
+
+    /// Checks that a file has what the model needs, where versions do not matter.
+    ///
+    /// - Throws: Code 134020 where it lacks entities, tables or columns of the model.
+    private func checkParts(_ connection: SQLConnection) throws {
+        guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return }
+        let (known, tables) = (Self.dictionary(try numbers(in: connection)), try Self.tables(in: connection))
+        let unknown = entities.compactMap(\.name).filter { known[$0] == nil }.sorted()
+        let schema = SQLSchema(model: model, entities: entities, numbers: known, fileTables: tables)
+        let missing = unknown.map { "the entity \($0)" } + Self.missing(schema, in: tables)
+        if !missing.isEmpty { throw lacks(missing, connection) }
+    }
+
+    private func lacks(_ parts: [String], _ connection: SQLConnection) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreIncompatibleSchemaError, "The store at \(connection.path) cannot be used.",
+            reason: "It lacks \(parts.joined(separator: ", ")).", next: "Open it with the model it was written with, or migrate it.",
+            info: [NSAffectedStoresErrorKey: [store]])
+    }
+
+    /// Returns the metadata that a store has once it is open: those of the file, with the hashes of the model where versions do not matter. The
+    /// next save writes them, as on Apple's platforms.
+    func metadataOfOpenStore(_ metadata: [String: Any]) -> [String: Any] {
+        guard ignoresVersions, let model = store.persistentStoreCoordinator?.managedObjectModel,
+            !(StoreModelHashes(metadata)?.areThose(of: entities) ?? false)
+        else { return metadata }
+        var metadata = metadata
+        let made = SQLiteMetadata.make(for: entities, of: model)
+        for key in SQLiteMetadata.versionKeys { metadata[key] = made[key] }
+        return metadata
     }
 
     /// Returns whether a file without a model has columns for all properties of the model.

@@ -24,6 +24,22 @@ import Testing
         return NSManagedObjectModel(entities: [page])
     }
 
+    /// How a store is migrated: in place, into a copy that takes its place, or elsewhere and then moved there, as a chain of steps is.
+    enum Way: CaseIterable { case inPlace, copied, moved }
+
+    private static func migrate(_ pad: Scratchpad, _ way: Way) throws {
+        let (old, new) = (model(isNew: false, copies: way == .copied), model(isNew: true, copies: way == .copied))
+        let mapping = try InferredMapping.infer(from: old, to: new)
+        let place = way == .moved ? pad.url.appendingPathComponent("other-migration") : pad.store
+        let stamp = way == .moved ? try SQLiteStore.stampOfFiles(at: pad.store, options: nil) : ""
+        if way == .moved { try SQLiteStore.copyClosedFiles(from: pad.store, to: place, options: nil) }
+        try SQLiteStore.migrateFiles(at: place, options: nil, from: old, to: new, by: mapping, rules: MigrationRules(), progress: nil)
+        if way == .moved {
+            let isMoved = try SQLiteStore.moveFiles(from: place, to: pad.store, options: nil, replacing: stamp)
+            #expect(isMoved)
+        }
+    }
+
     private static func store(_ pad: Scratchpad, isNew: Bool, copies: Bool) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(isNew: isNew, copies: copies))
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: pad.store, options: nil)
@@ -61,14 +77,15 @@ import Testing
 
     @Test(
         "A power failure leaves the older version or the newer one whole, and the newer one once the migration has returned",
-        arguments: [false, true])
-    func powerFailures(copies: Bool) throws {
+        arguments: Way.allCases)
+    func powerFailures(way: Way) throws {
+        let copies = way == .copied
         let environment = ProcessInfo.processInfo.environment
-        let first = environment["COREDATA_POWER_SEED"].flatMap(UInt64.init)
+        let given = environment["COREDATA_POWER_SEED"].flatMap(UInt64.init)
         let end = ContinuousClock.now + .seconds(environment["COREDATA_POWER_SECONDS"].flatMap(Double.init) ?? 8)
         var (cuts, migrated) = (0, 0)
         repeat {
-            let seed = first ?? UInt64.random(in: 0...UInt64.max)
+            let seed = given ?? UInt64.random(in: 0...UInt64.max)
             var generator = SeededGenerator(seed: seed)
             let pad = try Scratchpad()
             let disk = WatchedDisk(pad.url)
@@ -84,29 +101,22 @@ import Testing
             }
             try Self.close(context)
             let start = disk.eventCount
-            let (old, new) = (Self.model(isNew: false, copies: copies), Self.model(isNew: true, copies: copies))
-            try SQLiteStore.migrateFiles(
-                at: pad.store, options: nil, from: old, to: new, by: InferredMapping.infer(from: old, to: new), rules: MigrationRules(),
-                progress: nil)
+            try disk.watchingMoves { try Self.migrate(pad, way) }
             let events = disk.events
             for turn in 0..<12 {
                 // The last of them fail once the migration has returned.
-                let cut = turn > 9 ? events.count : Int.random(in: start..<events.count, using: &generator)
-                let place = "COREDATA_POWER_SEED=\(seed) copies \(copies), event \(cut)"
+                // Some fall upon the calls by which the copy gets to its place.
+                let first = turn > 5 ? max(start, events.count - 12) : start
+                let cut = turn > 9 ? events.count : Int.random(in: first..<events.count, using: &generator)
+                let place = "COREDATA_POWER_SEED=\(seed) \(way), event \(cut)"
                 var files = PowerFailure(events[..<cut], settled: start).survivors(&generator)
-                if copies, cut == events.count {
-                    // The copy was moved after the last event: what SQLite had not synced of it would be missing.
-                    let copy = ".\(pad.store.lastPathComponent)-migration"
-                    files = [pad.store.lastPathComponent: try #require(files[copy], "\(place): the copy is not there")]
-                } else {
-                    files = files.filter { !$0.key.contains("-migration") || Bool.random(using: &generator) }
-                }
+                files = files.filter { !$0.key.contains("-migration") || Bool.random(using: &generator) }
                 let isNew = try Self.isMigrated(files, rows, copies: copies, place)
                 #expect(isNew || cut < events.count, "\(place): the migration is lost")
                 cuts += 1
                 migrated += isNew ? 1 : 0
             }
-        } while ContinuousClock.now < end && first == nil
-        print("MigrationPowerTests: copies \(copies), \(cuts) failures left the newer version \(migrated) times")
+        } while ContinuousClock.now < end && given == nil
+        print("MigrationPowerTests: \(way), \(cuts) failures left the newer version \(migrated) times")
     }
 }

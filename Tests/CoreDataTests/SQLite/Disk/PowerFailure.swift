@@ -3,7 +3,7 @@ import Foundation
 /// What a disk holds after the power failed, by the log of what was written to it.
 ///
 /// What was synced is there. Of what was written to a file since its last sync, any part may be there, whatever the order: whole writes, sectors of them, or
-/// nothing. A file whose making or removal was not synced may be missing, or be there again.
+/// nothing. A file whose making or removal was not synced may be missing, or be there again; one whose new name was not synced may have the old one.
 struct PowerFailure {
     private static let sector = 512
 
@@ -22,6 +22,8 @@ struct PowerFailure {
     private var names: [String: Int] = [:]
     /// The removed files whose removal was not synced.
     private var removed: [String: Int] = [:]
+    /// The new names that were not synced, each with the file that had the name before.
+    private var renamed: [(from: String, to: String, replaced: Int?)] = []
 
     /// - Parameter settled: The number of events after which everything was brought to the disk.
     init(_ events: ArraySlice<WatchedDisk.Event>, settled: Int) {
@@ -36,7 +38,13 @@ struct PowerFailure {
             case .synced(let number): sync(number)
             case .removed(let name, let isDurable):
                 guard let number = names.removeValue(forKey: name) else { continue }
-                if isDurable { removed = [:] } else if files[number]?.isNamed == true { removed[name] = number }
+                if isDurable { didSyncNames() } else if files[number]?.isNamed == true { removed[name] = number }
+            case .renamed(let from, let to):
+                guard let number = names.removeValue(forKey: from) else { continue }
+                renamed.append((from, to, names.updateValue(number, forKey: to)))
+            case .syncedNames:
+                for number in names.values { files[number]?.isNamed = true }
+                didSyncNames()
             }
         }
         if events.count == settled { settle() }
@@ -44,15 +52,17 @@ struct PowerFailure {
 
     private mutating func settle() {
         for number in names.values { sync(number) }
-        removed = [:]
+        didSyncNames()
     }
+
+    private mutating func didSyncNames() { (removed, renamed) = ([:], []) }
 
     private mutating func sync(_ number: Int) {
         guard var file = files[number] else { return }
         for change in file.pending { Self.apply(change, to: &file.durable) }
         file.pending = []
         // With a new file SQLite syncs its directory.
-        if !file.isNamed { removed = [:] }
+        if !file.isNamed { didSyncNames() }
         file.isNamed = true
         files[number] = file
     }
@@ -69,7 +79,11 @@ struct PowerFailure {
 
     /// The files that are left.
     func survivors(_ generator: inout SeededGenerator) -> [String: Data] {
-        var left: [String: Data] = [:]
+        var (left, names) = ([String: Data](), names)
+        for (from, to, replaced) in renamed.reversed() where Bool.random(using: &generator) {
+            names[from] = names[to]
+            names[to] = replaced
+        }
         for (name, number) in names.sorted(by: { $0.key < $1.key }) {
             guard let file = files[number], file.isNamed || Bool.random(using: &generator) else { continue }
             left[name] = Self.bytes(of: file, &generator)

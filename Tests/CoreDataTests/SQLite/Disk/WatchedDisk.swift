@@ -1,6 +1,8 @@
 import CSQLite
 import Foundation
 
+@testable import ObjectGraph
+
 /// A directory whose files SQLite writes through a shim, which keeps a log of every write and sync, and can let them fail.
 ///
 /// The shim lies over SQLite's own file system and is its default from the first watched directory on. Files elsewhere do not pass through it.
@@ -13,6 +15,8 @@ final class WatchedDisk: @unchecked Sendable {
         case cut(Int, size: Int)
         case synced(Int)
         case removed(name: String, isDurable: Bool)
+        case renamed(from: String, to: String)
+        case syncedNames
     }
 
     private struct State {
@@ -41,6 +45,24 @@ final class WatchedDisk: @unchecked Sendable {
     /// Lets every write to a write-ahead log fail with a code of SQLite, until it is 0 again.
     func failWrites(_ code: Int32) { state.withValue { $0.failure = code } }
 
+    /// Runs `body`, and logs the calls by which it moves files, too.
+    func watchingMoves<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try FileCalls.$observer.withValue({ self.note($0) }, operation: body)
+    }
+
+    private func note(_ call: FileCalls.Call) {
+        func name(_ file: URL) -> String? { file.deletingLastPathComponent().path == url.path ? file.lastPathComponent : nil }
+        switch call {
+        case .synchronize(let file) where file.path == url.path: note(.syncedNames)
+        case .synchronize(let file):
+            if let number = name(file).flatMap({ name in state.withValue { $0.names[name] } }) { note(.synced(number)) }
+        case .rename(let file, let place):
+            if let from = name(file), let to = name(place) { note(.renamed(from: from, to: to)) }
+        case .remove(let file): if let name = name(file) { note(.removed(name: name, isDurable: false)) }
+        case .link: break
+        }
+    }
+
     // MARK: Called by the shim
 
     fileprivate func opened(_ name: String, isNew: Bool) -> Int {
@@ -58,7 +80,11 @@ final class WatchedDisk: @unchecked Sendable {
     fileprivate func note(_ event: Event) {
         state.withValue { state in
             state.events.append(event)
-            if case .removed(let name, _) = event { state.names[name] = nil }
+            switch event {
+            case .removed(let name, _): state.names[name] = nil
+            case .renamed(let from, let to): state.names[to] = state.names.removeValue(forKey: from)
+            case .made, .written, .cut, .synced, .syncedNames: break
+            }
         }
     }
 }

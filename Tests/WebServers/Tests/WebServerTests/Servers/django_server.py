@@ -3,6 +3,7 @@
 Each space is a database of its own, made when it is first asked for.
 """
 
+import collections
 import os
 import re
 import tempfile
@@ -18,7 +19,7 @@ def database(name):
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": os.path.join(folder.name, name + ".sqlite"),
-        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
+        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL"},
     }
 
 
@@ -61,7 +62,7 @@ settings.configure(
 )
 django.setup()
 
-from django.db import connections, models  # noqa: E402
+from django.db import connections, models, transaction  # noqa: E402
 
 made = set()
 making = threading.Lock()
@@ -79,13 +80,28 @@ def prepare(name):
         made.add(name)
 
 
+writing = collections.defaultdict(threading.Lock)
+
+
 def space(get_response):
     def respond(request):
         match = re.match(r"/(\w+)/", request.path_info)
-        if match:
-            prepare(match.group(1))
-            Router.current.space = match.group(1)
-        return get_response(request)
+        if not match:
+            return get_response(request)
+        name = match.group(1)
+        prepare(name)
+        Router.current.space = name
+        if request.method != "GET":
+            # One writer after the other: SQLite's own wait for a lock is not fair, and ends.
+            with writing[name]:
+                return get_response(request)
+        # A page is counted and read by two queries, and cut where the count ends: what others add between them would push out the last.
+        connections[name].transaction_mode = "DEFERRED"
+        try:
+            with transaction.atomic(using=name):
+                return get_response(request)
+        finally:
+            connections[name].transaction_mode = "IMMEDIATE"
 
     return respond
 

@@ -1,10 +1,10 @@
-import CoreData
+package import CoreData
 
-/// Versions of a model that the program migrates between; the tests have the same file.
-enum WriterVersions {
+/// Versions of a model that the program `store-writer` migrates between, and the tests check.
+package enum WriterVersions {
     /// The versions by what the second one asks for: `added` only adds an optional attribute, `filled` changes values in place, `copied` needs
     /// another table.
-    static func model(_ version: String) -> NSManagedObjectModel {
+    package static func model(_ version: String) -> NSManagedObjectModel {
         let isFirst = version == "first"
         func attribute(_ name: String, _ type: NSAttributeDescription.AttributeType, was: String? = nil) -> NSAttributeDescription {
             let attribute = NSAttributeDescription(name: name, type: type)

@@ -1,0 +1,96 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+extension RecordStore {
+    // MARK: Changes of others
+
+    /// Reads the files that others have changed since, so that this save changes what they have written.
+    ///
+    /// Records that have other text have a new version, so that a save that changed them conflicts. Others are as they were.
+    func mergeOutsideChanges() throws {
+        var hasChanges = false
+        var ordered: [ChangedOrder] = []
+        for index in images.indices where FileStamp(images[index].path) != images[index].stamp {
+            let old = images[index]
+            var report = FileReport()
+            let new = try read(old.plan, progress: nil, report: &report)
+            if new.text.buffer.elementsEqual(old.text.buffer), new.form == old.form {
+                old.stamp = new.stamp
+                continue
+            }
+            hasChanges = true
+            ordered += try changedOrders(old, new, index)
+            if new.isKeyless || old.isKeyless {
+                try compareByNumber(old, new)
+            } else {
+                try compareByKey(old, new)
+            }
+            images[index] = new
+        }
+        if !hasChanges { return }
+        forgetRelated()
+        uniqueness = nil
+        changeCount &+= 1
+        for (index, image) in images.enumerated() {
+            var report = FileReport()
+            try redecode(index, image, &report)
+        }
+        for change in ordered { try raiseVersion(change) }
+    }
+
+    /// Checks all records of a changed file, as when it was opened.
+    private func redecode(_ index: Int, _ image: RecordImage, _ report: inout FileReport) throws {
+        image.rows = image.text.count <= plan.layout.keepsRowsUpTo ? Array(repeating: nil, count: image.count) : []
+        for record in 0..<image.count {
+            do {
+                if image.shape(record).isJoin { try checkPairOrFail(record, in: index) } else { _ = try row(record, in: index) }
+            } catch {
+                guard plan.layout.skipsUnreadableRecords else { throw error }
+                image.skipped.insert(record)
+            }
+        }
+    }
+
+    private func compareByKey(_ old: RecordImage, _ new: RecordImage) throws {
+        new.bumps = Array(repeating: 0, count: new.count)
+        for record in 0..<old.count where !old.skipped.contains(record) {
+            guard let other = try Self.record(like: record, of: old, in: new, format) else { continue }
+            try note(old, record, new, other)
+        }
+    }
+
+    /// Records without keys are what they were only where all before them are.
+    private func compareByNumber(_ old: RecordImage, _ new: RecordImage) throws {
+        new.bumps = Array(repeating: 0, count: new.count)
+        // A deleted record leaves a gap, which the file does not show.
+        for record in 0..<min(old.numbers.count, new.numbers.count) { new.numbers[record] = old.numbers[record] }
+        var next = old.lastNumber
+        for record in min(old.numbers.count, new.numbers.count)..<new.numbers.count {
+            next += 1
+            new.numbers[record] = next
+        }
+        new.lastNumber = next
+        for record in 0..<min(old.count, new.count) { try note(old, record, new, record) }
+    }
+
+    private func note(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) throws {
+        let isSame =
+            try format.recordText(record, of: old).elementsEqual(format.recordText(other, of: new))
+            || haveSameValues(old, record, new, other)
+        new.bumps[other] = (old.bumps.isEmpty ? 0 : old.bumps[record]) + (isSame ? 0 : 1)
+    }
+
+    /// Whether two records have the same values, perhaps in other columns or other quotes.
+    private func haveSameValues(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) throws -> Bool {
+        let (before, after) = (old.walking ?? format.reader(of: old), new.walking ?? format.reader(of: new))
+        (old.walking, new.walking) = (before, after)
+        do {
+            try before.open(record)
+            try after.open(other)
+        } catch { return false }
+        return old.plan.names.indices.allSatisfy { name in
+            let (first, second) = (before.cell(name), after.cell(name))
+            return first.isNil == second.isNil && (first.isNil || first.text.elementsEqual(second.text))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// Puts a migrated store, written elsewhere, into the place of the one it was made from, unless that has been changed since.
+///
+/// The class of the store does so where it can, under the locks of its files. The file of another store is compared by its number, size and time.
+struct StoreReplacement {
+    let opening: StoreOpening
+    let url: URL
+    /// What the files were like when the migration began.
+    let stamp: String
+
+    /// - Throws: Code 134090 where others have the store open.
+    init(of opening: StoreOpening, at url: URL) throws {
+        (self.opening, self.url) = (opening, url)
+        stamp = try Self.stamp(opening, url)
+    }
+
+    private static func stamp(_ opening: StoreOpening, _ url: URL) throws -> String {
+        if let files = opening.storeClass as? any MovableStore.Type { return try files.stampOfFiles(at: url, options: opening.options) }
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        let (number, size) = (attributes[.systemFileNumber] as? NSNumber, attributes[.size] as? NSNumber)
+        let written = (attributes[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0
+        return "\(number?.stringValue ?? "-") \(size?.stringValue ?? "-") \(written)"
+    }
+
+    /// Copies the store to a place where there is none.
+    func copy(to place: URL) throws {
+        switch opening.storeClass {
+        case let files as any MovableStore.Type: try files.copyClosedFiles(from: url, to: place, options: opening.options)
+        case let files as any FileStore.Type:
+            try files.replaceFiles(at: place, options: opening.options, from: url, sourceOptions: opening.options)
+        default: try FileManager.default.copyItem(at: url, to: place)
+        }
+    }
+
+    /// Puts a complete store, which nobody has open, into the place of the older one.
+    ///
+    /// - Throws: Code 134110 where the older one has been changed since the migration began. It is as it was then.
+    func put(_ written: URL) throws {
+        let isDone: Bool
+        switch opening.storeClass {
+        case let files as any MovableStore.Type:
+            isDone = try files.moveFiles(from: written, to: url, options: opening.options, replacing: stamp)
+        case let files as any FileStore.Type:
+            isDone = try Self.stamp(opening, url) == stamp
+            if isDone { try files.replaceFiles(at: url, options: opening.options, from: written, sourceOptions: opening.options) }
+        default:
+            isDone = try Self.stamp(opening, url) == stamp
+            if isDone {
+                try FileCalls.synchronize(written)
+                try FileCalls.rename(written, to: url)
+                try FileCalls.synchronize(url.deletingLastPathComponent())
+            }
+        }
+        if isDone { return }
+        throw CoreDataError.make(
+            NSMigrationError, "The store at \(url.path) cannot be migrated.", reason: "Others have changed it meanwhile.",
+            next: "Open it again to migrate it; it is as they left it.", info: [NSFilePathErrorKey: url.path])
+    }
+}

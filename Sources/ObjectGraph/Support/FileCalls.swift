@@ -1,0 +1,54 @@
+internal import Foundation
+
+/// The calls by which files get to their place: a migration changes names by these only, so that tests can look at what each of them leaves.
+package enum FileCalls {
+    /// A call.
+    package enum Call: Sendable {
+        /// A file, or a folder with its names, is brought to the disk.
+        case synchronize(URL)
+        /// A file gets another name, and replaces what had it.
+        case rename(URL, to: URL)
+        /// A file gets a further name.
+        case link(URL, to: URL)
+        case remove(URL)
+    }
+
+    /// Called before each call of the task. Only tests set it.
+    @TaskLocal package static var observer: (@Sendable (Call) -> Void)?
+
+    /// Brings a file, or a folder with its names, to the disk.
+    ///
+    /// - Throws: The error of the system, with the path.
+    package static func synchronize(_ url: URL) throws {
+        observer?(.synchronize(url))
+        let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot be synced", url) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("cannot be synced", url) }
+    }
+
+    /// Gives a file another name, in one step. What had that name is gone.
+    package static func rename(_ url: URL, to place: URL) throws {
+        observer?(.rename(url, to: place))
+        guard Foundation.rename(url.path, place.path) == 0 else { throw failure("cannot be moved to its place", place) }
+    }
+
+    /// Gives a file a further name, or copies it where the disk has no such names.
+    package static func link(_ url: URL, to place: URL) throws {
+        observer?(.link(url, to: place))
+        if Foundation.link(url.path, place.path) == 0 { return }
+        try FileManager.default.copyItem(at: url, to: place)
+    }
+
+    /// Removes a file; nothing where there is none.
+    package static func remove(_ url: URL) throws {
+        observer?(.remove(url))
+        guard unlink(url.path) == 0 || errno == ENOENT else { throw failure("cannot be removed", url) }
+    }
+
+    private static func failure(_ what: String, _ url: URL) -> NSError {
+        CoreDataError.make(
+            CocoaError.Code.fileWriteUnknown.rawValue, "The file \(url.path) \(what).", reason: String(cString: strerror(errno)),
+            next: "Check the disk and the permissions of the directory.", info: [NSFilePathErrorKey: url.path])
+    }
+}

@@ -1,0 +1,227 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What a row of a cache's file is.
+enum CacheState: Int64, Sendable {
+    /// As the backend has it.
+    case clean = 0
+    /// The identity of a resource whose values were not read: others refer to it.
+    case stub = 1
+    /// A new object that the backend does not have yet.
+    case pendingInsert = 2
+    /// Changed since it was read.
+    case pendingUpdate = 3
+    /// Deleted, and kept until the backend knows: it is not shown.
+    case pendingDelete = 4
+    /// A change of it was refused, or has failed for good.
+    case failed = 5
+    /// Others have changed the same.
+    case conflicting = 6
+    /// Whether its change has reached the backend is not known.
+    case unknown = 7
+
+    /// Whether it has a pending change.
+    var isPending: Bool { rawValue >= CacheState.pendingInsert.rawValue }
+    /// Whether a fetch may return it.
+    var isShown: Bool { self != .stub && self != .pendingDelete }
+}
+
+/// The place of a row in a cache's file: keys are unique among the entities of one inheritance.
+struct CacheKey: Hashable, Sendable {
+    /// The entity of the row, or one that it inherits from.
+    let entity: CacheEntity
+    /// The number of the row, which is also that of the object's ID in contexts.
+    let number: Int64
+
+    static func == (left: CacheKey, right: CacheKey) -> Bool { left.number == right.number && left.entity.root == right.entity.root }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+        hasher.combine(entity.root)
+    }
+}
+
+/// An entity of a cache's file, and the entity of the program's model that it is a copy of.
+// Immutable; what is interned is in a `LockedBox`.
+final class CacheEntity: Sendable {
+    /// The entity of the program's model; nil for an entity of the cache's own.
+    let outer: NSEntityDescription?
+    /// The entity of the file.
+    let inner: NSEntityDescription
+    /// Identifies the inheritance that the entity belongs to.
+    let root: ObjectIdentifier
+    /// Copies values of the program's rows, and of the backend's, into rows of the file, and back; nil for an entity of the cache's own.
+    let toInner: RowCopy?
+    let toOuter: RowCopy?
+    /// The common part of the keys of IDs.
+    private let innerBase: Int64
+    private let outerBase: Int64
+
+    /// An attribute that the cache has added.
+    struct Column: Sendable {
+        let attribute: NSAttributeDescription
+        let slot: RowLayout.Slot
+        let place: RowPlace
+
+        init?(_ name: String, _ entity: NSEntityDescription) {
+            guard let attribute = entity.frozenParts.byName[name] as? NSAttributeDescription else { return nil }
+            self.attribute = attribute
+            slot = entity.frozenParts.layout.slots[attribute.slotIndex]
+            place = entity.rowPlaces[attribute.slotIndex]
+        }
+    }
+    /// The attributes that the cache has added; nil for an entity of its own.
+    struct Columns: Sendable {
+        let resource: Column
+        let version: Column
+        let fetchedAt: Column
+        let lastUsed: Column
+        let state: Column
+        let known: Column
+    }
+    let columns: Columns?
+    /// What is known of rows, by the text in their column.
+    private let known = LockedBox<[String: Knowledge]>([:])
+
+    init(inner: NSEntityDescription, outer: NSEntityDescription?, _ names: CacheModel.Names) {
+        (self.inner, self.outer) = (inner, outer)
+        root = ObjectIdentifier(inner.top)
+        toInner = outer.map { RowCopy(from: $0, to: inner) }
+        toOuter = outer.map { RowCopy(from: inner, to: $0) }
+        innerBase = NSManagedObjectID.keyBase(of: inner)
+        outerBase = outer.map { NSManagedObjectID.keyBase(of: $0) } ?? 0
+        if let resource = Column(names.resource, inner), let version = Column(names.version, inner),
+            let fetchedAt = Column(names.fetchedAt, inner), let lastUsed = Column(names.lastUsed, inner),
+            let state = Column(names.state, inner), let known = Column(names.known, inner)
+        {
+            columns = Columns(
+                resource: resource, version: version, fetchedAt: fetchedAt, lastUsed: lastUsed, state: state, known: known)
+        } else {
+            columns = nil
+        }
+    }
+
+    /// The name of the entity.
+    var name: String { inner.name ?? "?" }
+
+    /// Returns the ID of a row in the file.
+    func innerID(_ number: Int64, _ token: StoreToken) -> NSManagedObjectID {
+        NSManagedObjectID(entity: inner, token: token, number: number, keyBase: innerBase)
+    }
+
+    /// Returns the ID that contexts have for a row.
+    func outerID(_ number: Int64, _ token: StoreToken) -> NSManagedObjectID {
+        NSManagedObjectID(entity: outer ?? inner, token: token, number: number, keyBase: outerBase)
+    }
+
+    // MARK: The added attributes of a row
+
+    /// Returns the identifier that the backend has for the object of a row; nil for a new one.
+    func resource(of row: Row) -> ResourceID? { resourceText(of: row).flatMap(ResourceID.init(encoded:)) }
+
+    func resourceText(of row: Row) -> String? {
+        guard let slot = columns?.resource.slot, !row.isNil(at: slot) else { return nil }
+        return row.text(at: slot)
+    }
+
+    /// Returns the version that the backend has given.
+    func version(of row: Row) -> ResourceVersion? {
+        guard let slot = columns?.version.slot, !row.isNil(at: slot) else { return nil }
+        return ResourceVersion(encoded: row.text(at: slot))
+    }
+
+    func state(of row: Row) -> CacheState {
+        guard let slot = columns?.state.slot, !row.isNil(at: slot) else { return .clean }
+        return CacheState(rawValue: row.slots.load(fromByteOffset: slot.location.offset, as: Int64.self)) ?? .clean
+    }
+
+    /// Returns when the values of a row were read, by the clock on the wall; nil for those that never were.
+    func fetchedAt(_ row: Row) -> Double? { columns.flatMap { number($0.fetchedAt, row) } }
+
+    func lastUsed(_ row: Row) -> Double? { columns.flatMap { number($0.lastUsed, row) } }
+
+    private func number(_ column: Column, _ row: Row) -> Double? {
+        row.isNil(at: column.slot) ? nil : row.slots.load(fromByteOffset: column.slot.location.offset, as: Double.self)
+    }
+
+    /// Returns the version that a row has for contexts: it changes with what is shown.
+    func shownVersion(of row: Row) -> Int64 { row.version &- knowledge(of: row).silentWrites }
+
+    /// Whether a context has saved a row, or made it anew, since it had a version for contexts.
+    func wasSaved(_ row: Row, since version: Int64) -> Bool {
+        knowledge(of: row).savedVersion > version || shownVersion(of: row) < version
+    }
+
+    /// Returns what is known of a row.
+    func knowledge(of row: Row) -> Knowledge {
+        guard let slot = columns?.known.slot, !row.isNil(at: slot) else { return .usual }
+        let text = row.text(at: slot)
+        return known.withLock { known in
+            if let interned = known[text] { return interned }
+            let new = Knowledge(text, inner)
+            if known.count < 10_000 { known[text] = new }
+            return new
+        }
+    }
+
+    /// What is known of the object of a row, apart from the usual: all attributes and to-one relationships, and no list.
+    struct Knowledge: Sendable, Equatable {
+        /// The names of the attributes and to-one relationships that are unknown.
+        private(set) var unknown: Set<String> = []
+        /// The to-many relationships whose lists are whole, with the time at which they were read.
+        var lists: [String: Double] = [:]
+        /// The number of times that the row was written and shows nothing else: what was unknown became known, or its state was noted.
+        fileprivate(set) var silentWrites: Int64 = 0
+        /// The version that the row got by the last save of a context, for contexts; 0 for a row that none has saved since it was made.
+        fileprivate(set) var savedVersion: Int64 = 0
+        /// The slots of the file's entity that are unknown.
+        private(set) var unknownSlots = PropertySet()
+
+        static let usual = Knowledge()
+
+        init() {}
+
+        fileprivate init(_ text: String, _ entity: NSEntityDescription) {
+            for part in text.split(separator: ",") {
+                if part.first == "=" {
+                    savedVersion = Int64(part.dropFirst()) ?? 0
+                } else if part.first == "#" {
+                    silentWrites = Int64(part.dropFirst()) ?? 0
+                } else if let at = part.firstIndex(of: "@") {
+                    lists[String(part[..<at])] = Double(part[part.index(after: at)...]) ?? 0
+                } else {
+                    unknown.insert(String(part))
+                }
+            }
+            for name in unknown { if let slot = entity.frozenParts.byName[name]?.slotIndex { unknownSlots.insert(slot) } }
+        }
+
+        /// Returns the same after another write that shows nothing else.
+        func afterSilentWrite() -> Knowledge {
+            var copy = self
+            copy.silentWrites += 1
+            return copy
+        }
+
+        /// Returns the same after a save of a context.
+        func afterSave(version: Int64) -> Knowledge {
+            var copy = self
+            copy.savedVersion = version
+            return copy
+        }
+
+        mutating func setUnknown(_ names: Set<String>) { unknown = names }
+
+        /// The text of the column; nil for what is usual.
+        var text: String? {
+            if unknown.isEmpty, lists.isEmpty, silentWrites == 0, savedVersion == 0 { return nil }
+            var parts = unknown.sorted() + lists.sorted { $0.key < $1.key }.map { "\($0.key)@\(Int64($0.value))" }
+            if silentWrites != 0 { parts.append("#\(silentWrites)") }
+            if savedVersion != 0 { parts.append("=\(savedVersion)") }
+            return parts.joined(separator: ",")
+        }
+
+        static func == (left: Knowledge, right: Knowledge) -> Bool { left.unknown == right.unknown && left.lists == right.lists }
+    }
+}

@@ -1,0 +1,256 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// The private store of a cache.
+// `writing` lets one thread write at a time, and guards `keys`; the rest is set when the file is opened or guards itself.
+final class CacheFile: @unchecked Sendable {
+    let names: CacheModel.Names
+    let clock: any CacheClock
+    let order = AskOrder()
+    let gaps = Gaps()
+    /// The store's token, which the IDs of its rows have.
+    let token: StoreToken
+    /// The UUID of the file.
+    let identifier: String
+    private let coordinator: NSPersistentStoreCoordinator
+    private let store: NSPersistentStore
+    private let byInner: [ObjectIdentifier: CacheEntity]
+    private let byOuter: [ObjectIdentifier: CacheEntity]
+    private let byName: [String: CacheEntity]
+    private let hooks: CommitHooks
+    private let writing = NSLock()
+    /// The keys that are reserved in the file, by inheritance.
+    private var keys: [ObjectIdentifier: (next: Int64, end: Int64, step: Int)] = [:]
+    /// The number of transactions that were committed.
+    private let commits = LockedBox(0)
+    private static let caller = StoreCaller(author: "cache")
+
+    /// What tests do before and after a transaction is committed, which has a number.
+    struct CommitHooks: Sendable {
+        var willCommit: (@Sendable (Int) -> Void)?
+        var didCommit: (@Sendable (Int) -> Void)?
+    }
+
+    /// Opens a file, or creates it.
+    ///
+    /// - Parameters:
+    ///   - url: The place; nil for a cache in memory.
+    ///   - options: Further options of the SQLite store.
+    /// - Throws: Code 134080 for a program without the SQLite store; the errors of opening one.
+    init(
+        at url: URL?, _ model: NSManagedObjectModel, clock: any CacheClock, hooks: CommitHooks = CommitHooks(),
+        options further: [String: any Sendable] = [:]
+    ) throws {
+        let made = CacheModel.shared(for: model)
+        names = made.names
+        (self.clock, self.hooks) = (clock, hooks)
+        coordinator = try NSPersistentStoreCoordinator(checking: made.model)
+        guard NSPersistentStoreCoordinator.registeredStoreTypes[Self.storeType] != nil else {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The cache cannot be opened.", reason: "The program has no SQLite store.",
+                next: "Import CoreData, which has it.")
+        }
+        // What a save has been acknowledged for must be there after the machine has lost its power.
+        var options: [AnyHashable: Any] = [
+            "NSSQLitePragmasOption": ["journal_mode": "WAL", "synchronous": "FULL"],
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
+        for (name, value) in further { options[name] = value }
+        store = try coordinator.addPersistentStore(
+            ofType: Self.storeType, configurationName: nil, at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+        token = store.token
+        identifier = store.identifier
+        var byInner: [ObjectIdentifier: CacheEntity] = [:]
+        var byOuter: [ObjectIdentifier: CacheEntity] = [:]
+        var byName: [String: CacheEntity] = [:]
+        let outer = model.entitiesByName
+        for inner in made.model.entities {
+            let entity = CacheEntity(inner: inner, outer: inner.name.flatMap { outer[$0] }, made.names)
+            byInner[ObjectIdentifier(inner)] = entity
+            if let outer = entity.outer { byOuter[ObjectIdentifier(outer)] = entity }
+            byName[entity.name] = entity
+        }
+        (self.byInner, self.byOuter, self.byName) = (byInner, byOuter, byName)
+    }
+
+    private static let storeType = "SQLite"
+
+    /// Closes the file.
+    func close() { try? coordinator.remove(store) }
+
+    // MARK: Entities and IDs
+
+    /// Returns the entity that is the copy of one of the program's.
+    func entity(_ outer: NSEntityDescription) -> CacheEntity {
+        byOuter[ObjectIdentifier(outer)].known("the file has every entity of the model")
+    }
+
+    /// Returns the entity of a row of the file.
+    func entity(inner: NSEntityDescription) -> CacheEntity { byInner[ObjectIdentifier(inner)].known("the file's rows are of its entities") }
+
+    /// Returns an entity by its name: the program's, or one of the cache's own, whose names ``names`` has.
+    func entity(named name: String) -> CacheEntity? { byName[name] }
+
+    /// All entities, those of the cache's own too.
+    var allEntities: [CacheEntity] { Array(byInner.values) }
+
+    /// All entities that are copies of the program's.
+    var entities: [CacheEntity] { Array(byOuter.values) }
+
+    /// Returns the place of a row.
+    func key(of row: Row) -> CacheKey { key(of: row.knownObjectID) }
+
+    /// Returns the place of a row by its ID in the file.
+    func key(of inner: NSManagedObjectID) -> CacheKey {
+        CacheKey(entity: entity(inner: inner.owningEntity), number: inner.number.known("the file's keys are numbers"))
+    }
+
+    /// Returns the place of the object that contexts have an ID for.
+    func key(ofOuter id: NSManagedObjectID) -> CacheKey? { id.number.map { CacheKey(entity: entity(id.owningEntity), number: $0) } }
+
+    func innerID(_ key: CacheKey) -> NSManagedObjectID { key.entity.innerID(key.number, token) }
+
+    /// Returns a row as contexts see it.
+    func outer(_ row: Row, _ outerToken: StoreToken) -> Row {
+        let key = key(of: row)
+        let copy = key.entity.toOuter.known("the row is of an entity of the program")
+        let knowledge = key.entity.knowledge(of: row)
+        return copy.row(
+            row, id: key.entity.outerID(key.number, outerToken), version: row.version &- knowledge.silentWrites,
+            unknown: knowledge.unknownSlots
+        ) { outerID(of: $0, outerToken) }
+    }
+
+    /// Returns rows as contexts see them.
+    func outer(_ rows: some Sequence<Row>, _ outerToken: StoreToken) -> RowList {
+        var list = RowList()
+        var writers: [ObjectIdentifier: RowCopyWriter] = [:]
+        var last: (inner: NSEntityDescription, entity: CacheEntity, writer: RowCopyWriter)?
+        for row in rows {
+            let id = row.knownObjectID
+            if last?.inner !== id.owningEntity {
+                let entity = entity(inner: id.owningEntity)
+                guard let outer = entity.outer, let copy = entity.toOuter else { continue }
+                let writer = writers[ObjectIdentifier(entity)] ?? RowCopyWriter(copy, to: outer)
+                writers[ObjectIdentifier(entity)] = writer
+                last = (id.owningEntity, entity, writer)
+            }
+            guard let (_, entity, writer) = last, let number = id.number else { continue }
+            let knowledge = entity.knowledge(of: row)
+            list.append(
+                writer.row(
+                    row, id: entity.outerID(number, outerToken), version: row.version &- knowledge.silentWrites,
+                    unknown: knowledge.unknownSlots
+                ) { outerID(of: $0, outerToken) })
+        }
+        return list
+    }
+
+    /// Returns the ID that contexts have for a row of the file.
+    func outerID(of inner: NSManagedObjectID, _ outerToken: StoreToken) -> NSManagedObjectID {
+        entity(inner: inner.owningEntity).outerID(inner.number.known("the file's keys are numbers"), outerToken)
+    }
+
+    // MARK: Reading
+
+    /// Answers a query for an entity of the file, as it was after the last transaction.
+    func read(_ query: StoreQuery) throws -> StoreAnswer { try store.interface.answer(query, for: Self.caller) }
+
+    /// Returns rows of the file, without those that are not there.
+    func rows(_ keys: [CacheKey]) throws -> [Row] {
+        if keys.isEmpty { return [] }
+        let ids = keys.map(innerID)
+        if ids.count > 1 { _ = try store.rowAccess.prepareRows(for: ids, for: Self.caller) }
+        return try store.interface.rows(for: ids, for: Self.caller)
+    }
+
+    /// Returns a row of the file.
+    func row(_ key: CacheKey) throws -> Row? { try store.interface.row(for: innerID(key), for: Self.caller) }
+
+    /// Returns the destinations of a relationship of rows.
+    func related(_ relationship: NSRelationshipDescription, of keys: [CacheKey]) throws -> [CacheKey: [CacheKey]] {
+        let ids = keys.map(innerID)
+        if ids.count > 1, relationship.isToMany {
+            _ = try store.rowAccess.prepareRelated(of: relationship, for: ids, for: Self.caller)
+        }
+        var found: [CacheKey: [CacheKey]] = [:]
+        for (key, id) in zip(keys, ids) {
+            found[key] = try store.rowAccess.relatedIDs(of: relationship, for: id, for: Self.caller).map { self.key(of: $0) }
+        }
+        return found
+    }
+
+    /// Returns the rows of an entity whose attribute has one of some values; those of subentities too.
+    func rows(of entity: CacheEntity, where name: String, isOneOf values: [PropertyValue]) throws -> RowList {
+        if values.isEmpty { return RowList() }
+        let tree: PredicateTree =
+            values.count == 1
+            ? .compare(.keyPath([name]), .equal, .constant(values[0])) : .compare(.keyPath([name]), .isIn, .constant(.array(values)))
+        guard case .rows(let rows) = try read(StoreQuery(entity.inner).with(predicate: NSPredicate(tree: tree))) else { return RowList() }
+        return rows
+    }
+
+    /// Returns the keys of resources that the file has a row of, with the entities that the rows have.
+    func keys(of resources: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
+        var found: [ResourceID: CacheKey] = [:]
+        for row in try rows(of: self.entity(inner: entity.inner.top), where: names.resource, isOneOf: resources.map { .string($0.encoded) })
+        {
+            let own = self.entity(inner: row.knownObjectID.owningEntity)
+            if let resource = own.resource(of: row) { found[resource] = key(of: row) }
+        }
+        return found
+    }
+
+    // MARK: Writing
+
+    /// Runs `body`, and commits what it has staged as one transaction, synced to the disk. One call at a time, waiting for the others.
+    ///
+    /// - Parameter body: Reads and stages. Where another process has written the same rows meanwhile, it is called again.
+    /// - Throws: The errors of `body`, in which case nothing is written; those of the store.
+    func write<Result>(_ body: (CacheTransaction) throws -> Result) throws -> Result {
+        writing.lock()
+        defer { writing.unlock() }
+        var attempts = 0
+        while true {
+            let transaction = CacheTransaction(self)
+            let result = try body(transaction)
+            let changes = transaction.changes
+            if changes.isEmpty {
+                transaction.finish()
+                return result
+            }
+            do {
+                let number = commits.withLock {
+                    $0 += 1; return $0
+                }
+                hooks.willCommit?(number)
+                _ = try store.interface.save(changes, for: Self.caller)
+                hooks.didCommit?(number)
+                transaction.finish()
+                return result
+            } catch let error as StoreConflicts {
+                attempts += 1
+                if attempts == 8 { throw error }
+            }
+        }
+    }
+
+    /// Returns a key that no row has. Call it in a transaction.
+    ///
+    /// - Parameter count: The number of rows that will want one, as far as that is known.
+    func newKey(_ entity: CacheEntity, expecting count: Int = 1) throws -> Int64 {
+        if let known = keys[entity.root], known.next <= known.end {
+            keys[entity.root]?.next += 1
+            return known.next
+        }
+        // Reserving takes a transaction of its own: more at a time, the more are wanted.
+        let step = max(count, min(4096, (keys[entity.root]?.step ?? 8) * 2))
+        let ids = try store.interface.permanentIDs(for: NewObjects(step, of: entity.inner.top), for: Self.caller)
+        guard let first = ids.first?.number, let last = ids.last?.number else {
+            throw CoreDataError.make(NSPersistentStoreSaveError, "The cache has no key for “\(entity.name)”.")
+        }
+        keys[entity.root] = (first + 1, last, step)
+        return first
+    }
+}

@@ -1,0 +1,349 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What one transaction of a cache's file reads and is about to write.
+// Used by the one thread that writes.
+final class CacheTransaction {
+    let file: CacheFile
+    private var staged: [CacheKey: CacheRow] = [:]
+    /// The staged rows in the order in which they were first edited.
+    private var order: [CacheRow] = []
+    /// The rows of new and changed resources, by inheritance.
+    private var resources: [ObjectIdentifier: [ResourceID: CacheKey]] = [:]
+    private var atCommit: [() -> Void] = []
+    /// What another part keeps for the time of the transaction.
+    var companion: AnyObject?
+
+    init(_ file: CacheFile) { self.file = file }
+
+    /// The wall time of the transaction.
+    private(set) lazy var now: Double = file.clock.now
+
+    // MARK: Reading
+
+    /// Returns a row with what was staged; nil where there is none.
+    func row(_ key: CacheKey) throws -> Row? {
+        if let known = staged[key] { return known.isDeleted ? nil : known.row }
+        return try file.row(key)
+    }
+
+    /// Returns rows with what was staged, without those that are not there.
+    func rows(_ keys: [CacheKey]) throws -> [Row] {
+        if staged.isEmpty { return try file.rows(keys) }
+        let stored = try file.rows(keys.filter { staged[$0] == nil })
+        let byKey = Dictionary(stored.map { (file.key(of: $0), $0) }, uniquingKeysWith: { first, _ in first })
+        return keys.compactMap { key in
+            if let known = staged[key] { return known.isDeleted ? nil : known.row }
+            return byKey[key]
+        }
+    }
+
+    /// Answers a query for rows of an entity without relationships, with what was staged.
+    ///
+    /// - Parameters:
+    ///   - predicate: What the rows match; nil for all.
+    ///   - sorts: The names of attributes to order by, ascending.
+    func rows(of entity: CacheEntity, where predicate: PredicateTree? = nil, sortedBy sorts: [String] = [], limit: Int = 0) throws
+        -> [Row]
+    {
+        let own = order.filter { $0.entity.root == entity.root }
+        var query = StoreQuery(entity.inner).with(predicate: predicate.map { NSPredicate(tree: $0) })
+        query = query.sorted(by: sorts.map { NSSortDescriptor(key: $0, ascending: true) })
+        guard !own.isEmpty else {
+            guard case .rows(let rows) = try file.read(query.with(fetchOffset: 0, fetchLimit: limit)) else { return [] }
+            return Array(rows)
+        }
+        guard case .rows(let stored) = try file.read(query) else { return [] }
+        let rest = stored.filter { staged[file.key(of: $0)] == nil }
+        let source = StagedRows(rest + own.filter { !$0.isDeleted }.map(\.row))
+        guard case .rows(let rows) = try RowEvaluator(source).answer(query.with(fetchOffset: 0, fetchLimit: limit)) else { return [] }
+        return Array(rows)
+    }
+
+    /// Returns the key of a resource; nil where the file has no row of it.
+    func key(of resource: ResourceID, in entity: CacheEntity) throws -> CacheKey? {
+        try keys(of: [resource], in: entity)[resource]
+    }
+
+    /// Returns the keys of resources that there are rows of.
+    func keys(of wanted: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
+        let here = resources[entity.root] ?? [:]
+        var found: [ResourceID: CacheKey] = [:]
+        var missing: [ResourceID] = []
+        for resource in wanted {
+            if let key = here[resource] { found[resource] = key } else { missing.append(resource) }
+        }
+        if missing.isEmpty { return found }
+        for (resource, key) in try file.keys(of: missing, in: entity) {
+            // Another one now, or gone.
+            if let known = staged[key], known.isDeleted || known.resource != resource { continue }
+            found[resource] = key
+        }
+        return found
+    }
+
+    /// Returns the key of a resource; where the file has no row of it, one is made that has nothing but its identity.
+    func keyOrStub(of resource: ResourceID, in entity: CacheEntity) throws -> CacheKey {
+        if let known = try key(of: resource, in: entity) { return known }
+        return try stub(of: resource, in: entity).key
+    }
+
+    /// Makes a row that has nothing but the identity of a resource.
+    func stub(of resource: ResourceID, in entity: CacheEntity) throws -> CacheRow {
+        let row = try insert(entity, resource)
+        row.setState(.stub)
+        return row
+    }
+
+    // MARK: Staging
+
+    /// Returns a row to be changed; nil where there is none.
+    func edit(_ key: CacheKey) throws -> CacheRow? {
+        if let known = staged[key] { return known.isDeleted ? nil : known }
+        guard let base = try file.row(key) else { return nil }
+        return edit(base)
+    }
+
+    /// Returns a row to be changed, which the caller has read.
+    func edit(_ base: Row) -> CacheRow {
+        let key = file.key(of: base)
+        if let known = staged[key] { return known }
+        let row = CacheRow(key, file.entity(inner: base.knownObjectID.owningEntity), base: base, file)
+        staged[key] = row
+        order.append(row)
+        return row
+    }
+
+    /// Makes a new row, whose values are nil.
+    ///
+    /// - Parameter number: The key that it is to have; nil for a new one.
+    func insert(_ entity: CacheEntity, _ resource: ResourceID? = nil, number: Int64? = nil) throws -> CacheRow {
+        let key = CacheKey(entity: entity, number: try number ?? file.newKey(entity))
+        let row = CacheRow(key, entity, base: nil, file)
+        staged[key] = row
+        order.append(row)
+        row.setState(.clean)
+        if let resource { try setResource(resource, of: row) }
+        return row
+    }
+
+    /// Makes a new row with the values of a backend's.
+    ///
+    /// - Parameters:
+    ///   - key: A key from ``CacheFile/newKey(_:expecting:)`` that no row has.
+    ///   - reference: Returns the ID in the file of a destination.
+    func insert(
+        _ key: CacheKey, _ resource: ResourceID, _ version: ResourceVersion?, from source: Row,
+        reference: (NSManagedObjectID) throws -> NSManagedObjectID
+    ) throws -> CacheRow? {
+        guard let columns = key.entity.columns, let copy = key.entity.toInner else { return nil }
+        let id = ObjectIdentifier(key.entity)
+        let writer = writers[id] ?? RowCopyWriter(copy, to: key.entity.inner)
+        writers[id] = writer
+        var text = resource.encoded
+        let now = now
+        let row = try writer.row(source, id: key.entity.innerID(key.number, file.token), version: 1, reference: reference) { writer in
+            text.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: columns.resource.place) }
+            if var version = version?.encoded {
+                version.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: columns.version.place) }
+            } else {
+                writer.setNil(columns.version.place)
+            }
+            writer.set(now, at: columns.fetchedAt.place)
+            writer.setNil(columns.lastUsed.place)
+            writer.set(CacheState.clean.rawValue, at: columns.state.place)
+            writer.setNil(columns.known.place)
+        }
+        let new = CacheRow(key, key.entity, new: row, file)
+        staged[key] = new
+        order.append(new)
+        resources[key.entity.root, default: [:]][resource] = key
+        return new
+    }
+
+    /// What writes new rows, by entity.
+    private var writers: [ObjectIdentifier: RowCopyWriter] = [:]
+
+    /// Replaces a row by one of another entity of the inheritance, with the same key and identifier.
+    func replace(_ key: CacheKey, by entity: CacheEntity) throws -> CacheRow {
+        guard let old = try edit(key) else { return try insert(entity, number: key.number) }
+        if let base = old.base { replaced.append(base) }
+        order.removeAll { $0 === old }
+        let row = try insert(entity, number: key.number)
+        try setResource(old.resource, of: row)
+        return row
+    }
+
+    /// The rows that others with their keys replace.
+    private var replaced: [Row] = []
+
+    /// Sets the identifier that the backend has for the object of a row.
+    func setResource(_ resource: ResourceID?, of row: CacheRow) throws {
+        if let old = row.resource { resources[row.entity.root]?[old] = nil }
+        row.setResource(resource)
+        if let resource { resources[row.entity.root, default: [:]][resource] = row.key }
+    }
+
+    /// Deletes a row.
+    func delete(_ key: CacheKey) throws {
+        guard let row = try edit(key) else { return }
+        if let resource = row.resource { resources[row.entity.root]?[resource] = nil }
+        row.isDeleted = true
+        if row.base == nil {
+            staged[key] = nil
+            order.removeAll { $0 === row }
+        }
+    }
+
+    /// Runs `body` once the transaction is committed.
+    func whenCommitted(_ body: @escaping () -> Void) { atCommit.append(body) }
+
+    func finish() { for body in atCommit { body() } }
+
+    // MARK: Lists
+
+    /// Returns the members of a to-many relationship, with what was staged.
+    func list(_ owner: CacheKey, _ name: String) throws -> [CacheKey] {
+        guard let entity = staged[owner]?.entity ?? Optional(owner.entity),
+            let relationship = entity.inner.frozenParts.byName[name] as? NSRelationshipDescription
+        else { return [] }
+        let isNew = staged[owner].map { $0.base == nil } ?? false
+        var members = isNew ? [] : try file.related(relationship, of: [owner])[owner] ?? []
+        if let inverse = relationship.storedInverse, !inverse.isToMany {
+            // The members tell.
+            let destination = relationship.destinationEntity.map { ObjectIdentifier($0.top) }
+            for row in order where row.entity.root == destination {
+                guard let own = row.entity.inner.frozenParts.byName[inverse.name] as? NSRelationshipDescription else { continue }
+                let isMember = !row.isDeleted && row.row.relatedIDs(own).first.map { file.key(of: $0) } == owner
+                if isMember, !members.contains(row.key) { members.append(row.key) }
+                if !isMember { members.removeAll { $0 == row.key } }
+            }
+            if let order = staged[owner]?.lists[relationship.slotIndex]?.members {
+                let places = Dictionary(order.enumerated().map { (file.key(of: $1), $0) }, uniquingKeysWith: { first, _ in first })
+                members.sort { places[$0] ?? .max < places[$1] ?? .max }
+            }
+            return members
+        }
+        if let change = staged[owner]?.lists[relationship.slotIndex] {
+            if let all = change.members { return all.map { file.key(of: $0) } }
+            let removed = Set(change.removed.map { file.key(of: $0) })
+            members.removeAll(where: removed.contains)
+            members += change.added.map { file.key(of: $0) }
+        }
+        return members.filter { staged[$0]?.isDeleted != true }
+    }
+
+    /// Sets the members of a to-many relationship. Where the inverse is to-one, the members are changed.
+    ///
+    /// - Parameter isMine: Returns whether a member may lose its owner, where the inverse is to-one.
+    func setList(_ owner: CacheKey, _ name: String, _ members: [CacheKey], removing isMine: (Row) -> Bool = { _ in true }) throws {
+        guard let entity = staged[owner]?.entity ?? Optional(owner.entity),
+            let relationship = entity.inner.frozenParts.byName[name] as? NSRelationshipDescription, relationship.isToMany
+        else { throw RemoteStoreError.unknownProperty(name, of: owner.entity.name) }
+        let before = try list(owner, name)
+        let isReordered = relationship.isOrdered && before != members
+        let (old, new) = (Set(before), Set(members))
+        if old == new, !isReordered { return }
+        let added = members.filter { !old.contains($0) }
+        let removed = before.filter { !new.contains($0) }
+        if let inverse = relationship.storedInverse, !inverse.isToMany {
+            for key in added { try edit(key)?.setOne(owner, inverse.name) }
+            for key in removed {
+                guard let row = try row(key), isMine(row) else { continue }
+                try edit(key)?.setOne(nil, inverse.name)
+            }
+            if !relationship.isOrdered { return }
+        }
+        guard let row = try edit(owner) else { return }
+        let known = row.lists[relationship.slotIndex]
+        var all = (added: known?.added ?? [], removed: known?.removed ?? [])
+        let addedIDs = added.map(file.innerID)
+        let removedIDs = removed.map(file.innerID)
+        let (newly, gone) = (addedIDs.filter { !all.removed.contains($0) }, removedIDs.filter { !all.added.contains($0) })
+        all.removed.removeAll { addedIDs.contains($0) }
+        all.added.removeAll { removedIDs.contains($0) }
+        row.lists[relationship.slotIndex] = (
+            all.added + newly, all.removed + gone, relationship.isOrdered ? members.map(file.innerID) : nil
+        )
+    }
+
+    // MARK: The changes
+
+    /// What is to be written.
+    var changes: StoreChangeSet {
+        var set = StoreChangeSet()
+        let changed = order.filter(\.isChanged)
+        for row in changed {
+            if row.isDeleted {
+                set.deleted.append(row.change())
+            } else if row.base == nil {
+                set.inserted.append(row.change())
+            } else {
+                set.updated.append(row.change())
+            }
+        }
+        for base in replaced { set.deleted.append(StoreChange(row: nil, base: base)) }
+        if set.inserted.count > 1 {
+            // By entity and key: they are then written by few statements.
+            var parts: [ObjectIdentifier: [StoreChange]] = [:]
+            var entities: [ObjectIdentifier] = []
+            set.inserted.forEachRun { entity, range in
+                let id = ObjectIdentifier(entity)
+                if parts[id] == nil { entities.append(id) }
+                parts[id, default: []] += set.inserted[range]
+            }
+            set.inserted = entities.flatMap { id in
+                let part = parts[id] ?? []
+                let numbers = part.map { $0.objectID.number ?? 0 }
+                if zip(numbers, numbers.dropFirst()).allSatisfy(<) { return part }
+                return zip(numbers, part).sorted { $0.0 < $1.0 }.map(\.1)
+            }
+        }
+        return set
+    }
+
+    /// Whether something is staged so far.
+    var hasChanges: Bool { order.contains(where: \.isChanged) }
+
+    /// Rows of the program's entities that a transaction changes.
+    struct Changed: Sendable {
+        var inserted: [CacheKey] = []
+        var updated: [CacheKey] = []
+        var deleted: [CacheKey] = []
+        var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+        mutating func add(_ other: Changed) {
+            inserted += other.inserted
+            updated += other.updated
+            deleted += other.deleted
+        }
+    }
+
+    /// The rows that are written, for what has to be told to contexts.
+    var changedKeys: Changed {
+        var keys = Changed()
+        for row in order where row.isChanged && row.entity.outer != nil {
+            if row.isDeleted {
+                keys.deleted.append(row.key)
+            } else if row.base == nil {
+                keys.inserted.append(row.key)
+            } else {
+                keys.updated.append(row.key)
+            }
+        }
+        return keys
+    }
+}
+
+/// Rows without relationships, for the evaluation of a query.
+// Used by one thread.
+private final class StagedRows: RowSource {
+    private let rows: [Row]
+    init(_ rows: [Row]) { self.rows = rows }
+
+    func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+        for row in rows where row.knownObjectID.owningEntity.isKindOf(entity: entity) { try body(row) }
+    }
+    func row(with id: NSManagedObjectID) throws -> Row? { rows.first { $0.knownObjectID == id } }
+}

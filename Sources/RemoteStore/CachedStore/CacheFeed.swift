@@ -1,0 +1,182 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What others have changed at the backend of a cached store, which tells it in its order.
+///
+/// The place in that order is kept in the file, in the transaction that files what came before it: a program that is killed asks again from there.
+// Everything is in a `LockedBox`.
+final class CacheFeed: Sendable {
+    private let last = LockedBox<Task<ChangeFeed.Found, any Error>?>(nil)
+
+    /// Merges what has changed, after earlier calls.
+    func merge(into coordinator: NSPersistentStoreCoordinator, _ store: CachedStore) async throws -> ChangeFeed.Found {
+        guard store.backend.hasChangeFeed else { throw RemoteStoreError.noChangeFeed(at: store.backend.location) }
+        let task = last.withLock { last in
+            let earlier = last
+            let task = Task(executorPreference: BlockingCall.executor) {
+                _ = await earlier?.result
+                return try await Self.mergeNow(store)
+            }
+            last = task
+            return task
+        }
+        return try await task.value
+    }
+
+    /// The place that was reached; nil before the first call, and where the backend does not know it any more.
+    private static func token(_ store: CachedStore) throws -> ChangeToken? {
+        guard let entity = store.file.entity(named: store.file.names.feed),
+            case .rows(let rows) = try store.file.read(StoreQuery(entity.inner)),
+            let row = rows.first, let attribute = entity.inner.frozenParts.byName["token"] as? NSAttributeDescription,
+            case .string(let text) = row.value(of: attribute)
+        else { return nil }
+        return ChangeToken(text)
+    }
+
+    private static func setToken(_ token: ChangeToken?, _ store: CachedStore, in transaction: CacheTransaction) throws {
+        guard let entity = store.file.entity(named: store.file.names.feed) else { return }
+        let known = try transaction.rows(of: entity, limit: 1).first
+        let row = try known.map { transaction.edit($0) } ?? transaction.insert(entity)
+        try row.set(token.map { .string($0.text) } ?? .null, "token")
+        try row.set(.double(transaction.now), "fetchedAt")
+    }
+
+    private static func mergeNow(_ store: CachedStore) async throws -> ChangeFeed.Found {
+        guard var token = try token(store) else { return try await begin(store) }
+        var changes = OutsideChanges()
+        while true {
+            let askedAt = store.file.order.begin()
+            defer { store.file.order.end(askedAt) }
+            let answer: BackendChanges
+            do {
+                answer = try await store.reader.runner.changes(ChangesRequest(token: token, decoding: store.reader.decoding))
+            } catch is ExpiredChangeToken {
+                return try await begin(store)
+            }
+            if answer.hasMore, answer.token == token { throw RemoteStoreError.endlessChanges(token, at: store.backend.location) }
+            store.reader.versions.number(answer.answer)
+            changes.add(try apply(answer, token, askedAt, store))
+            token = answer.token
+            if !answer.hasMore { return (token, false, changes) }
+        }
+    }
+
+    /// Files an answer, and the place that it ends at with it.
+    private static func apply(
+        _ answer: BackendChanges, _ before: ChangeToken, _ askedAt: UInt64, _ store: CachedStore
+    ) throws -> OutsideChanges {
+        store.reader.forgetEarlierAnswers()
+        let removed = answer.removed
+        let isNews = answer.token != before || !removed.isEmpty || answer.answer.count > 0
+        if !isNews { return OutsideChanges() }
+        let filed = try store.take(Array(answer.answer.rows), askedAt: askedAt, tellsAll: true) { transaction, _ in
+            var gone: [CacheKey] = []
+            for id in removed {
+                guard let resource = store.reader.decoding.resourceID(id) else { continue }
+                if let key = try transaction.key(of: resource, in: store.file.entity(id.owningEntity)) { gone.append(key) }
+            }
+            try store.remove(gone, askedAt: askedAt, isTold: true, in: transaction)
+            try setToken(answer.token, store, in: transaction)
+        }
+        return filed.outside
+    }
+
+    /// Takes the present as the beginning: what the file holds is read anew first. Pending changes stay as they are.
+    private static func begin(_ store: CachedStore) async throws -> ChangeFeed.Found {
+        let token = try await store.reader.runner.changes(ChangesRequest(token: nil, decoding: store.reader.decoding)).token
+        store.reader.forgetEarlierAnswers()
+        let caller = StoreCaller(stalenessInterval: 0)
+        let changes = try await store.readEverythingAnew(for: caller)
+        // What has changed while that was read comes with the next call.
+        try store.file.write { try setToken(token, store, in: $0) }
+        return (token, true, changes)
+    }
+}
+
+extension CachedStore {
+    /// Asks again for all queries that are held whole, and for what contexts have besides. Windows are forgotten.
+    func readEverythingAnew(for caller: StoreCaller) async throws -> OutsideChanges {
+        var changes = OutsideChanges()
+        var gone: [Coverage] = []
+        for coverage in coverages.all {
+            guard coverage.isWhole, let query = try query(of: coverage) else {
+                gone.append(coverage)
+                continue
+            }
+            if let filed = try await fetchFromBackend(query, for: caller) { changes.add(filed.outside) }
+        }
+        let forgotten = gone
+        if !forgotten.isEmpty { try file.write { try coverages.remove(forgotten, in: $0) } }
+        guard let coordinator = persistentStoreCoordinator else { return changes }
+        let now = file.clock.now
+        let keys = coordinator.heldIDs(of: self).compactMap { file.key(ofOuter: $0) }.filter { freshness.time(of: $0) ?? -.infinity < now }
+        let ids = try file.rows(keys).compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
+        if !ids.isEmpty { try await readFromBackend(ids, for: caller) }
+        return changes
+    }
+
+    /// Returns a query that is held as one of a context; nil where it cannot be read.
+    private func query(of coverage: Coverage) throws -> StoreQuery? {
+        guard let outer = file.entity(named: coverage.entity)?.outer else { return nil }
+        var parts: [PredicateTree] = []
+        for clause in coverage.clauses {
+            guard
+                let tree = clause.tree(naming: { [file, token] name in
+                    let parts = name.split(separator: "/")
+                    guard parts.count == 2, let number = Int64(parts[1]), let entity = file!.entity(named: String(parts[0])) else {
+                        return nil
+                    }
+                    return entity.outerID(number, token)
+                })
+            else { return nil }
+            parts.append(tree)
+        }
+        return StoreQuery(outer, includesSubentities: coverage.includesSubentities)
+            .with(predicate: parts.isEmpty ? nil : NSPredicate(tree: .and(parts)))
+    }
+
+    /// Goes on asking what has changed, for as long as the store is open.
+    ///
+    /// A backend that conforms to ``ChangeSignallingBackend`` is asked when it says so, and any other after each interval. Where it cannot be reached,
+    /// that is reported to ``CachedStoreOptions/didFail``, and the next attempt is made after the interval.
+    ///
+    /// - Parameter interval: The time between two questions.
+    public func followChanges(every interval: Duration) {
+        refreshes.begin("changes") { [weak self, clock = file.clock] in
+            guard let signals = (self?.backend as? any ChangeSignallingBackend)?.changeSignals() else {
+                while !Task.isCancelled, let store = self {
+                    await store.pullChanges()
+                    do { try await clock.sleep(for: interval) } catch { return }
+                }
+                return
+            }
+            var source = signals
+            while !Task.isCancelled, let store = self {
+                await store.pullChanges()
+                do { for try await _ in source { await self?.pullChanges() } } catch { store.report(error) }
+                // The stream has ended: it is begun again, after a while.
+                do { try await clock.sleep(for: interval) } catch { return }
+                source = (store.backend as? any ChangeSignallingBackend)?.changeSignals() ?? signals
+            }
+        }
+    }
+
+    private func pullChanges() async {
+        guard let coordinator = persistentStoreCoordinator else { return }
+        do { _ = try await mergeChanges(into: coordinator) } catch is CancellationError {
+        } catch { report(error) }
+    }
+
+    func mergeChanges(into coordinator: NSPersistentStoreCoordinator) async throws -> ChangeFeed.Found {
+        try await feed.merge(into: coordinator, self)
+    }
+}
+
+extension CoordinatedCachedStore: RemoteChangeMerging {}
+
+/// A backend that says when something has changed, such as by server-sent events.
+public protocol ChangeSignallingBackend: Backend {
+    /// Returns a stream with an element whenever ``Backend/changes(_:)`` has something to tell. It ends where the connection does.
+    func changeSignals() -> AsyncThrowingStream<Void, any Error>
+}

@@ -1,0 +1,237 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Who answers faults: the file or the backend.
+extension CachedStore {
+    /// For how long an object that the backend has confirmed is not asked for again by a fault alone.
+    private static let quietTime: Double = 30
+
+    /// What a fault needs of the backend.
+    private enum Need { case nothing, refresh, answer }
+
+    private func need(of row: Row, _ key: CacheKey, _ entity: CacheEntity, for caller: StoreCaller) -> Need {
+        guard entity.resourceText(of: row) != nil else { return .nothing }
+        let policy = policy(of: entity.outer ?? entity.inner)
+        let isStub = entity.state(of: row) == .stub
+        if policy == .cacheOnly { return .nothing }
+        if isStub || freshness.isWanted(key) { return .answer }
+        let time = max(entity.fetchedAt(row) ?? -.infinity, freshness.time(of: key) ?? -.infinity)
+        if caller.stalenessInterval >= 0, !isFresh(time, caller.stalenessInterval) { return .answer }
+        switch policy {
+        case .networkOnly: return .answer
+        case .cacheFirst(let age): return isFresh(time, age) ? .nothing : .answer
+        case .cachedThenFresh: return isFresh(time, Self.quietTime) ? .nothing : .refresh
+        case .cacheOnly, .immutable, .appendOnly: return .nothing
+        }
+    }
+
+    /// Returns rows: from the file where the policy allows it, and otherwise from the backend.
+    func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
+        let keys = ids.compactMap { file.key(ofOuter: $0) }
+        let known = try file.rows(keys)
+        var asked: [(key: CacheKey, id: NSManagedObjectID)] = []
+        var refreshed: [NSManagedObjectID] = []
+        var lacksValues = false
+        for row in known {
+            let key = file.key(of: row)
+            let entity = key.entity
+            switch need(of: row, key, entity, for: caller) {
+            case .nothing: continue
+            case .refresh: if let id = remoteID(row, entity) { refreshed.append(id) }
+            case .answer:
+                guard let id = remoteID(row, entity) else { continue }
+                asked.append((key, id))
+                lacksValues = lacksValues || entity.state(of: row) == .stub
+            }
+        }
+        if !refreshed.isEmpty {
+            let ids = refreshed
+            refreshes.begin("faults \(ids.map { $0.uriRepresentation().path }.sorted().joined(separator: " "))") { [weak self] in
+                guard let self else { return }
+                do { try await readFromBackend(ids, for: caller) } catch is CancellationError {
+                } catch { report(error) }
+            }
+        }
+        if !asked.isEmpty {
+            do { try await readFromBackend(asked.map(\.id), for: caller) } catch {
+                try rethrowUnlessPassing(error)
+                // One without values cannot be answered; among others it is asked for again by itself.
+                if lacksValues, ids.count == 1 { throw error }
+                report(error)
+            }
+            freshness.unwant(asked.map(\.key))
+        }
+        return try shownRows(asked.isEmpty ? known : file.rows(keys))
+    }
+
+    private func shownRows(_ rows: [Row]) throws -> [Row] {
+        Array(file.outer(rows.lazy.filter { [file] in file!.entity(inner: $0.knownObjectID.owningEntity).state(of: $0).isShown }, token))
+    }
+
+    /// Reads objects by their identifiers, and files them; those that do not exist any more are removed.
+    func readFromBackend(_ ids: [NSManagedObjectID], for caller: StoreCaller) async throws {
+        let askedAt = file.order.begin()
+        defer { file.order.end(askedAt) }
+        let rows = try await reader.read(ids, isFresh: true, for: caller)
+        try take(reader.hasReferencesToKinds ? try await reader.knowingKinds(rows, for: caller) : rows, askedAt: askedAt)
+        let found = Set(rows.map(\.knownObjectID))
+        var gone: [CacheKey] = []
+        for id in ids where !found.contains(id) {
+            guard let resource = reader.decoding.resourceID(id) else { continue }
+            let entity = file.entity(id.owningEntity)
+            if let key = try file.keys(of: [resource], in: entity)[resource] { gone.append(key) }
+        }
+        try remove(gone, askedAt: askedAt)
+    }
+
+    /// Returns rows with properties that were unknown.
+    func fetchValues(
+        of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [Row] {
+        let keys = ids.compactMap { file.key(ofOuter: $0) }
+        let names = Set(properties.map(\.name))
+        let missing = try file.rows(keys).filter { row in
+            let entity = file.entity(inner: row.knownObjectID.owningEntity)
+            return policy(of: entity.outer ?? entity.inner) != .cacheOnly
+                && (entity.state(of: row) == .stub || !entity.knowledge(of: row).unknown.isDisjoint(with: names))
+        }
+        let remote = missing.compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
+        if !remote.isEmpty {
+            let askedAt = file.order.begin()
+            defer { file.order.end(askedAt) }
+            do { try take(try await reader.values(of: properties, for: remote, for: caller), askedAt: askedAt) } catch {
+                if ids.count == 1 || remote.count == ids.count { throw error }
+                try rethrowUnlessPassing(error)
+                report(error)
+            }
+        }
+        return try shownRows(file.rows(keys))
+    }
+
+    // MARK: Relationships
+
+    /// Returns the destinations of a relationship.
+    func fetchRelated(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        let keys = ids.compactMap { file.key(ofOuter: $0) }
+        var owners: [NSManagedObjectID: CacheKey] = [:]
+        var refreshed: [NSManagedObjectID: CacheKey] = [:]
+        var isUnknown = false
+        for row in try file.rows(keys) {
+            let key = file.key(of: row)
+            guard let remote = remoteID(row, key.entity) else { continue }
+            switch try need(of: relationship, row, key, for: caller) {
+            case (.nothing, _): continue
+            case (.refresh, _): refreshed[remote] = key
+            case (.answer, let isHeld):
+                owners[remote] = key
+                isUnknown = isUnknown || !isHeld
+            }
+        }
+        if !refreshed.isEmpty {
+            let owners = refreshed
+            let name = owners.keys.map { $0.uriRepresentation().path }.sorted().joined(separator: " ")
+            refreshes.begin("list \(relationship.name) \(name)") { [weak self] in
+                guard let self else { return }
+                do { try await readList(relationship, owners, for: caller) } catch is CancellationError {
+                } catch { report(error) }
+            }
+        }
+        if !owners.isEmpty {
+            do { try await readList(relationship, owners, for: caller) } catch {
+                try rethrowUnlessPassing(error)
+                if isUnknown { throw error }
+                report(error)
+            }
+        }
+        return try relatedInFile(relationship, keys)
+    }
+
+    private func need(
+        of relationship: NSRelationshipDescription, _ row: Row, _ key: CacheKey, for caller: StoreCaller
+    ) throws -> (need: Need, isHeld: Bool) {
+        let entity = key.entity
+        let policy = policy(of: entity.outer ?? entity.inner)
+        if policy == .cacheOnly || entity.state(of: row) == .pendingInsert { return (.nothing, true) }
+        let knowledge = entity.knowledge(of: row)
+        var time: Double?
+        if relationship.isToMany {
+            time = knowledge.lists[relationship.name]
+            if let inverse = relationship.storedInverse, let destination = relationship.destinationEntity {
+                let owner = PropertyValue.object(ObjectReference(entity.outerID(key.number, token)))
+                let members = PredicateTree.compare(
+                    .keyPath([inverse.name]), .equal, .constant(owner), modifier: inverse.isToMany ? .any : .direct)
+                let query = try form(StoreQuery(destination).with(predicate: NSPredicate(tree: members)))
+                if let coverage = coverages.whole(query), !inverse.isToMany || coverage.clauses == query.clauses {
+                    time = max(time ?? -.infinity, coverage.fetchedAt)
+                }
+            }
+        } else if entity.state(of: row) != .stub, !knowledge.unknown.contains(relationship.name) {
+            return (.nothing, true)
+        }
+        guard var time else { return (.answer, false) }
+        if let confirmed = freshness.time(of: relationship.name, key) { time = max(time, confirmed) }
+        if freshness.isWanted(key) { return (.answer, true) }
+        if caller.stalenessInterval >= 0, !isFresh(time, caller.stalenessInterval) { return (.answer, true) }
+        switch policy {
+        case .networkOnly: return (.answer, true)
+        case .cacheFirst(let age): return (isFresh(time, age) ? .nothing : .answer, true)
+        case .cachedThenFresh: return (isFresh(time, Self.quietTime) ? .nothing : .refresh, true)
+        case .cacheOnly, .immutable, .appendOnly: return (.nothing, true)
+        }
+    }
+
+    /// Asks the backend for the members of a relationship, and files them.
+    private func readList(
+        _ relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID: CacheKey], for caller: StoreCaller
+    ) async throws {
+        let askedAt = file.order.begin()
+        defer { file.order.end(askedAt) }
+        let found = try await reader.knowingKinds(
+            reader.related(by: relationship, from: Array(owners.keys), for: caller), of: relationship, for: caller)
+        // What was sent and is not acknowledged may be in it, under identifiers that are not known yet: the file has these lists as they are.
+        if let destination = relationship.destinationEntity, try withoutEchoes(Array(found.values.joined()), of: destination) != nil {
+            return
+        }
+        // The rows of the members may have come along.
+        var members = Array(Set(found.values.joined()))
+        let rows = reader.parked.take(&members, since: nil).map(\.row)
+        try take(rows, askedAt: askedAt) { transaction, _ in
+            for (owner, list) in found {
+                guard let key = owners[owner] else { continue }
+                try self.importer.takeList(relationship, of: key, list, askedAt: askedAt, in: transaction)
+            }
+        }
+        freshness.confirm(relationship.name, of: owners.values, at: file.clock.now)
+    }
+
+    /// Returns the members of a relationship that the file has.
+    func relatedInFile(
+        _ relationship: NSRelationshipDescription, _ owners: [CacheKey]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        guard let first = owners.first,
+            let inner = first.entity.inner.frozenParts.byName[relationship.name] as? NSRelationshipDescription
+        else { return [:] }
+        let lists = try file.related(inner, of: owners)
+        let members = Array(Set(lists.values.joined()))
+        let hidden = try Set(
+            file.rows(members).filter { file.entity(inner: $0.knownObjectID.owningEntity).state(of: $0) == .pendingDelete }.map {
+                file.key(of: $0)
+            })
+        var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        for (owner, members) in lists {
+            result[owner.entity.outerID(owner.number, token)] = members.filter { !hidden.contains($0) }.map {
+                $0.entity.outerID($0.number, token)
+            }
+        }
+        return result
+    }
+}
+
+extension CachedStore {
+    func willReload(_ ids: [NSManagedObjectID]) { freshness.want(ids.compactMap { file.key(ofOuter: $0) }) }
+
+    func isOlder(_ row: Row, than other: Row) -> Bool { row.version < other.version }
+}

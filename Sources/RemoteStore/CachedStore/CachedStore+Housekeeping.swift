@@ -1,0 +1,135 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What keeps a cache within its limits.
+extension CachedStore {
+    /// A use is written down if the last one was so many seconds before.
+    private static let precision: Double = 3600
+    private static let sparedTime: Double = 30
+
+    func didRelease(_ ids: [NSManagedObjectID]) {
+        let keys = ids.compactMap { file.key(ofOuter: $0) }
+        freshness.use(keys, at: file.clock.now)
+    }
+
+    /// Begins to remove what is beyond the limits of the options, unless that is under way.
+    func keepLimits() {
+        if cacheOptions.maximumObjects == nil, cacheOptions.maximumAge == nil { return }
+        refreshes.begin("limits") { [weak self] in
+            guard let self else { return }
+            do { _ = try removeUnused(sparing: Self.sparedTime) } catch { report(error) }
+        }
+    }
+
+    /// Removes the objects that are beyond the limits of the options, those first that were not used for the longest time.
+    ///
+    /// Objects that a context has, and those with pending changes, stay. Of an object that others refer to its identity stays: it is asked for when
+    /// it is needed. A store does this by itself when it is opened and while it grows. Call it on any thread.
+    ///
+    /// - Returns: The number of objects that were removed.
+    /// - Throws: The errors of the file.
+    @discardableResult public func removeUnused() throws -> Int { try removeUnused(sparing: nil) }
+
+    /// - Parameter spared: What has come within so many seconds stays: its fetch may not have shown it yet.
+    private func removeUnused(sparing spared: Double?) throws -> Int {
+        let now = file.clock.now
+        let held = Set(persistentStoreCoordinator?.heldIDs(of: self).compactMap { file.key(ofOuter: $0) } ?? [])
+        let used = freshness.takeUses()
+        var candidates: [(key: CacheKey, time: Double)] = []
+        var total = 0
+        for entity in file.entities where entity.inner.superentity == nil {
+            let there = PredicateTree.compare(.keyPath([file.names.state]), .notEqual, .constant(.int64(CacheState.stub.rawValue)))
+            guard case .rows(let rows) = try file.read(StoreQuery(entity.inner).with(predicate: NSPredicate(tree: there))) else { continue }
+            total += rows.count
+            for row in rows {
+                let key = file.key(of: row)
+                guard key.entity.state(of: row) == .clean, !held.contains(key) else { continue }
+                if let spared, let came = freshness.time(of: key), isFresh(came, spared) { continue }
+                let time = max(used[key] ?? -.infinity, key.entity.lastUsed(row) ?? -.infinity, key.entity.fetchedAt(row) ?? -.infinity)
+                candidates.append((key, time))
+            }
+        }
+        candidates.sort { $0.time < $1.time }
+        var gone: Set<CacheKey> = []
+        if let age = cacheOptions.maximumAge { for (key, time) in candidates where now - time > age { gone.insert(key) } }
+        if let limit = cacheOptions.maximumObjects {
+            for (key, _) in candidates where total - gone.count > limit { gone.insert(key) }
+        }
+        try file.write { transaction in
+            try evict(gone, in: transaction)
+            for (key, time) in used where !gone.contains(key) {
+                guard let row = try transaction.row(key), time - (key.entity.lastUsed(row) ?? -.infinity) > Self.precision else { continue }
+                try transaction.edit(key)?.setLastUsed(time)
+            }
+        }
+        return gone.count
+    }
+
+    private func evict(_ keys: Set<CacheKey>, in transaction: CacheTransaction) throws {
+        if keys.isEmpty { return }
+        let referenced = try referenced(keys)
+        for row in try transaction.rows(Array(keys)) {
+            let key = file.key(of: row)
+            // Pending now.
+            guard key.entity.state(of: row) == .clean else { continue }
+            // The lists that it is in are not whole any more.
+            for relationship in key.entity.inner.frozenParts.relationships where !relationship.isToMany {
+                guard let inverse = relationship.storedInverse, inverse.isToMany, let owner = row.relatedIDs(relationship).first,
+                    let edit = try transaction.edit(file.key(of: owner))
+                else { continue }
+                var knowledge = edit.knowledge
+                if knowledge.lists.removeValue(forKey: inverse.name) != nil { edit.setKnowledge(knowledge) }
+            }
+            if referenced.contains(key) { try transaction.edit(key)?.makeStub() } else { try transaction.delete(key) }
+        }
+        let roots = Set(keys.map(\.entity.root))
+        try coverages.remove(
+            coverages.all.filter { coverage in file.entity(named: coverage.entity).map { roots.contains($0.root) } ?? true },
+            in: transaction)
+    }
+
+    /// Returns those of some rows that others refer to.
+    private func referenced(_ keys: Set<CacheKey>) throws -> Set<CacheKey> {
+        var found: Set<CacheKey> = []
+        let byRoot = Dictionary(grouping: keys) { $0.entity.root }
+        for owner in file.entities {
+            for case let relationship as NSRelationshipDescription in owner.inner.declaredProperties {
+                guard let destination = relationship.destinationEntity, let wanted = byRoot[ObjectIdentifier(destination.top)] else {
+                    continue
+                }
+                if relationship.isToMany {
+                    guard let inverse = relationship.storedInverse, inverse.isToMany else { continue }
+                    let own = wanted.filter { $0.entity.inner.frozenParts.byName[inverse.name] === inverse }
+                    for (key, owners) in try file.related(inverse, of: own) where !owners.isEmpty { found.insert(key) }
+                } else {
+                    let ids = wanted.map { PropertyValue.object(ObjectReference(file.innerID($0))) }
+                    for row in try file.rows(of: owner, where: relationship.name, isOneOf: ids) {
+                        for id in row.relatedIDs(relationship) { found.insert(file.key(of: id)) }
+                    }
+                }
+            }
+        }
+        return found.intersection(keys)
+    }
+
+    /// Removes everything that the cache has, pending changes too, as when somebody signs out. Contexts are told that the objects are gone.
+    ///
+    /// Call it on any thread. What is being read from the backend meanwhile may be filed afterwards.
+    ///
+    /// - Throws: The errors of the file; nothing is removed then.
+    public func wipe() throws {
+        refreshes.cancelAll()
+        let before = NSPersistentStoreCoordinator.cacheTime
+        let changed = try file.write { transaction in
+            for entity in file.allEntities where entity.inner.superentity == nil {
+                guard case .rows(let rows) = try file.read(StoreQuery(entity.inner)) else { continue }
+                for row in rows { try transaction.delete(file.key(of: row)) }
+            }
+            try coverages.remove(coverages.all, in: transaction)
+            return transaction.changedKeys
+        }
+        freshness.forgetAll()
+        try merge(changed, queryTime: before)
+    }
+}

@@ -1,0 +1,255 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Asking the backend, and filing what it answers.
+extension CachedStore {
+    /// What was filed.
+    struct Filed {
+        /// The keys of the rows that were asked for, in order.
+        var keys: [CacheKey] = []
+        /// What has changed in the file.
+        var changed = Changed()
+        /// What the contexts were told.
+        var outside = OutsideChanges()
+    }
+    /// The rows that a transaction has changed.
+    typealias Changed = CacheTransaction.Changed
+
+    /// Asks the backend for the results of a query, and files them.
+    ///
+    /// - Parameter infersDeletions: Whether what is missing in a whole answer is looked for.
+    /// - Returns: What was filed; nil where nothing that the backend has can match.
+    func fetchFromBackend(
+        _ query: StoreQuery, infersDeletions: Bool = true, for caller: StoreCaller
+    ) async throws -> Filed? {
+        // Groups are made of all objects.
+        let query = query.combinesObjects ? query.with(fetchOffset: 0, fetchLimit: 0).sorted(by: []) : query
+        guard let remote = try remoteQuery(query) else { return nil }
+        let form = try form(query)
+        let askedAt = file.order.begin()
+        defer { file.order.end(askedAt) }
+        let time = file.clock.now
+        guard case .rows(let list) = try await reader.fetch(remote, for: caller) else { return Filed() }
+        let rows = Array(list)
+        try await waitForIdentifiers(of: rows)
+        if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity) {
+            // The answer is not whole as it is filed: nothing is concluded from it.
+            return try take(rows.filter { known.contains($0.knownObjectID) }, askedAt: askedAt)
+        }
+        let isWhole = query.fetchOffset == 0 && (query.fetchLimit == 0 || rows.count < query.fetchLimit)
+        guard let clauses = form.clauses, isWhole || query.fetchLimit > 0 && form.sorts?.isEmpty == false else {
+            return try take(rows, askedAt: askedAt)
+        }
+        var coverage = Coverage(
+            entity: query.entity.name ?? "", includesSubentities: query.includesSubentities, clauses: clauses,
+            sorts: isWhole ? "" : form.sorts ?? "", offset: query.fetchOffset, members: nil, reachesEnd: true, fetchedAt: time)
+        if !isWhole {
+            return try take(rows, askedAt: askedAt) { transaction, keys in
+                coverage.members = keys.map(\.number)
+                coverage.reachesEnd = rows.count < query.fetchLimit
+                try self.coverages.note(coverage, in: transaction)
+            }
+        }
+        if !infersDeletions { return try take(rows, askedAt: askedAt) }
+        var missing: [CacheKey] = []
+        var filed = try take(rows, askedAt: askedAt) { transaction, keys in
+            missing = try self.missing(query, Set(keys), adding: transaction.changedKeys.inserted.count, askedAt)
+            // What the backend has left out may be more than is known here.
+            if missing.isEmpty { try self.coverages.note(coverage, in: transaction) }
+        }
+        if missing.isEmpty { return filed }
+        try await lookFor(missing, form, for: caller)
+        // One that is there and still matches was left out, whyever: the answer was not whole.
+        missing = try self.missing(query, Set(filed.keys), askedAt)
+        if missing.isEmpty {
+            try file.write { try self.coverages.note(coverage, in: $0) }
+        } else {
+            filed.keys += missing
+            try file.write { transaction in
+                try self.coverages.remove(self.coverages.all.filter { $0.isSame(as: coverage) }, in: transaction)
+            }
+        }
+        return filed
+    }
+
+    /// Returns the rows of the file that match a query, and that a whole answer to it has not brought.
+    ///
+    /// - Parameter added: How many of the found ones are not in the file yet.
+    private func missing(_ query: StoreQuery, _ found: Set<CacheKey>, adding added: Int = 0, _ askedAt: UInt64) throws -> [CacheKey] {
+        let all = query.with(fetchOffset: 0, fetchLimit: 0).with(resultType: .managedObjectResultType).sorted(by: [])
+        // Mostly there are as many as have come.
+        if query.predicate == nil, case .count(let count) = try file.read(innerQuery(all.with(resultType: .countResultType))) {
+            if count == found.count - added { return [] }
+        }
+        guard case .rows(let rows) = try file.read(innerQuery(all)) else { return [] }
+        return rows.compactMap { row in
+            let key = file.key(of: row)
+            guard !found.contains(key), !key.entity.state(of: row).isPending, !file.order.isNewer(key, than: askedAt) else { return nil }
+            return key
+        }
+    }
+
+    /// Asks for rows by their identifiers that a whole answer has not brought: what is not there any more is deleted.
+    ///
+    /// Where that cannot be asked, what a query without a predicate has not brought is gone. With one, it may just not match any more, and what the
+    /// predicate reads of it becomes unknown.
+    private func lookFor(_ missing: [CacheKey], _ form: QueryForm, for caller: StoreCaller) async throws {
+        let askedAt = file.order.begin()
+        defer { file.order.end(askedAt) }
+        let ids = try file.rows(missing).compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
+        let found: [Row]
+        do { found = try await reader.read(ids, isFresh: true, for: caller) } catch let error as NSError
+            where error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreUnsupportedRequestTypeError
+        {
+            if form.clauses?.isEmpty == true { return try remove(missing, askedAt: askedAt) }
+            return try forget(form.needs.properties, of: missing)
+        }
+        let keys = Set(try take(found, askedAt: askedAt).keys)
+        try remove(missing.filter { !keys.contains($0) }, askedAt: askedAt)
+    }
+
+    /// Files rows of the backend, with what came along, and merges them into the contexts.
+    ///
+    /// - Parameter also: What is staged besides, in the last transaction; it gets the keys of all rows.
+    @discardableResult
+    func take(
+        _ rows: [Row], askedAt: UInt64, tellsAll: Bool = false, also: (CacheTransaction, [CacheKey]) throws -> Void = { _, _ in }
+    ) throws -> Filed {
+        var filed = Filed()
+        let along = alongside.take()
+        var seen: Set<CacheKey> = []
+        // In parts: a transaction of any size would need memory of any size.
+        let size = 10_000
+        var start = 0
+        repeat {
+            let part = Array(rows[start..<min(rows.count, start + size)])
+            let isLast = start + size >= rows.count
+            let before = NSPersistentStoreCoordinator.cacheTime
+            let isFirst = start == 0
+            let earlier = filed.keys
+            let written = try file.write { transaction in
+                let keys = try importer.take(part, askedAt: askedAt, in: transaction).compactMap { $0 }
+                if isFirst { try importer.take(along.rows, askedAt: min(askedAt, along.askedAt), in: transaction) }
+                if isLast { try also(transaction, earlier + keys) }
+                return (keys: keys, changed: transaction.changedKeys)
+            }
+            filed.keys += written.keys.filter { seen.insert($0).inserted }
+            filed.changed.add(written.changed)
+            filed.outside.add(try merge(written.changed, queryTime: before, tellsAll: tellsAll))
+            start += size
+        } while start < rows.count
+        freshness.confirm(filed.keys, at: file.clock.now)
+        if !filed.changed.inserted.isEmpty { keepLimits() }
+        return filed
+    }
+
+    // MARK: What is gone
+
+    /// Removes objects that the backend does not have any more.
+    func remove(_ keys: [CacheKey], askedAt: UInt64) throws {
+        if keys.isEmpty { return }
+        let before = NSPersistentStoreCoordinator.cacheTime
+        let changed = try file.write { transaction in
+            try remove(keys, askedAt: askedAt, in: transaction)
+            return transaction.changedKeys
+        }
+        try merge(changed, queryTime: before)
+    }
+
+    /// - Parameter isTold: Whether the backend has said that they were deleted. Otherwise an answer was without them, which may be that of a copy
+    ///   that lags: it does not have yet what was just saved.
+    func remove(_ keys: [CacheKey], askedAt: UInt64, isTold: Bool = false, in transaction: CacheTransaction) throws {
+        let uptime = file.clock.uptime
+        for row in try transaction.rows(keys) {
+            let key = file.key(of: row)
+            let entity = file.entity(inner: row.knownObjectID.owningEntity)
+            if file.order.isNewer(key, than: askedAt) || !isTold && file.order.wasJustMade(key, uptime: uptime) { continue }
+            if let resource = entity.resource(of: row) {
+                let version = entity.version(of: row)
+                let order = file.order
+                transaction.whenCommitted { order.noteGone(resource, entity.root, version, at: askedAt, uptime: uptime) }
+            }
+            if entity.state(of: row).isPending {
+                try folding?.receiveDeletion(askedAt: askedAt, key: key, in: transaction)
+                continue
+            }
+            if try loosen(key, entity, in: transaction) {
+                try transaction.delete(key)
+            } else {
+                try transaction.edit(key)?.makeStub()
+            }
+        }
+    }
+
+    /// Takes an object out of the references to it.
+    ///
+    /// - Returns: Whether nothing refers to it any more; pending changes keep their references.
+    private func loosen(_ key: CacheKey, _ entity: CacheEntity, in transaction: CacheTransaction) throws -> Bool {
+        var isFree = true
+        for owner in file.entities {
+            for case let relationship as NSRelationshipDescription in owner.inner.declaredProperties
+            where !relationship.isToMany && relationship.destinationEntity.map({ ObjectIdentifier($0.top) }) == key.entity.root {
+                let value = PropertyValue.object(ObjectReference(entity.innerID(key.number, file.token)))
+                for row in try file.rows(of: owner, where: relationship.name, isOneOf: [value]) {
+                    guard let current = try transaction.row(file.key(of: row)) else { continue }
+                    let own = file.entity(inner: current.knownObjectID.owningEntity)
+                    guard current.relatedIDs(relationship).first.map({ file.key(of: $0) }) == key else { continue }
+                    if own.state(of: current).isPending {
+                        isFree = false
+                    } else {
+                        try transaction.edit(file.key(of: current))?.setOne(nil, relationship.name)
+                    }
+                }
+            }
+        }
+        return isFree
+    }
+
+    /// Makes properties of objects unknown.
+    private func forget(_ names: Set<String>, of keys: [CacheKey]) throws {
+        try file.write { transaction in
+            for key in keys {
+                guard let row = try transaction.edit(key), !row.state.isPending else { continue }
+                var knowledge = row.knowledge
+                let own = names.filter { row.entity.inner.frozenParts.byName[$0] != nil }
+                knowledge.setUnknown(knowledge.unknown.union(own))
+                for name in own {
+                    if row.entity.inner.frozenParts.byName[name] is NSAttributeDescription {
+                        try row.set(.null, name)
+                    } else {
+                        try row.setOne(nil, name)
+                    }
+                }
+                row.setKnowledge(knowledge)
+            }
+        }
+    }
+
+    // MARK: Contexts
+
+    /// Tells the contexts what has changed in the file.
+    ///
+    /// - Parameter tellsAll: Whether the result names new objects also where no context merges them.
+    @discardableResult func merge(_ changed: Changed, queryTime: UInt64, tellsAll: Bool = false) throws -> OutsideChanges {
+        guard let coordinator = persistentStoreCoordinator, !changed.isEmpty else { return OutsideChanges() }
+        let held = Set(coordinator.heldIDs(of: self).compactMap { file.key(ofOuter: $0) })
+        var rows: [Row] = []
+        var deleted = changed.deleted.filter(held.contains).map { $0.entity.outerID($0.number, token) }
+        // New objects matter to those who look for them.
+        let news = coordinator.hasMergingContexts || tellsAll ? changed.inserted + changed.updated : changed.updated.filter(held.contains)
+        for row in try file.rows(news) {
+            let key = file.key(of: row)
+            switch key.entity.state(of: row) {
+            case .stub: continue
+            case .pendingDelete: deleted.append(key.entity.outerID(key.number, token))
+            default: rows.append(file.outer(row, token))
+            }
+        }
+        if rows.isEmpty, deleted.isEmpty {
+            coordinator.postRemoteChange(of: self)
+            return OutsideChanges()
+        }
+        return coordinator.takeOutsideChanges(rows, deleted: deleted, of: self, queryTime: queryTime) { $0.version == $1.version }
+    }
+}

@@ -1,0 +1,126 @@
+public import Foundation
+@_spi(Stores) public import ObjectGraph
+internal import Predicates
+
+/// What the application is told of changes that the backend does not have yet, and decides about them.
+extension CachedStore {
+    /// A change that the backend does not have yet.
+    public struct PendingChange: Sendable {
+        /// The object.
+        public let objectID: NSManagedObjectID
+        /// The name of the entity.
+        public let entity: String
+        /// The kind of change.
+        public let kind: Resource.Saving.Kind
+        /// What it waits for.
+        public let state: SyncState
+        /// The names of the changed properties; empty for new and deleted objects.
+        public let properties: Set<String>
+        /// The number of times that it was sent since it was last edited.
+        public let attempts: Int
+        /// Why it was not saved; nil where nothing has failed.
+        public let error: NSError?
+    }
+
+    // MARK: Sending
+
+    /// Sends what can be sent now, also what waits for another attempt, and returns when nothing more can be sent.
+    ///
+    /// Call it on any thread. Where another process sends the changes of this file, nothing is done.
+    ///
+    /// - Throws: The error of a file that cannot be written. That a change was not saved is no error: see ``pendingChanges()``.
+    public func sendPending() async throws { try await sender.sendPending() }
+
+    /// Says that the backend can be reached again, so that pending changes are sent at once. Call it on any thread.
+    public func connectionDidReturn() { sender.connectionDidReturn() }
+
+    /// The number of pending changes: none is known within a millisecond, whatever the size of the cache. Call it on any thread.
+    ///
+    /// - Throws: The error of a file that cannot be read.
+    public func pendingCount() throws -> Int { try outbox.count() }
+
+    /// Returns the pending changes, in the order of the queue. Call it on any thread.
+    ///
+    /// - Throws: The error of a file that cannot be read.
+    public func pendingChanges() throws -> [PendingChange] { try outbox.records().compactMap(pendingChange) }
+
+    private func pendingChange(_ record: PendingRecord) throws -> PendingChange? {
+        guard let entity = file.entity(named: record.entity) else { return nil }
+        return PendingChange(
+            objectID: entity.outerID(record.key.key, token), entity: record.entity, kind: record.kind ?? .delete, state: record.syncState,
+            properties: record.kind == .update ? Set(record.confirmed.keys).union(record.lists.keys) : [], attempts: record.attempts,
+            error: record.failure?.error)
+    }
+
+    // MARK: Decisions
+
+    /// Sends a change again that was set aside. Of a conflict, what is shown here is sent; a new object whose fate is not known is sent again,
+    /// though the backend may have it already.
+    ///
+    /// Call it on any thread.
+    ///
+    /// - Returns: Whether there was such a change.
+    /// - Throws: The error of a file that cannot be written.
+    @discardableResult public func retry(_ id: NSManagedObjectID) throws -> Bool {
+        guard let key = file.key(ofOuter: id.current) else { return false }
+        let found = try settling { transaction in try outbox.retry(key, in: transaction) }
+        sender.wake()
+        return found
+    }
+
+    /// Gives a pending change up: the object is shown again as the backend has it, with its relationships; a new object is gone.
+    ///
+    /// What depends on it goes with it: what was deleted along with an object comes back with it, and relationships that were cut by its
+    /// deletion are joined again. Call it on any thread.
+    ///
+    /// - Returns: The objects whose changes were given up.
+    /// - Throws: Code 134030 for a change that is being sent; the error of a file that cannot be written.
+    @discardableResult public func drop(_ id: NSManagedObjectID) throws -> [NSManagedObjectID] {
+        guard let key = file.key(ofOuter: id.current) else { return [] }
+        let dropped = try settling { transaction in
+            let dropped = try outbox.drop(key, in: transaction)
+            let keys = dropped.map { LocalKey(root: $0.entity.inner.top.name ?? "?", key: $0.number) }
+            // Whoever waits for the outcome is told that there is none.
+            transaction.whenCommitted { [sender] in
+                sender?.state.withLock { state in
+                    if state.dropped.count > 10_000 { state.dropped = [] }
+                    state.dropped.formUnion(keys)
+                }
+            }
+            return dropped
+        }
+        freshness.want(dropped)
+        sender.wake()
+        return dropped.map { $0.entity.outerID($0.number, token) }
+    }
+
+    /// Writes what a decision makes of the file, and tells the contexts.
+    private func settling<Result>(_ body: (CacheTransaction) throws -> Result) throws -> Result {
+        let queryTime = NSPersistentStoreCoordinator.cacheTime
+        let (result, changed) = try file.write { transaction in
+            let result = try body(transaction)
+            return (result, transaction.changedKeys)
+        }
+        try merge(changed, queryTime: queryTime)
+        outboxDidChange()
+        return result
+    }
+}
+
+extension PendingRecord.Failure {
+    /// The error, as far as it was kept.
+    var error: NSError { NSError(domain: domain, code: code, userInfo: [NSLocalizedDescriptionKey: message]) }
+}
+
+extension PendingRecord {
+    /// What an application is told of it.
+    var syncState: SyncState {
+        switch state {
+        case .sending: .sending
+        case .failed: .failed
+        case .conflicting: .conflicting
+        case .unknown: mayRepeat ? .pending : .unknown
+        case .waiting: .pending
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Saves into the file, with what is pending, which is sent afterwards.
+extension CachedStore {
+    /// What folds pending changes over what the backend confirms.
+    var folding: (any PendingFolding)? { outbox }
+
+    func prepareOutbox() throws {
+        let outbox = Outbox(file, reader.catalog, at: backend.location, cacheOptions.conflicts, random: cacheOptions.random)
+        self.outbox = outbox
+        try outbox.adapt()
+        let place = url.flatMap { $0.path == "/dev/null" || !$0.isFileURL ? nil : $0 }
+        sender = OutboxSender(
+            outbox, reader, lease: SenderLease(for: place), outerToken: token, isAutomatic: cacheOptions.sendsAutomatically
+        ) { [weak self] rows, askedAt in
+            try self?.take(rows, askedAt: askedAt)
+        } merge: { [weak self] changed, queryTime in
+            try self?.merge(changed, queryTime: queryTime)
+        } didChange: { [weak self] in
+            self?.outboxDidChange()
+        }
+    }
+
+    /// Begins to send what an earlier run has left.
+    func beginSending() { sender.wake() }
+
+    /// Sends nothing any more, and closes the file as soon as nothing is under way.
+    func closeFile() {
+        guard let sender, let file else {
+            self.file?.close()
+            return
+        }
+        sender.close { file.close() }
+    }
+
+    /// Saves changes into the file: when this returns, they are on the disk. They are sent afterwards.
+    func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome { try save(now: changes) }
+
+    func save(now changes: StoreChangeSet) throws -> SaveOutcome {
+        let saved = try file.write { transaction in
+            let saved = try outbox.enqueue(changes, token, in: transaction)
+            // What is read from now on is filed over it.
+            let order = file.order
+            let keys = saved.keys
+            transaction.whenCommitted { order.note(keys, at: order.now) }
+            return saved
+        }
+        var outcome = SaveOutcome()
+        let given = Dictionary(saved.versions.map { ($0.key, $0.version) }, uniquingKeysWith: { _, last in last })
+        // The context adopts the versions that the rows have got.
+        for row in try file.rows(saved.versions.map(\.key)) {
+            let key = file.key(of: row)
+            if key.entity.shownVersion(of: row) != given[key] { outcome.rows.append(file.outer(row, token)) }
+        }
+        sender.state.withLock { state in
+            // What was said of earlier changes of the objects is over.
+            if state.dropped.isEmpty, state.merged.isEmpty { return }
+            for key in saved.keys {
+                let local = LocalKey(root: key.entity.inner.top.name ?? "?", key: key.number)
+                state.dropped.remove(local)
+                state.merged.remove(local)
+            }
+        }
+        outboxDidChange()
+        sender.wake()
+        return outcome
+    }
+
+    /// Returns the IDs of new objects: the keys of their rows. An object whose identifier others refer to already has that row.
+    func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
+        let objects = Array(new)
+        return try file.write { transaction in
+            return try objects.map { object in
+                let entity = file.entity(object.entity)
+                if outbox.hasKnownIdentifiers(object.entity), let resource = try? outbox.identifier(of: object.entity, object.row),
+                    let known = try transaction.key(of: resource, in: entity), let row = try transaction.row(known),
+                    known.entity === entity, known.entity.state(of: row) == .stub
+                {
+                    return entity.outerID(known.number, token)
+                }
+                return entity.outerID(try file.newKey(entity, expecting: objects.count), token)
+            }
+        }
+    }
+
+    /// Waits while new objects are being sent whose identifiers the backend assigns, where rows may be theirs: they would be shown twice until
+    /// the backend has said whose they are.
+    func waitForIdentifiers(of rows: [Row]) async throws {
+        while true {
+            let roots = sender.state.withLock { Set($0.inserting.filter { $1 > 0 }.keys) }
+            if roots.isEmpty { return }
+            let own = rows.filter { roots.contains($0.knownObjectID.owningEntity.top.name ?? "?") }
+            var isNew = false
+            for (entity, rows) in Dictionary(grouping: own, by: { ObjectIdentifier($0.knownObjectID.owningEntity) }) where !isNew {
+                guard let first = rows.first, ObjectIdentifier(first.knownObjectID.owningEntity) == entity else { continue }
+                let resources = rows.compactMap { reader.decoding.resourceID($0.knownObjectID) }
+                isNew = try file.keys(of: resources, in: file.entity(first.knownObjectID.owningEntity)).count < Set(resources).count
+            }
+            if !isNew { return }
+            try Task.checkCancellation()
+            await sender.waitForInserts()
+        }
+    }
+}

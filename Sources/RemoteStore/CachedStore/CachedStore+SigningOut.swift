@@ -1,0 +1,37 @@
+internal import Foundation
+internal import ObjectGraph
+
+extension CachedStore {
+    /// What becomes of pending changes when somebody signs out.
+    public enum PendingAtSignOut: Sendable {
+        /// They are an error: the application asks.
+        case refuse
+        /// They are sent first; those that cannot be are an error.
+        case send
+        /// They are given up.
+        case discard
+        /// They stay in the file, with everything else, until the user signs in again: see ``CachedStoreOptions/user``.
+        case keep
+    }
+
+    /// Ends the work for a user: nothing is sent any more, and everything that the cache has is removed, unless it is kept.
+    ///
+    /// Call it on any thread; then remove the store from its coordinator.
+    ///
+    /// - Parameter pending: What becomes of changes that the backend does not have yet.
+    /// - Throws: Code 134030 with the number of pending changes, where these are an error: nothing has happened then; the errors of the file.
+    public func signOut(pending: PendingAtSignOut = .refuse) async throws {
+        if pending == .send { try await sendPending() }
+        if pending == .send || pending == .refuse {
+            let count = try pendingCount()
+            if count > 0 {
+                throw CoreDataError.make(
+                    NSPersistentStoreSaveError, "\(count) changes are not saved yet.",
+                    reason: pending == .send ? "The backend could not be reached, or has refused them." : "They were not sent.",
+                    next: "Ask whether they are sent first, kept until the next time, or given up.")
+            }
+        }
+        sender.close()
+        if pending != .keep { try wipe() }
+    }
+}

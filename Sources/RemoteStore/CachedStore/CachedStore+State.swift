@@ -1,0 +1,133 @@
+public import Foundation
+@_spi(Stores) public import ObjectGraph
+internal import Predicates
+
+/// What an application is told of an object of a ``CachedStore``.
+public enum SyncState: String, Sendable, CaseIterable {
+    /// As the backend has confirmed it.
+    case fresh
+    /// Older than its policy wants it, or never read.
+    case stale
+    /// Changed, and not sent yet.
+    case pending
+    /// Being sent.
+    case sending
+    /// The change was refused: see ``CachedStore/error(of:)``.
+    case failed
+    /// Others have changed the same.
+    case conflicting
+    /// Whether its change was saved is not known.
+    case unknown
+}
+
+/// What an application is told of a ``CachedStore``.
+public struct CachedStoreStatus: Sendable, Equatable {
+    /// The number of changes that the backend does not have yet.
+    public var pendingCount = 0
+    /// The number of those that wait for the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)``.
+    public var setAsideCount = 0
+    /// Whether changes are being sent.
+    public var isSending = false
+    /// Whether the backend could be reached when it was last asked.
+    public var isOnline = true
+
+    /// Creates the status of a store that has nothing to do.
+    public init() {}
+}
+
+extension CachedStore {
+    /// The state of an object: of one that is not in the cache, stale. Call it on any thread.
+    ///
+    /// - Throws: The error of a file that cannot be read.
+    public func syncState(of id: NSManagedObjectID) throws -> SyncState {
+        guard let key = file.key(ofOuter: id.current), let row = try file.row(key) else { return .stale }
+        let entity = file.entity(inner: row.knownObjectID.owningEntity)
+        if entity.state(of: row).isPending, let record = try outbox.record(file.key(of: row)) { return record.syncState }
+        guard let age = try age(of: id) else { return .stale }
+        switch policy(of: id.owningEntity) {
+        case .cacheFirst(let maximumAge): return age <= maximumAge ? .fresh : .stale
+        default: return .fresh
+        }
+    }
+
+    /// The number of seconds since the backend has confirmed an object; nil for one that was never read. Call it on any thread.
+    ///
+    /// - Throws: The error of a file that cannot be read.
+    public func age(of id: NSManagedObjectID) throws -> Double? {
+        guard let key = file.key(ofOuter: id.current), let row = try file.row(key) else { return nil }
+        let known = file.entity(inner: row.knownObjectID.owningEntity).fetchedAt(row)
+        let confirmed = freshness.time(of: file.key(of: row))
+        guard let time = [known, confirmed].compactMap({ $0 }).max() else { return nil }
+        return max(0, file.clock.now - time)
+    }
+
+    /// The error of an object whose change was not saved; nil where nothing has failed. Call it on any thread.
+    ///
+    /// - Throws: The error of a file that cannot be read.
+    public func error(of id: NSManagedObjectID) throws -> NSError? {
+        guard let key = file.key(ofOuter: id.current) else { return nil }
+        return try outbox.record(key)?.failure?.error
+    }
+
+    /// The state of the store now. Call it on any thread.
+    ///
+    /// - Throws: The error of a file that cannot be read.
+    public func status() throws -> CachedStoreStatus {
+        let records = try outbox.count() == 0 ? [] : outbox.records()
+        var status = CachedStoreStatus()
+        status.pendingCount = records.count
+        status.setAsideCount = records.filter(\.isSetAside).count
+        status.isSending = records.contains { $0.state == .sending }
+        status.isOnline = sender.state.withLock { $0.pauses == 0 }
+        return status
+    }
+
+    /// The states of the store: the present one, and each that follows. A slow reader gets the last one.
+    public var statuses: AsyncStream<CachedStoreStatus> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let number = watchers.add(continuation)
+            continuation.onTermination = { [watchers] _ in watchers.remove(number) }
+            outboxDidChange()
+        }
+    }
+
+    /// Tells those who watch.
+    func outboxDidChange() {
+        waiting.check { try self.outcome(of: $0) }
+        if watchers.isEmpty { return }
+        do { watchers.tell(try status()) } catch { report(error) }
+    }
+}
+
+/// Those who watch the state of a store.
+// Everything is in a `LockedBox`.
+final class StatusWatchers: Sendable {
+    private struct State {
+        var next = 0
+        var continuations: [Int: AsyncStream<CachedStoreStatus>.Continuation] = [:]
+        var last: CachedStoreStatus?
+    }
+    private let state = LockedBox(State())
+
+    var isEmpty: Bool { state.withLock { $0.continuations.isEmpty } }
+
+    func add(_ continuation: AsyncStream<CachedStoreStatus>.Continuation) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.continuations[state.next] = continuation
+            state.last = nil
+            return state.next
+        }
+    }
+
+    func remove(_ number: Int) { state.withLock { $0.continuations[number] = nil } }
+
+    func tell(_ status: CachedStoreStatus) {
+        let continuations = state.withLock { state -> [AsyncStream<CachedStoreStatus>.Continuation] in
+            if state.last == status { return [] }
+            state.last = status
+            return Array(state.continuations.values)
+        }
+        for continuation in continuations { continuation.yield(status) }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Folds what is pending over what reads bring.
+extension Outbox: PendingFolding {
+    func receive(
+        confirmed: Row, lists: [String: [CacheKey]], version: ResourceVersion?, askedAt: UInt64, key: CacheKey,
+        in transaction: CacheTransaction
+    ) throws {
+        let pending = try OutboxTransaction.of(transaction, catalog)
+        guard let subject = try pending.subject(key), var record = try pending.record(pending.local(key)) else { return }
+        let parts = subject.row.entity.inner.frozenParts
+        var values: [String: ResourceValue] = [:]
+        for name in OutboxTransaction.names(subject.row.entity) {
+            guard let property = parts.byName[name], !confirmed.isUnknown(property) else { continue }
+            values[name] = OutboxTransaction.value(confirmed, property)
+        }
+        guard record.isConfirmed else { return }
+        let written = record.receive(values, version: version, subject.shown)
+        try pending.write(written, subject.row)
+        var knowledge = subject.row.knowledge
+        if !knowledge.unknown.isDisjoint(with: values.keys) {
+            knowledge.setUnknown(knowledge.unknown.subtracting(values.keys))
+            subject.row.setKnowledge(knowledge)
+        }
+        if version != nil { setVersion(version, of: subject.row, in: transaction) }
+        for (name, members) in lists { try receive(name, members, &record, subject, pending) }
+        if !values.isEmpty { record.prune(subject.shown) }
+        try settle(&record, subject, pending)
+        try pending.finish(record, subject.row)
+    }
+
+    func receiveDeletion(askedAt: UInt64, key: CacheKey, in transaction: CacheTransaction) throws {
+        let pending = try OutboxTransaction.of(transaction, catalog)
+        guard let subject = try pending.subject(key), var record = try pending.record(pending.local(key)), record.isConfirmed else {
+            return
+        }
+        record.receiveDeletion()
+        try settle(&record, subject, pending)
+        try pending.finish(record, subject.row)
+    }
+
+    /// Takes a whole list.
+    func receive(
+        _ name: String, _ members: [CacheKey], _ record: inout PendingRecord, _ subject: OutboxTransaction.Subject,
+        _ pending: OutboxTransaction
+    ) throws {
+        let relationship = try subject.row.relationship(name)
+        var places = Dictionary(members.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        let mine = try pending.transaction.list(subject.row.key, name)
+        for key in mine { places[key.number] = key }
+        let isPending = { (row: Row) in pending.file.entity(inner: row.knownObjectID.owningEntity).state(of: row).isPending }
+        var shown: [CacheKey]
+        if record.lists[name] != nil {
+            shown = record.receive(
+                name, members: members.map { .local($0.number) }, mine: mine.map { .local($0.number) }, isOrdered: relationship.isOrdered
+            ).compactMap { $0.localKey.flatMap { places[$0] } }
+        } else {
+            // Members with pending changes of their own stay where those put them.
+            let there = Set(members)
+            shown = members + (try pending.transaction.rows(mine).filter(isPending).map { file.key(of: $0) }.filter { !there.contains($0) })
+            if let inverse = relationship.storedInverse, !inverse.isToMany {
+                let own = Set(mine)
+                let moved = Set(
+                    try pending.transaction.rows(members.filter { !own.contains($0) }).filter(isPending).map { file.key(of: $0) })
+                shown.removeAll(where: moved.contains)
+            }
+        }
+        try pending.transaction.setList(subject.row.key, name, shown) { !isPending($0) }
+        var knowledge = subject.row.knowledge
+        if knowledge.lists[name] == nil {
+            knowledge.lists[name] = pending.transaction.now
+            subject.row.setKnowledge(knowledge)
+        }
+    }
+
+    // MARK: Conflicts
+
+    /// Settles what is contested, unless the application's function has to decide, or an answer is still to come.
+    func settle(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
+        guard record.theirs != nil, record.sent == nil else { return }
+        if case .resolver = rule, record.state != .conflicting { return }
+        try settle(&record, by: rule, subject, pending)
+    }
+
+    /// Settles what is contested by a rule.
+    func settle(
+        _ record: inout PendingRecord, by rule: ConflictResolution, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
+    ) throws {
+        var isAssigned = true
+        switch subject.saving.identity {
+        case .assignedByBackend: break
+        default: isAssigned = false
+        }
+        let settlement = record.settle(rule, subject.shown, isAssigned: isAssigned)
+        try apply(settlement, subject, pending)
+    }
+
+    /// Lets a row show what a settlement says.
+    func apply(_ settlement: PendingRecord.Settlement, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
+        if settlement.isRemoved { return }
+        try pending.write(settlement.values, subject.row)
+        try pending.undo(settlement.undone, subject.row)
+        if settlement.isNew {
+            try pending.transaction.setResource(nil, of: subject.row)
+            subject.row.setVersion(nil)
+        }
+    }
+}

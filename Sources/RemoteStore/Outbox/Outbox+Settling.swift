@@ -1,0 +1,346 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Does to the file what the backend says of a change that was sent.
+extension Outbox {
+    /// What is left to do for a change that was answered.
+    enum Next: Equatable {
+        /// Nothing, or it waits in the queue.
+        case nothing
+        /// The object is to be read: a conflict came without values, or the new version was not told.
+        case read
+        /// The change is to be sent without others: one of a call that succeeds as a whole was refused.
+        case alone
+    }
+
+    /// Notes the outcome of a change.
+    ///
+    /// - Parameters:
+    ///   - isAmongOthers: Whether it was sent by a call that succeeds or fails as a whole.
+    ///   - delay: Returns the time to wait before another attempt, by their number and what the backend asks for.
+    func note(
+        _ outcome: BackendOutcome, of key: LocalKey, _ change: BackendChange, isAmongOthers: Bool, delay: (Int, Duration?) -> Duration,
+        in transaction: CacheTransaction
+    ) throws -> Next {
+        let pending = try OutboxTransaction.of(transaction, catalog)
+        guard var record = try pending.record(key), record.sent?.change.idempotencyKey == change.idempotencyKey,
+            let subject = try pending.subject(pending.place(record))
+        else { return .nothing }
+        var next = Next.nothing
+        switch outcome {
+        case .saved(let id, let version, let values):
+            next = try noteSaved(&record, id, version, values, subject, pending)
+        case .conflict(let values?, let version):
+            next = try noteConflict(&record, values, version, subject, pending)
+        case .conflict(nil, _):
+            // Whether it was deleted is to be seen.
+            record.sent = nil
+            record.isRepeated = false
+            record.state = .waiting
+            if record.attempts > 2 { record.nextAttempt = file.clock.now + delay(record.attempts, nil).inSeconds }
+            next = .read
+        case .refused(let error):
+            let prospect = Prospect(error)
+            if prospect.mayPass == true {
+                wait(&record, error, delay(record.attempts, prospect.retryAfter))
+                record.sent = nil
+            } else if isAmongOthers {
+                record.sent = nil
+                record.state = .waiting
+                next = .alone
+            } else if change.kind == .insert, change.id != nil, record.attempts > 1 {
+                // An earlier attempt may have been saved.
+                (record.mayRepeat, record.isRepeated) = (false, false)
+                record.state = .waiting
+                record.failure = Self.failure(error)
+                next = .read
+            } else {
+                record.refuse(Self.failure(error))
+            }
+        case .unknown(let error): noteUnknown(&record, error, delay(record.attempts, Prospect(error).retryAfter), subject)
+        }
+        try settle(&record, subject, pending)
+        if record.isDone, !record.isShown { noteGone(record.resource, subject.row, in: transaction) }
+        try pending.finish(record, subject.row)
+        return next
+    }
+
+    /// Notes that nothing of a change was saved, because a call has failed.
+    func noteFailure(
+        _ error: any Error, of key: LocalKey, _ change: BackendChange, maximumAttempts: Int, delay: (Int, Duration?) -> Duration,
+        in transaction: CacheTransaction
+    ) throws {
+        let pending = try OutboxTransaction.of(transaction, catalog)
+        guard var record = try pending.record(key), record.sent?.change.idempotencyKey == change.idempotencyKey,
+            let subject = try pending.subject(pending.place(record))
+        else { return }
+        let prospect = Prospect(error)
+        if prospect.mayPass ?? (record.attempts < maximumAttempts) {
+            // A change that may have arrived by an earlier attempt is sent again as it was.
+            if !record.isRepeated { record.sent = nil }
+            wait(&record, error, delay(record.attempts, prospect.retryAfter))
+        } else {
+            record.refuse(Self.failure(error))
+        }
+        try settle(&record, subject, pending)
+        try pending.finish(record, subject.row)
+    }
+
+    static func failure(_ error: any Error) -> PendingRecord.Failure {
+        let known = ((error as? UnknownOutcome)?.cause ?? error) as NSError
+        return .init(domain: known.domain, code: known.code, message: known.localizedDescription)
+    }
+
+    func wait(_ record: inout PendingRecord, _ error: any Error, _ delay: Duration) {
+        record.state = .waiting
+        record.failure = Self.failure(error)
+        // Whether the backend can be reached is not up to the change.
+        record.nextAttempt = Prospect(error).isOffline ? 0 : file.clock.now + delay.inSeconds
+    }
+
+    /// Notes that the fate of a change is not known.
+    func noteUnknown(_ record: inout PendingRecord, _ error: any Error, _ delay: Duration, _ subject: OutboxTransaction.Subject) {
+        guard let sent = record.sent?.change else { return }
+        record.failure = Self.failure(error)
+        record.mayRepeat = false
+        if subject.saving.isIdempotent || sent.kind == .delete || sent.kind == .update || sent.id != nil {
+            record.state = .waiting
+            record.isRepeated = true
+            record.nextAttempt = Prospect(error).isOffline ? 0 : file.clock.now + delay.inSeconds
+        } else {
+            // It would be saved twice.
+            record.state = .unknown
+        }
+    }
+
+    // MARK: Saved
+
+    private func noteSaved(
+        _ record: inout PendingRecord, _ id: ResourceID?, _ version: ResourceVersion?, _ told: [String: ResourceValue],
+        _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
+    ) throws -> Next {
+        guard let sent = record.sent?.change else { return .nothing }
+        let row = subject.row
+        let (transaction, order) = (pending.transaction, file.order)
+        if sent.kind == .insert {
+            guard let assigned = id ?? record.resource else {
+                // It is saved, and nobody knows where.
+                record.state = .unknown
+                record.failure = Self.failure(RemoteWriter.missingOutcome)
+                return .nothing
+            }
+            if let other = try transaction.key(of: assigned, in: row.entity), other != row.key {
+                return try adopt(other, assigned, version, &record, told, subject, pending)
+            }
+            try transaction.setResource(assigned, of: row)
+            let (key, uptime) = (row.key, file.clock.uptime)
+            transaction.whenCommitted { order.noteMade(key, uptime: uptime) }
+        }
+        let isOld = record.isOld(version)
+        let written = record.acknowledge(id: id, version: version, try local(told, row, pending), subject.shown)
+        try pending.write(written, row)
+        if sent.kind == .delete, record.isShown { try renew(&record, subject, pending) }
+        if sent.kind != .delete {
+            if isOld {
+                noteReplaced(version, by: row.version, of: row, in: transaction)
+            } else {
+                setVersion(version, of: row, in: transaction)
+            }
+            row.setFetchedAt(transaction.now)
+        }
+        let key = row.key
+        transaction.whenCommitted { order.note([key], at: order.now) }
+        return version == nil && sent.kind != .delete && sent.version != nil ? .read : .nothing
+    }
+
+    /// Lets an object that was brought back while its deletion was under way be sent as a new one.
+    private func renew(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
+        let row = subject.row
+        for case let relationship as NSRelationshipDescription in row.entity.outer?.frozenParts.properties ?? []
+        where relationship.isToMany && !relationship.isTransient && subject.saving.sends(relationship) {
+            let members = subject.shown.members(relationship.name)
+            if !members.isEmpty { record.lists[relationship.name] = .init(added: members, members: relationship.isOrdered ? [] : nil) }
+        }
+        guard case .assignedByBackend = subject.saving.identity, let old = record.resource else { return }
+        record.resource = nil
+        try pending.transaction.setResource(nil, of: row)
+        let (order, root, version, uptime) = (file.order, row.entity.root, row.version, file.clock.uptime)
+        pending.transaction.whenCommitted { order.noteGone(old, root, version, at: order.now, uptime: uptime) }
+    }
+
+    /// Lets a new object take the place of a row that was read before the answer to it has come: they are one.
+    ///
+    /// The row is newer than the answer, which is of the moment at which the object was made. What was edited of either is edited.
+    private func adopt(
+        _ other: CacheKey, _ assigned: ResourceID, _ version: ResourceVersion?, _ record: inout PendingRecord,
+        _ told: [String: ResourceValue], _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
+    ) throws -> Next {
+        let row = subject.row
+        guard let twin = try pending.transaction.edit(other) else { return .nothing }
+        let known = try pending.record(pending.local(other))
+        let (shown, unknown, readVersion) = (pending.shown(twin), twin.knowledge.unknown, twin.version)
+        let isRead = twin.state != .stub
+        var read: [String: ResourceValue] = [:]
+        for name in OutboxTransaction.names(twin.entity) where isRead && !unknown.contains(name) {
+            let value = known?.confirmed[name] ?? shown.value(name)
+            if value != .many([]) { read[name] = value }
+        }
+        if let known { try pending.put(nil, known.key) }
+        try pending.detach(twin, row.key)
+        try pending.transaction.delete(other)
+        let next = try noteSaved(&record, assigned, version, told, subject, pending)
+        if isRead {
+            try pending.write(record.receive(read, version: readVersion ?? version, subject.shown), row)
+            if let readVersion { setVersion(readVersion, of: row, in: pending.transaction) }
+        }
+        guard let known else { return next }
+        // It was edited as the read has brought it.
+        for (name, base) in known.confirmed {
+            if record.confirmed[name] == nil || subject.shown.value(name).isSame(as: record.confirmed[name] ?? base) {
+                try pending.write([name: shown.value(name)], row)
+            }
+            record.confirmed[name] = base
+            record.theirs?.values?[name] = nil
+        }
+        if record.theirs?.values?.isEmpty ?? false {
+            record.version = record.theirs?.version
+            record.theirs = nil
+        }
+        for (name, list) in known.lists { record.lists[name] = record.lists[name]?.followed(by: list) ?? list }
+        if !known.isShown { record.delete() }
+        record.prune(subject.shown)
+        return next
+    }
+
+    /// Returns what a backend has told of values, with local references.
+    func local(_ values: [String: ResourceValue], _ row: CacheRow, _ pending: OutboxTransaction) throws -> [String: ResourceValue] {
+        var local: [String: ResourceValue] = [:]
+        for (name, value) in values {
+            switch (row.entity.inner.frozenParts.byName[name], value) {
+            case (is NSAttributeDescription, .value): local[name] = value
+            case (let relationship as NSRelationshipDescription, .one(let reference)) where !relationship.isToMany:
+                guard let reference else {
+                    local[name] = .one(nil)
+                    continue
+                }
+                let entity = (reference.entity ?? relationship.destinationEntity?.name).flatMap { file.entity(named: $0) }
+                guard let entity else { continue }
+                local[name] = .one(.local(try pending.transaction.keyOrStub(of: reference.id, in: entity).number))
+            default: continue
+            }
+        }
+        return local
+    }
+
+    // MARK: Versions
+
+    /// Sets the version of a row; a copy of the backend that lags may still answer with the one that it had.
+    func setVersion(_ version: ResourceVersion?, of row: CacheRow, in transaction: CacheTransaction) {
+        noteReplaced(row.version, by: version, of: row, in: transaction)
+        row.setVersion(version)
+    }
+
+    private func noteReplaced(_ old: ResourceVersion?, by new: ResourceVersion?, of row: CacheRow, in transaction: CacheTransaction) {
+        guard let old, old != new else { return }
+        let (order, key, uptime) = (file.order, row.key, file.clock.uptime)
+        transaction.whenCommitted { order.noteReplaced(old.encoded, of: key, uptime: uptime) }
+    }
+
+    /// Notes that the backend does not have an object any more, though a copy of it that lags may.
+    private func noteGone(_ resource: ResourceID?, _ row: CacheRow, in transaction: CacheTransaction) {
+        guard let resource else { return }
+        let (order, root, version, uptime) = (file.order, row.entity.root, row.version, file.clock.uptime)
+        transaction.whenCommitted { order.noteGone(resource, root, version, at: order.now, uptime: uptime) }
+    }
+
+    // MARK: Conflicts
+
+    private func noteConflict(
+        _ record: inout PendingRecord, _ values: [String: ResourceValue], _ version: ResourceVersion?, _ subject: OutboxTransaction.Subject,
+        _ pending: OutboxTransaction
+    ) throws -> Next {
+        guard let sent = record.sent else { return .nothing }
+        let current = try local(values, subject.row, pending)
+        let isOwn = sent.change.lists.isEmpty && Self.contains(current, sent.values) && sent.change.kind != .delete
+        if isOwn, sent.change.kind == .update || record.isRepeated {
+            // It was saved by an attempt whose answer was lost, or others have made the same of it.
+            return try noteSaved(&record, sent.change.id, version, [:], subject, pending)
+        }
+        if sent.change.kind == .insert {
+            record.refuse(Self.failure(RemoteStoreError.isThere(sent.change)))
+            return .nothing
+        }
+        record.sent = nil
+        record.isRepeated = false
+        record.state = .waiting
+        let before = record.version
+        let written = record.receive(current, version: version, subject.shown)
+        try pending.write(written, subject.row)
+        if version != nil { setVersion(version, of: subject.row, in: pending.transaction) }
+        for (name, value) in values {
+            guard case .many(let references) = value, let relationship = subject.row.entity.inner.frozenParts.byName[name],
+                let destination = (relationship as? NSRelationshipDescription)?.destinationEntity?.name
+            else { continue }
+            let members = try references.compactMap { reference in
+                try file.entity(named: reference.entity ?? destination).map {
+                    try pending.transaction.keyOrStub(of: reference.id, in: $0)
+                }
+            }
+            try receive(name, members, &record, subject, pending)
+        }
+        record.prune(subject.shown)
+        if record.theirs == nil, before == version, version != nil, record.attempts > 3 {
+            record.refuse(
+                Self.failure(
+                    CoreDataError.make(
+                        NSPersistentStoreSaveError, "A change of “\(record.entity)” is not accepted.",
+                        reason: "The backend reports a conflict with the version that it was based on.",
+                        next: "Compare the versions that the backend answers with and accepts.")))
+        }
+        return .nothing
+    }
+
+    /// Whether values of a backend contain what was sent. One that is missing does not count, unless nil was sent: many services leave that out.
+    static func contains(_ values: [String: ResourceValue], _ sent: [String: ResourceValue]) -> Bool {
+        sent.allSatisfy { name, value in values[name].map { $0 == value || $0.isNull && value.isNull } ?? value.isNull }
+    }
+
+    /// What a read has found of an object.
+    enum Found {
+        /// The backend does not have it.
+        case missing
+        /// It has what was sent.
+        case own
+        /// It has other values.
+        case other
+    }
+
+    /// Notes what a read has found of an object whose change was sent, or refused because of a conflict.
+    func noteFound(_ found: Found, version: ResourceVersion?, of key: LocalKey, in transaction: CacheTransaction) throws {
+        let pending = try OutboxTransaction.of(transaction, catalog)
+        guard var record = try pending.record(key), let subject = try pending.subject(pending.place(record)) else { return }
+        switch (record.sent?.change.kind, found) {
+        case (.insert, .missing):
+            // One that was refused was not saved by an earlier attempt either.
+            if !record.isRepeated, let failure = record.failure { record.refuse(failure) } else { record.mayRepeat = true }
+        case (.insert, .own), (.update, .own): _ = try noteSaved(&record, record.sent?.change.id, version, [:], subject, pending)
+        case (.insert, .other): if let sent = record.sent { record.refuse(Self.failure(RemoteStoreError.isThere(sent.change))) }
+        case (_, .missing):
+            noteGone(record.resource, subject.row, in: transaction)
+            record.sent = nil
+            record.receiveDeletion()
+        default:
+            record.sent = nil
+            record.isRepeated = false
+        }
+        try settle(&record, subject, pending)
+        try pending.finish(record, subject.row)
+    }
+}
+
+extension Duration {
+    /// The number of seconds.
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

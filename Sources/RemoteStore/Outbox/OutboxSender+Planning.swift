@@ -1,0 +1,215 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Decides what is sent next.
+extension OutboxSender {
+    /// What can be done now.
+    struct Plan {
+        var calls: [SenderState.Call] = []
+        /// The changes whose conflicts the application's function settles.
+        var conflicts: [LocalKey] = []
+    }
+
+    /// Returns what can be done now. Changes that were under way when a process ended become those whose fate is not known.
+    func makePlan() throws -> Plan {
+        let (inFlight, alone, wasRead) = state.withLock { ($0.inFlight, $0.alone, $0.wasRead) }
+        return try outbox.file.write { transaction in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            var plan = Plan()
+            var items: [SendingOrder.Item] = []
+            var records: [(record: PendingRecord, saving: Resource.Saving)] = []
+            for var record in try pending.all() {
+                guard let row = try transaction.row(pending.place(record)) else {
+                    try pending.put(nil, record.key)
+                    continue
+                }
+                let entity = pending.file.entity(inner: row.knownObjectID.owningEntity)
+                let saving = pending.saving(of: entity)
+                if record.state == .sending, !inFlight.contains(record.key), let subject = try pending.subject(pending.place(record)) {
+                    outbox.noteUnknown(&record, Self.endedEarly, .zero, subject)
+                    try pending.finish(record, subject.row)
+                }
+                if record.theirs != nil, record.sent == nil, record.state == .waiting, !inFlight.contains(record.key) {
+                    plan.conflicts.append(record.key)
+                }
+                guard let kind = record.kind ?? record.sent?.change.kind else { continue }
+                var item = SendingOrder.Item(key: record.key, kind: kind, canGo: false)
+                item.isSetAside = record.isSetAside
+                // What may have arrived is sent again before a conflict is settled: its outcome says what others have changed it from.
+                item.canGo =
+                    !item.isSetAside && record.state != .sending && !inFlight.contains(record.key)
+                    && (record.theirs == nil || record.sent != nil) && isDue(record)
+                if let resource = record.resource { item.resource = .init(root: record.key.root, id: resource) }
+                if let sent = record.sent, sent.change.kind == .insert || sent.change.kind == .update {
+                    // It is sent again as it was: everything that it refers to is there.
+                    item = SendingOrder.Item(
+                        key: item.key, kind: sent.change.kind, canGo: item.canGo, isSetAside: item.isSetAside, resource: nil)
+                } else {
+                    Self.addReferences(record, row, entity, kind, &item)
+                }
+                items.append(item)
+                records.append((record, saving))
+            }
+            var open: [String: Int] = [:]
+            for ready in SendingOrder.next(items) {
+                let (record, saving) = records[ready.index]
+                let key = record.key
+                let isRead = !wasRead.contains(key) && Self.isReadBefore(record, saving)
+                let kind = record.sent?.change.kind ?? items[ready.index].kind
+                let name = "\(kind) \(record.entity) \(isRead)"
+                if let call = open[name], plan.calls[call].keys.count < saving.maximumChanges, !alone.contains(key) {
+                    plan.calls[call].keys.append(key)
+                    plan.calls[call].postponed[key] = ready.postponed
+                } else {
+                    if !alone.contains(key) { open[name] = plan.calls.count }
+                    plan.calls.append(.init(keys: [key], postponed: [key: ready.postponed], isRead: isRead))
+                }
+            }
+            return plan
+        }
+    }
+
+    private static var endedEarly: NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "The outcome of a change is not known.", reason: "The program has ended before the answer came.",
+            next: "See whether the backend has it, and retry or drop the change.")
+    }
+
+    /// Whether the object is read before its change is sent.
+    private static func isReadBefore(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
+        if let sent = record.sent {
+            // Only what can be sent twice without harm is sent again.
+            return record.isRepeated && !saving.isIdempotent && !record.mayRepeat && sent.change.kind != .delete && sent.change.id != nil
+        }
+        return saving.conflicts == .byReading && record.isConfirmed
+    }
+
+    /// Notes the objects that a change refers to, and those that it gives up.
+    private static func addReferences(
+        _ record: PendingRecord, _ row: Row, _ entity: CacheEntity, _ kind: Resource.Saving.Kind, _ item: inout SendingOrder.Item
+    ) {
+        for case let relationship as NSRelationshipDescription in entity.outer?.frozenParts.properties ?? [] {
+            guard let root = relationship.destinationEntity?.top.name else { continue }
+            let name = relationship.name
+            if relationship.isToMany {
+                for reference in record.lists[name]?.added ?? [] {
+                    if let key = reference.localKey { item.needs.append((name, LocalKey(root: root, key: key))) }
+                }
+                for reference in record.lists[name]?.removed ?? [] {
+                    if let key = reference.localKey { item.left.append(LocalKey(root: root, key: key)) }
+                }
+                continue
+            }
+            if let key = record.confirmed[name]?.localKey { item.left.append(LocalKey(root: root, key: key)) }
+            guard kind != .update || record.confirmed[name] != nil,
+                let key = OutboxTransaction.value(row, entity.inner.frozenParts.byName[name]).localKey
+            else { continue }
+            if kind == .delete {
+                item.left.append(LocalKey(root: root, key: key))
+            } else {
+                item.needs.append((name, LocalKey(root: root, key: key)))
+            }
+        }
+    }
+
+    // MARK: What is sent
+
+    /// Makes the changes of a call, and notes that they are under way.
+    ///
+    /// - Returns: The changes with their objects. What needs not be sent any more is left out.
+    func mark(_ call: SenderState.Call) throws -> [(key: LocalKey, change: BackendChange, isAtomic: Bool)] {
+        let queryTime = NSPersistentStoreCoordinator.cacheTime
+        let (marked, changed) = try outbox.file.write { transaction in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            var marked: [(key: LocalKey, change: BackendChange, isAtomic: Bool)] = []
+            for key in call.keys {
+                guard var record = try pending.record(key), !record.isSetAside, record.state != .sending,
+                    record.theirs == nil || record.sent != nil,
+                    let subject = try pending.subject(pending.place(record))
+                else { continue }
+                if let sent = record.sent {
+                    var change = sent.change
+                    change.key = BackendChange.Key(number: marked.count)
+                    record.sent?.change = change
+                    marked.append((key, change, subject.saving.isAtomic))
+                } else {
+                    let change = try self.change(of: &record, subject, call.postponed[key] ?? [], marked.count, pending)
+                    guard let change, !change.isEmptyUpdate else {
+                        // Nothing differs any more, or nothing of it can be sent yet: that is tried less and less often.
+                        record.sent = nil
+                        record.prune(subject.shown)
+                        if !record.isDone {
+                            record.attempts += 1
+                            let wait = delay(record.attempts, nil)
+                            record.nextAttempt = clock.now + wait.inSeconds
+                            let due = clock.uptime + wait
+                            transaction.whenCommitted { [state] in state.withLock { $0.due[key] = due } }
+                        }
+                        try pending.finish(record, subject.row)
+                        continue
+                    }
+                    marked.append((key, change, subject.saving.isAtomic))
+                }
+                record.state = .sending
+                record.attempts += 1
+                try pending.finish(record, subject.row)
+            }
+            return (marked, transaction.changedKeys)
+        }
+        try merge(changed, queryTime)
+        return marked
+    }
+
+    /// Makes the change that is to be sent now; nil where there is nothing.
+    private func change(
+        of record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ postponed: Set<String>, _ number: Int,
+        _ pending: OutboxTransaction
+    ) throws -> BackendChange? {
+        let saving = subject.saving
+        var omitted = postponed
+        let parts = subject.row.entity.inner.frozenParts
+        // What has no identifier yet follows later.
+        for case let relationship as NSRelationshipDescription in parts.properties where !relationship.isToMany {
+            guard let number = subject.shown.value(relationship.name).localKey, let place = try pending.place(number, relationship),
+                let row = try pending.transaction.row(place)
+            else { continue }
+            let entity = pending.file.entity(inner: row.knownObjectID.owningEntity)
+            if entity.resource(of: row) == nil || entity.state(of: row) == .pendingInsert && place != subject.row.key {
+                omitted.insert(relationship.name)
+            }
+        }
+        guard var draft = record.draft(subject.shown, isWhole: saving.sendsWholeObjects, omitted: omitted) else { return nil }
+        let unknown = subject.row.knowledge.unknown
+        // Of an object that is sent whole, what was never read is left out.
+        draft.values = draft.values.filter { draft.changed.contains($0.key) || !unknown.contains($0.key) }
+        var change = BackendChange(
+            key: BackendChange.Key(number: number), kind: draft.kind, entity: subject.row.entity.name, idempotencyKey: UUID())
+        change.id = record.resource
+        change.version = saving.conflicts == .backend && record.isConfirmed ? record.version : nil
+        change.changedProperties = draft.changed
+        func reference(_ local: ResourceReference, _ relationship: NSRelationshipDescription) throws -> ResourceReference? {
+            guard let number = local.localKey, let place = try pending.place(number, relationship),
+                let row = try pending.transaction.row(place), let id = place.entity.resource(of: row)
+            else { return nil }
+            return ResourceReference(
+                id, entity: place.entity.name == relationship.destinationEntity?.name ? nil : place.entity.name)
+        }
+        for (name, value) in draft.values {
+            guard case .one(let local?) = value, let relationship = parts.byName[name] as? NSRelationshipDescription else {
+                change.values[name] = value
+                continue
+            }
+            change.values[name] = .one(try reference(local, relationship))
+        }
+        for (name, list) in draft.lists {
+            guard let relationship = parts.byName[name] as? NSRelationshipDescription else { continue }
+            change.lists[name] = .init(
+                added: try list.added.compactMap { try reference($0, relationship) },
+                removed: try list.removed.compactMap { try reference($0, relationship) },
+                members: try list.members?.compactMap { try reference($0, relationship) })
+        }
+        record.sent = .init(change: change, values: draft.values, lists: draft.lists)
+        return change
+    }
+}

@@ -1,0 +1,275 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Sends changes, and notes what becomes of them.
+extension OutboxSender {
+    /// Reads before, where that is wanted; otherwise sends the changes of a call, and notes their outcomes.
+    ///
+    /// - Throws: The errors of the file.
+    func perform(_ call: SenderState.Call) async throws {
+        if call.isRead {
+            if try await read(call.keys) { state.withLock { $0.wasRead.formUnion(call.keys) } }
+            return
+        }
+        state.withLock { $0.wasRead.subtract(call.keys) }
+        let marked = try mark(call)
+        if marked.isEmpty { return }
+        let roots = Set(marked.filter { $0.change.kind == .insert && $0.change.id == nil }.map(\.key.root))
+        state.withLock { state in for root in roots { state.inserting[root, default: 0] += 1 } }
+        defer { endInserting(roots) }
+        reader.runner.beginEpoch()
+        let result: Result<[BackendChange.Key: BackendOutcome], any Error>
+        do { result = .success(try await reader.runner.save(marked.map(\.change))) } catch { result = .failure(error) }
+        // What was read before may be older than what was saved.
+        reader.forgetEarlierAnswers()
+        // Also where the store was closed meanwhile.
+        try await note(result, marked)
+    }
+
+    /// Lets those go on who wait for identifiers.
+    private func endInserting(_ roots: Set<String>) {
+        if roots.isEmpty { return }
+        let waiters = state.withLock { state in
+            for root in roots { state.inserting[root, default: 1] -= 1 }
+            defer { state.insertWaiters = [] }
+            return state.insertWaiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Suspends until a call with new objects has ended.
+    func waitForInserts() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.isClosed || !state.inserting.values.contains(where: { $0 > 0 }) { return true }
+                state.insertWaiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func note(
+        _ result: Result<[BackendChange.Key: BackendOutcome], any Error>, _ marked: [(key: LocalKey, change: BackendChange, isAtomic: Bool)]
+    ) async throws {
+        let queryTime = NSPersistentStoreCoordinator.cacheTime
+        var offline: Prospect?
+        switch result {
+        case .success(let outcomes):
+            for outcome in outcomes.values {
+                switch outcome {
+                case .refused(let error), .unknown(let error): if Prospect(error).isOffline { offline = Prospect(error) }
+                case .saved, .conflict: continue
+                }
+            }
+            if offline == nil { state.withLock { $0.pauses = 0 } }
+        case .failure(let error):
+            let prospect = Prospect(error)
+            if prospect.isOffline { offline = prospect }
+        }
+        let (nexts, times, changed) = try outbox.file.write { transaction in
+            var nexts: [(LocalKey, Outbox.Next)] = []
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            let wereMerged = try marked.map { one in
+                // A conflict that leaves nothing pending was settled with what others have made of the object.
+                if case .success(let outcomes) = result, case .conflict? = outcomes[one.change.key] { return true }
+                return try pending.record(one.key)?.isMerged ?? false
+            }
+            for (key, change, isAtomic) in marked {
+                switch result {
+                case .success(let outcomes):
+                    let outcome = outcomes[change.key] ?? .unknown(RemoteWriter.missingOutcome)
+                    let next = try outbox.note(
+                        outcome, of: key, change, isAmongOthers: isAtomic && marked.count > 1, delay: delay, in: transaction)
+                    nexts.append((key, next))
+                case .failure(let lost as UnknownOutcome):
+                    _ = try outbox.note(.unknown(lost), of: key, change, isAmongOthers: false, delay: delay, in: transaction)
+                case .failure(let error):
+                    try outbox.noteFailure(
+                        error, of: key, change, maximumAttempts: Self.maximumAttempts, delay: delay, in: transaction)
+                }
+            }
+            let times = try zip(marked, wereMerged).map { one, wasMerged in
+                let record = try pending.record(one.key)
+                return (next: record?.nextAttempt, isMerged: record?.isMerged ?? wasMerged)
+            }
+            return (nexts, times, transaction.changedKeys)
+        }
+        let (now, uptime) = (clock.now, clock.uptime)
+        state.withLock { state in
+            for (one, time) in zip(marked, times) {
+                if let next = time.next, next > now {
+                    state.due[one.key] = uptime + .milliseconds(Int64((next - now) * 1000))
+                } else {
+                    state.due[one.key] = nil
+                }
+                if time.next == nil {
+                    state.alone.remove(one.key)
+                    // For those who wait for the outcome.
+                    if time.isMerged {
+                        if state.merged.count > 10_000 { state.merged = [] }
+                        state.merged.insert(one.key)
+                    }
+                }
+            }
+            for (key, next) in nexts where next == .alone { state.alone.insert(key) }
+        }
+        if let offline { pause(offline.retryAfter) }
+        try merge(changed, queryTime)
+        let read = nexts.filter { $0.1 == .read }.map(\.0)
+        if !read.isEmpty, !state.withLock({ $0.isClosed }) { _ = try await self.read(read) }
+    }
+
+    // MARK: Reading
+
+    /// Reads objects whose change is to be sent again, or met a conflict, or has got a version that the backend has not told.
+    ///
+    /// - Returns: Whether they were read.
+    /// - Throws: The errors of the file.
+    @discardableResult func read(_ keys: [LocalKey]) async throws -> Bool {
+        let file = outbox.file
+        var wanted: [(key: LocalKey, place: CacheKey, id: NSManagedObjectID, sent: BackendChange?)] = []
+        for key in keys {
+            guard let entity = file.entity(named: key.root), let row = try file.row(CacheKey(entity: entity, number: key.key)) else {
+                continue
+            }
+            let place = file.key(of: row)
+            let record = try outbox.record(place)
+            guard let resource = record?.resource ?? place.entity.resource(of: row), let outer = place.entity.outer else { continue }
+            wanted.append((key, place, reader.decoding.id(resource, of: outer), record?.sent?.change))
+        }
+        if wanted.isEmpty { return true }
+        let askedAt = file.order.begin()
+        defer { file.order.end(askedAt) }
+        let rows: [Row]
+        do { rows = try await reader.read(wanted.map(\.id), isFresh: true, for: StoreCaller(stalenessInterval: 0)) } catch {
+            if !state.withLock({ $0.isClosed }) { try noteUnread(error, keys) }
+            return false
+        }
+        if state.withLock({ $0.isClosed }) { return false }
+        let queryTime = NSPersistentStoreCoordinator.cacheTime
+        // What is there becomes what is confirmed, before anything is said of what was sent.
+        try take(rows, askedAt)
+        let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+        let changed = try file.write { transaction in
+            for one in wanted {
+                let row = byID[one.id]
+                let found: Outbox.Found =
+                    row == nil ? .missing : one.sent.map { isOwn(row, $0, one.place) } ?? false ? .own : .other
+                let version = row.flatMap { reader.versions.version(one.id, $0.version) }
+                try outbox.noteFound(found, version: version, of: one.key, in: transaction)
+            }
+            return transaction.changedKeys
+        }
+        try merge(changed, queryTime)
+        return true
+    }
+
+    /// Whether an object is what was sent.
+    private func isOwn(_ row: Row?, _ sent: BackendChange, _ place: CacheKey) -> Bool {
+        guard let row else { return false }
+        if sent.kind == .insert, let outer = place.entity.outer, let saving = outbox.catalog.saving(of: outer),
+            case .newUUID = saving.identity
+        {
+            return true
+        }
+        return sent.lists.isEmpty && reader.contains(row, sent.values)
+    }
+
+    /// Notes that objects could not be read.
+    private func noteUnread(_ error: any Error, _ keys: [LocalKey]) throws {
+        let prospect = Prospect(error)
+        if prospect.isOffline { pause(prospect.retryAfter) }
+        let uptime = clock.uptime
+        try outbox.file.write { transaction in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            for key in keys {
+                guard var record = try pending.record(key), let subject = try pending.subject(pending.place(record)) else { continue }
+                record.attempts += 1
+                if record.sent?.change.kind == .insert, prospect.mayPass != true, record.attempts >= Self.maximumAttempts {
+                    // It cannot be found out.
+                    record.state = .unknown
+                    record.failure = Outbox.failure(error)
+                } else {
+                    outbox.wait(&record, error, delay(record.attempts, prospect.retryAfter))
+                }
+                let time = record.nextAttempt
+                let now = clock.now
+                if time > now {
+                    let due = uptime + .milliseconds(Int64((time - now) * 1000))
+                    transaction.whenCommitted { [state] in state.withLock { $0.due[key] = due } }
+                }
+                try pending.finish(record, subject.row)
+            }
+        }
+    }
+
+    // MARK: Conflicts
+
+    /// Lets the application's function settle a conflict.
+    ///
+    /// - Throws: The errors of the file.
+    func resolve(_ key: LocalKey) async throws {
+        var rule = outbox.rule
+        var merged: [String: ResourceValue] = [:]
+        if case .resolver(let decide) = rule {
+            guard let conflict = try conflict(key) else { return }
+            do {
+                switch try await decide(conflict) {
+                case .mine: rule = .overwrite
+                case .theirs: rule = .rollback
+                case .setAside: rule = .setAside
+                case .merged(let values): (rule, merged) = (.overwrite, values)
+                }
+            } catch {
+                RequestRunner.log.error("A conflict of \(conflict.objectID) is not settled: \(error)")
+                rule = .setAside
+            }
+        }
+        let queryTime = NSPersistentStoreCoordinator.cacheTime
+        let changed = try outbox.file.write { transaction in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            guard var record = try pending.record(key), record.theirs != nil, record.sent == nil,
+                let subject = try pending.subject(pending.place(record))
+            else { return transaction.changedKeys }
+            try pending.write(outbox.local(merged, subject.row, pending), subject.row)
+            try outbox.settle(&record, by: rule, subject, pending)
+            record.prune(subject.shown)
+            try pending.finish(record, subject.row)
+            return transaction.changedKeys
+        }
+        try merge(changed, queryTime)
+    }
+
+    /// Returns a conflict as the application's function gets it.
+    private func conflict(_ key: LocalKey) throws -> SaveConflict? {
+        try outbox.file.write { transaction in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            guard let record = try pending.record(key), let theirs = record.theirs, let subject = try pending.subject(pending.place(record))
+            else { return nil }
+            let parts = subject.row.entity.inner.frozenParts
+            func outside(_ values: [String: ResourceValue]) throws -> [String: ResourceValue] {
+                var outside: [String: ResourceValue] = [:]
+                for (name, value) in values {
+                    guard case .one(let local?) = value, let relationship = parts.byName[name] as? NSRelationshipDescription else {
+                        outside[name] = value
+                        continue
+                    }
+                    let row = try local.localKey.flatMap { try pending.place($0, relationship) }.flatMap { try transaction.row($0) }
+                    let id = row.flatMap { pending.file.entity(inner: $0.knownObjectID.owningEntity).resource(of: $0) }
+                    outside[name] = .one(id.map { ResourceReference($0) })
+                }
+                return outside
+            }
+            let names = Set(record.confirmed.keys).union(theirs.values?.keys ?? [:].keys)
+            let mine = Dictionary(uniqueKeysWithValues: names.map { ($0, subject.shown.value($0)) })
+            return SaveConflict(
+                objectID: subject.row.entity.outerID(key.key, outerToken), base: try outside(record.confirmed),
+                mine: record.isShown ? try outside(mine) : nil,
+                theirs: try theirs.values.map { try outside(record.confirmed.merging($0) { _, new in new }) },
+                contested: Set(theirs.values?.keys ?? [:].keys))
+        }
+    }
+}

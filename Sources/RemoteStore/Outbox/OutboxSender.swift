@@ -1,0 +1,254 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+
+/// Sends what is pending: in the order of what depends on what, independent changes side by side, each until the backend has confirmed or refused it.
+///
+/// What is sent is on the disk, with its key, before it is sent: after a crash it is sent again as it was, or looked for.
+// What changes is in a `LockedBox`.
+final class OutboxSender: Sendable {
+    let outbox: Outbox
+    let reader: RemoteReader
+    let clock: any CacheClock
+    let lease: SenderLease
+    let state = LockedBox(SenderState())
+    let random: @Sendable () -> Double
+    /// The token of the IDs that contexts have.
+    let outerToken: StoreToken
+    private let isAutomatic: Bool
+    /// Files what was read of objects, and tells contexts what has changed: what the store does.
+    let take: @Sendable ([Row], UInt64) throws -> Void
+    let merge: @Sendable (Changed, UInt64) throws -> Void
+    let didChange: @Sendable () -> Void
+
+    typealias Changed = CacheTransaction.Changed
+
+    /// The longest wait between two attempts.
+    static let longestWait: Duration = .seconds(300)
+    /// The number of attempts after which an error that does not say whether it may pass sets a change aside.
+    static let maximumAttempts = 8
+
+    init(
+        _ outbox: Outbox, _ reader: RemoteReader, lease: SenderLease, outerToken: StoreToken, isAutomatic: Bool,
+        take: @escaping @Sendable ([Row], UInt64) throws -> Void, merge: @escaping @Sendable (Changed, UInt64) throws -> Void,
+        didChange: @escaping @Sendable () -> Void
+    ) {
+        (self.outbox, self.reader, self.lease) = (outbox, reader, lease)
+        (self.outerToken, self.isAutomatic) = (outerToken, isAutomatic)
+        (self.take, self.merge, self.didChange) = (take, merge, didChange)
+        (clock, random) = (outbox.file.clock, outbox.random)
+    }
+
+    private var file: CacheFile { outbox.file }
+
+    // MARK: Control
+
+    /// Begins to send, if it may do so by itself.
+    func wake() {
+        guard isAutomatic else { return }
+        state.withLock { $0.failure = nil }
+        begin()
+    }
+
+    /// Says that the backend can be reached again.
+    func connectionDidReturn() {
+        state.withLock { ($0.pausedUntil, $0.pauses) = (nil, 0) }
+        wake()
+    }
+
+    /// Sends what can be sent now, also what is not due, and returns when nothing more can be.
+    ///
+    /// - Throws: The error of a file that cannot be written.
+    func sendPending() async throws {
+        state.withLock { state in
+            (state.isForced, state.attempted) = (true, [])
+            (state.pausedUntil, state.due, state.failure) = (nil, [:], nil)
+        }
+        begin()
+        await waitUntilIdle()
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// Suspends until nothing is under way.
+    func waitUntilIdle() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.isActive { return true }
+                state.idle.append(continuation)
+                return false
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    /// Begins nothing any more. What is under way is still noted when its answer comes: only then may another sender look at it, and the file be closed.
+    ///
+    /// - Parameter whenDone: Called once nothing is under way, which may be at once.
+    func close(whenDone: (@Sendable () -> Void)? = nil) {
+        let (timer, idle) = state.withLock { state in
+            defer { (state.timer, state.idle, state.insertWaiters) = (nil, [], []) }
+            state.isClosed = true
+            if let whenDone { state.atEnd.append(whenDone) }
+            return (state.timer, state.idle + state.insertWaiters)
+        }
+        timer?.cancel()
+        for continuation in idle { continuation.resume() }
+        endIfClosed()
+    }
+
+    private func endIfClosed() {
+        let atEnd: [@Sendable () -> Void]? = state.withLock { state in
+            guard state.isClosed, state.calls == 0 else { return nil }
+            defer { state.atEnd = [] }
+            return state.atEnd
+        }
+        guard let atEnd else { return }
+        lease.giveBack()
+        for body in atEnd { body() }
+    }
+
+    private func begin() {
+        let plans = state.withLock { state in
+            if state.isClosed { return false }
+            state.isActive = true
+            state.isOutdated = true
+            if state.isPlanning { return false }
+            state.isPlanning = true
+            return true
+        }
+        if plans { Task(executorPreference: BlockingCall.executor) { await self.work() } }
+    }
+
+    /// Plans and begins calls until nothing can be begun.
+    private func work() async {
+        while true {
+            do { try await plan() } catch {
+                if state.withLock({ $0.isClosed }) { return }
+                RequestRunner.log.error("Pending changes cannot be sent: \(error)")
+                state.withLock { $0.failure = error }
+                pause()
+            }
+            let (goesOn, idle) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
+                if state.isOutdated, !state.isClosed, state.failure == nil { return (true, []) }
+                state.isPlanning = false
+                if state.calls > 0 { return (false, []) }
+                // Nothing is under way, and nothing can be.
+                (state.isActive, state.isForced) = (false, false)
+                defer { state.idle = [] }
+                return (false, state.idle)
+            }
+            if goesOn { continue }
+            if !state.withLock({ $0.isActive }) {
+                lease.giveBack()
+                setTimer()
+                didChange()
+                for continuation in idle { continuation.resume() }
+            }
+            return
+        }
+    }
+
+    private func plan() async throws {
+        state.withLock { $0.isOutdated = false }
+        if try outbox.count() == 0, state.withLock({ $0.inFlight.isEmpty }) { return }
+        guard try lease.take() else {
+            // Another process sends, or has just ended: it is asked again.
+            state.withLock { $0.pausedUntil = clock.uptime + .seconds(1) }
+            return
+        }
+        if state.withLock({ state in state.pausedUntil.map { $0 > clock.uptime } ?? false }) { return }
+        var ready = state.withLock { $0.ready }
+        if ready.isEmpty {
+            let planned = try makePlan()
+            ready = planned.calls
+            for conflict in planned.conflicts { try await resolve(conflict) }
+            if !planned.conflicts.isEmpty { state.withLock { $0.isOutdated = true } }
+        }
+        let limit = reader.options.concurrentRequests
+        let begun = state.withLock { state -> [SenderState.Call] in
+            if state.isClosed { return [] }
+            let count = min(ready.count, max(0, limit - state.calls))
+            let begun = Array(ready.prefix(count))
+            state.ready = Array(ready.dropFirst(count))
+            state.calls += count
+            for call in begun { state.inFlight.formUnion(call.keys) }
+            state.attempted.formUnion(begun.flatMap(\.keys))
+            return begun
+        }
+        for call in begun { Task(executorPreference: BlockingCall.executor) { await self.run(call) } }
+    }
+
+    private func run(_ call: SenderState.Call) async {
+        do { try await perform(call) } catch {
+            RequestRunner.log.error("Pending changes cannot be sent: \(error)")
+            state.withLock { $0.failure = error }
+            pause()
+        }
+        let isClosed = state.withLock { state in
+            state.calls -= 1
+            state.inFlight.subtract(call.keys)
+            return state.isClosed
+        }
+        if isClosed { return endIfClosed() }
+        didChange()
+        begin()
+    }
+
+    // MARK: Waiting
+
+    /// Returns the time to wait before another attempt: it doubles with each, and a random part of it is left out.
+    func delay(_ attempts: Int, _ asked: Duration?) -> Duration {
+        let longest = Self.longestWait.inSeconds
+        let seconds = min(longest, Double(1 << min(20, max(0, attempts - 1))))
+        let own = Duration.milliseconds(Int64(seconds * (0.5 + random() / 2) * 1000))
+        return max(own, min(asked ?? .zero, .seconds(24 * 3600)))
+    }
+
+    /// Takes the backend for unreachable for a while.
+    func pause(_ asked: Duration? = nil) {
+        state.withLock { state in
+            state.pauses += 1
+            state.pausedUntil = clock.uptime + delay(state.pauses, asked)
+            state.ready = []
+        }
+    }
+
+    /// Wakes the sender when something is due.
+    private func setTimer() {
+        guard isAutomatic else { return }
+        let (now, uptime) = (clock.now, clock.uptime)
+        let (paused, due) = state.withLock { ($0.pausedUntil, $0.due) }
+        var next: Duration?
+        do {
+            for record in try outbox.records() where !record.isSetAside {
+                let wait = Duration.milliseconds(Int64(max(0, min(Self.longestWait.inSeconds, record.nextAttempt - now)) * 1000))
+                let time = max(due[record.key] ?? uptime + wait, paused ?? uptime)
+                // What is due and was not sent waits for something else.
+                if time > uptime { next = min(next ?? time, time) }
+            }
+        } catch { RequestRunner.log.error("Pending changes cannot be read: \(error)") }
+        guard let next else { return }
+        let (clock, time) = (clock, next)
+        let timer = Task(executorPreference: BlockingCall.executor) { [weak self] in
+            guard (try? await clock.sleep(until: time)) != nil else { return }
+            self?.wake()
+        }
+        let old = state.withLock { state in
+            defer { state.timer = state.isClosed ? nil : timer }
+            return state.timer
+        }
+        old?.cancel()
+    }
+
+    /// Whether a change may be sent now, as far as time goes.
+    func isDue(_ record: PendingRecord) -> Bool {
+        let (now, uptime) = (clock.now, clock.uptime)
+        return state.withLock { state in
+            if state.isForced, !state.attempted.contains(record.key) { return true }
+            if let due = state.due[record.key] { return due <= uptime }
+            // A clock that was set back keeps nothing waiting for longer than any wait is.
+            let wait = record.nextAttempt - now
+            return wait <= 0 || wait > Self.longestWait.inSeconds * 2
+        }
+    }
+}

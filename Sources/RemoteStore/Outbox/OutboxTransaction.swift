@@ -1,0 +1,269 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// The pending records that one transaction of the file reads and writes.
+// Used by the one thread that writes.
+final class OutboxTransaction {
+    let transaction: CacheTransaction
+    let catalog: Catalog
+    let file: CacheFile
+    private let records: CacheEntity
+    private var known: [LocalKey: (record: PendingRecord?, row: CacheKey?)] = [:]
+
+    private init(_ transaction: CacheTransaction, _ catalog: Catalog, _ records: CacheEntity) {
+        (self.transaction, self.catalog, self.records) = (transaction, catalog, records)
+        file = transaction.file
+    }
+
+    /// Returns that of a transaction: each has one.
+    static func of(_ transaction: CacheTransaction, _ catalog: Catalog) throws -> OutboxTransaction {
+        if let known = transaction.companion as? OutboxTransaction { return known }
+        guard let records = transaction.file.entity(named: transaction.file.names.pending) else {
+            throw RemoteStoreError.unknownEntity(transaction.file.names.pending)
+        }
+        let made = OutboxTransaction(transaction, catalog, records)
+        transaction.companion = made
+        return made
+    }
+
+    // MARK: Keys
+
+    func local(_ key: CacheKey) -> LocalKey { LocalKey(root: key.entity.inner.top.name ?? "?", key: key.number) }
+
+    /// Returns the place of the row of a record.
+    func place(_ record: PendingRecord) throws -> CacheKey {
+        guard let entity = file.entity(named: record.entity) ?? file.entity(named: record.key.root) else {
+            throw RemoteStoreError.unknownEntity(record.entity)
+        }
+        return CacheKey(entity: entity, number: record.key.key)
+    }
+
+    /// Returns the place of the object that a local reference leads to, with the entity that it has; nil for one that is gone.
+    func place(_ number: Int64, _ relationship: NSRelationshipDescription) throws -> CacheKey? {
+        guard let destination = relationship.destinationEntity.flatMap({ file.entity(named: $0.name ?? "?") }) else { return nil }
+        return try transaction.row(CacheKey(entity: destination, number: number)).map { file.key(of: $0) }
+    }
+
+    // MARK: Records
+
+    /// Returns the record of an object; nil where nothing of it is pending.
+    func record(_ key: LocalKey) throws -> PendingRecord? {
+        if let known = known[key] { return known.record }
+        let same: PredicateTree = .and([
+            .compare(.keyPath(["objectEntity"]), .equal, .constant(.string(key.root))),
+            .compare(.keyPath(["objectKey"]), .equal, .constant(.int64(key.key))),
+        ])
+        let query = StoreQuery(records.inner).with(predicate: NSPredicate(tree: same))
+        guard case .rows(let rows) = try file.read(query), let row = rows.first else {
+            known[key] = (nil, nil)
+            return nil
+        }
+        return try note(row)
+    }
+
+    /// Returns all records, in the order of the queue.
+    func all() throws -> [PendingRecord] {
+        guard case .rows(let rows) = try file.read(StoreQuery(records.inner)) else { return [] }
+        for row in rows {
+            let key = LocalKey(root: try text("objectEntity", row), key: try number("objectKey", row))
+            if known[key] == nil { try note(row) }
+        }
+        return known.values.compactMap(\.record).sorted { $0.sequence < $1.sequence }
+    }
+
+    @discardableResult private func note(_ row: Row) throws -> PendingRecord {
+        let key = LocalKey(root: try text("objectEntity", row), key: try number("objectKey", row))
+        let record = try Self.record(row, key, records)
+        known[key] = (record, file.key(of: row))
+        return record
+    }
+
+    private func text(_ name: String, _ row: Row) throws -> String {
+        guard case .string(let text) = Self.value(name, row, records) else { return "" }
+        return text
+    }
+
+    private func number(_ name: String, _ row: Row) throws -> Int64 {
+        guard case .int64(let number) = Self.value(name, row, records) else { return 0 }
+        return number
+    }
+
+    private static func value(_ name: String, _ row: Row, _ records: CacheEntity) -> PropertyValue {
+        (records.inner.frozenParts.byName[name] as? NSAttributeDescription).map { row.value(of: $0) } ?? .null
+    }
+
+    /// Reads a record from its row.
+    ///
+    /// - Throws: Code 259 for a row that is damaged.
+    static func record(_ row: Row, _ key: LocalKey, _ records: CacheEntity) throws -> PendingRecord {
+        var state = PendingRecord.State.waiting
+        if case .int64(let number) = value("state", row, records) { state = .init(rawValue: Int16(clamping: number)) ?? .waiting }
+        var sequence: Int64 = 0
+        if case .int64(let number) = value("sequence", row, records) { sequence = number }
+        guard case .data(let body) = value("body", row, records) else {
+            return try PendingRecord(key, sequence: sequence, state: state, Data())
+        }
+        return try PendingRecord(key, sequence: sequence, state: state, body)
+    }
+
+    /// Stages a record, or that there is none any more.
+    func put(_ record: PendingRecord?, _ key: LocalKey) throws {
+        let place = try known[key]?.row ?? (self.record(key) == nil ? nil : known[key]?.row)
+        guard var record else {
+            if let place { try transaction.delete(place) }
+            known[key] = (nil, nil)
+            return
+        }
+        let row: CacheRow
+        if let place, let edit = try transaction.edit(place) {
+            row = edit
+        } else {
+            row = try transaction.insert(records)
+            record.sequence = row.key.number
+            try row.set(.string(key.root), "objectEntity")
+            try row.set(.int64(key.key), "objectKey")
+            try row.set(.int64(record.sequence), "sequence")
+        }
+        try row.set(.int64(Int64(record.state.rawValue)), "state")
+        try row.set(.data(try record.encoded()), "body")
+        known[key] = (record, row.key)
+    }
+
+    // MARK: Rows
+
+    /// The row of an object, and what is sent of it.
+    struct Subject {
+        let row: CacheRow
+        let saving: Resource.Saving
+        let shown: PendingRecord.Shown
+    }
+
+    /// What the backend saves of objects of an entity; nothing where it has not declared anything.
+    func saving(of entity: CacheEntity) -> Resource.Saving { entity.outer.flatMap { catalog.saving(of: $0) } ?? Resource.Saving([]) }
+
+    /// Returns the row of an object to be changed; nil where there is none.
+    func subject(_ key: CacheKey) throws -> Subject? {
+        guard let row = try transaction.edit(key) else { return nil }
+        return Subject(row: row, saving: saving(of: row.entity), shown: shown(row))
+    }
+
+    /// Returns what a row shows.
+    func shown(_ row: CacheRow) -> PendingRecord.Shown {
+        let parts = row.entity.inner.frozenParts
+        return PendingRecord.Shown(names: Self.names(row.entity)) { name in
+            Self.value(row.row, parts.byName[name])
+        } members: { [transaction] name in
+            // A list that cannot be read is an error where it is sent.
+            ((try? transaction.list(row.key, name)) ?? []).map { .local($0.number) }
+        }
+    }
+
+    /// The names of the attributes and to-one relationships of an entity that are sent.
+    static func names(_ entity: CacheEntity) -> [String] {
+        (entity.outer?.frozenParts.properties ?? []).filter { !$0.isTransient && !$0.isToManyRelationship }.map(\.name)
+    }
+
+    /// Returns a value of a row of the file, with local references.
+    static func value(_ row: Row, _ property: NSPropertyDescription?) -> ResourceValue {
+        switch property {
+        case let attribute as NSAttributeDescription: .value(row.value(of: attribute))
+        case let relationship as NSRelationshipDescription:
+            .one(row.relatedIDs(relationship).first.flatMap { $0.number.map { .local($0) } })
+        default: .value(.null)
+        }
+    }
+
+    /// Writes values into a row.
+    func write(_ values: [String: ResourceValue], _ row: CacheRow) throws {
+        for (name, value) in values {
+            switch (row.entity.inner.frozenParts.byName[name], value) {
+            case (let attribute as NSAttributeDescription, .value(let value)): try row.set(value, attribute.name)
+            case (let relationship as NSRelationshipDescription, .one) where !relationship.isToMany:
+                try row.setOne(value.localKey.flatMap { try place($0, relationship) }, name)
+            // Unknown: it is read when it is wanted.
+            case (.some, .many):
+                var knowledge = row.knowledge
+                knowledge.setUnknown(knowledge.unknown.union([name]))
+                row.setKnowledge(knowledge)
+            default: continue
+            }
+        }
+    }
+
+    /// Undoes what was done to lists.
+    func undo(_ lists: [String: BackendChange.ListChange], _ row: CacheRow) throws {
+        for (name, list) in lists {
+            let relationship = try row.relationship(name)
+            var members = try transaction.list(row.key, name)
+            if let before = list.members {
+                members = try before.compactMap { try $0.localKey.flatMap { try place($0, relationship) } }
+            } else {
+                let added = Set(list.added.compactMap(\.localKey))
+                members.removeAll { added.contains($0.number) }
+                for reference in list.removed {
+                    if let key = try reference.localKey.flatMap({ try place($0, relationship) }), !members.contains(key) {
+                        members.append(key)
+                    }
+                }
+            }
+            try transaction.setList(row.key, name, members)
+        }
+    }
+
+    /// Stages a record with the state of its row, or removes both where nothing is left to do.
+    ///
+    /// - Returns: Whether nothing is left to do.
+    @discardableResult func finish(_ record: PendingRecord, _ row: CacheRow) throws -> Bool {
+        if record.isDone {
+            try put(nil, record.key)
+            if record.isShown { row.setState(.clean) } else { try remove(row) }
+            return true
+        }
+        let state: CacheState =
+            switch (record.isShown, record.state) {
+            case (false, _): .pendingDelete
+            case (_, .failed): .failed
+            case (_, .conflicting): .conflicting
+            case (_, .unknown) where !record.mayRepeat: .unknown
+            default: record.isConfirmed ? .pendingUpdate : .pendingInsert
+            }
+        row.setState(state)
+        try put(record, record.key)
+        return false
+    }
+
+    /// Removes a row, and what others show of it.
+    func remove(_ row: CacheRow) throws {
+        try detach(row, nil)
+        try transaction.delete(row.key)
+    }
+
+    /// Lets the rows that refer to a row refer to another one, or to nothing.
+    func detach(_ row: CacheRow, _ other: CacheKey?) throws {
+        for case let relationship as NSRelationshipDescription in row.entity.inner.frozenParts.properties {
+            // A to-one relationship is in the row itself, and so goes with it.
+            guard let inverse = relationship.storedInverse, relationship.isToMany || !inverse.isToMany else { continue }
+            let owners = try transaction.list(row.key, relationship)
+            for owner in owners where owner != row.key {
+                if inverse.isToMany {
+                    var members = try transaction.list(owner, inverse.name)
+                    guard let index = members.firstIndex(of: row.key) else { continue }
+                    if let other, !members.contains(other) { members[index] = other } else { members.remove(at: index) }
+                    try transaction.setList(owner, inverse.name, members)
+                } else {
+                    try transaction.edit(owner)?.setOne(other, inverse.name)
+                }
+            }
+        }
+    }
+}
+
+extension CacheTransaction {
+    /// Returns the destinations of a relationship of any kind.
+    func list(_ owner: CacheKey, _ relationship: NSRelationshipDescription) throws -> [CacheKey] {
+        if relationship.isToMany { return try list(owner, relationship.name) }
+        guard let row = try row(owner) else { return [] }
+        return row.relatedIDs(relationship).map { file.key(of: $0) }
+    }
+}

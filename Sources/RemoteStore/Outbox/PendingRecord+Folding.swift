@@ -1,0 +1,352 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// The rule of what is shown: what the backend has confirmed, with what is pending folded over it.
+///
+/// Nothing here touches a file: each function gets what the row shows, and returns what it has to show.
+extension PendingRecord {
+    /// What the row of the object shows.
+    struct Shown {
+        /// The names of the attributes and to-one relationships that are sent.
+        let names: [String]
+        /// Returns the value of one of them, with local references.
+        let value: (String) -> ResourceValue
+        /// Returns the members of an ordered list, with local references.
+        let members: (String) -> [ResourceReference]
+
+        init(
+            names: [String], value: @escaping (String) -> ResourceValue, members: @escaping (String) -> [ResourceReference] = { _ in [] }
+        ) { (self.names, self.value, self.members) = (names, value, members) }
+    }
+
+    // MARK: Edits
+
+    /// Notes an edit.
+    ///
+    /// - Parameters:
+    ///   - before: The values that the changed properties had before.
+    ///   - edits: What was done to lists; the members are those before, in order, for an ordered list.
+    mutating func edit(_ before: [String: ResourceValue], _ edits: [String: BackendChange.ListChange] = [:], _ shown: Shown) {
+        if isConfirmed { for (name, value) in before where confirmed[name] == nil { confirmed[name] = value } }
+        for (name, edit) in edits {
+            if let known = lists[name] {
+                lists[name] = known.followed(by: edit)
+                lists[name]?.members = known.members
+            } else {
+                lists[name] = edit
+            }
+        }
+        if state == .failed { reopen() }
+        prune(shown)
+    }
+
+    /// Notes a deletion.
+    mutating func delete() {
+        isShown = false
+        if state == .failed { reopen() }
+    }
+
+    /// Lets it be sent again, at once.
+    mutating func reopen() {
+        (state, attempts, nextAttempt, failure) = (.waiting, 0, 0, nil)
+    }
+
+    /// Forgets what does not differ any more, apart from what is under way: it differs when it is answered.
+    mutating func prune(_ shown: Shown) {
+        guard isShown, isConfirmed else { return }
+        confirmed = confirmed.filter { sent?.values[$0.key] != nil || !shown.value($0.key).isSame(as: $0.value) }
+        lists = lists.filter { name, list in
+            !list.added.isEmpty || !list.removed.isEmpty || list.members.map { $0 != shown.members(name) } ?? false
+        }
+    }
+
+    // MARK: Sending
+
+    /// A change with local references.
+    struct Draft: Hashable, Sendable {
+        var kind: Resource.Saving.Kind
+        var values: [String: ResourceValue] = [:]
+        var changed: Set<String> = []
+        /// The members are the shown ones, in order, for an ordered list.
+        var lists: [String: BackendChange.ListChange] = [:]
+    }
+
+    /// Returns what is to be sent now; nil where there is nothing.
+    ///
+    /// - Parameters:
+    ///   - isWhole: Whether an update has all values.
+    ///   - omitted: The properties whose destinations have no identifiers yet: they follow.
+    func draft(_ shown: Shown, isWhole: Bool = false, omitted: Set<String> = []) -> Draft? {
+        guard let kind else { return nil }
+        var draft = Draft(kind: kind)
+        if kind == .delete { return draft }
+        for name in shown.names where !omitted.contains(name) {
+            let value = shown.value(name)
+            if kind == .insert {
+                if !value.isNull { draft.values[name] = value }
+            } else if let known = confirmed[name], !known.isSame(as: value) {
+                draft.values[name] = value
+                draft.changed.insert(name)
+            }
+        }
+        if kind == .insert { draft.changed = Set(draft.values.keys) }
+        for (name, list) in lists where !omitted.contains(name) {
+            var sent = BackendChange.ListChange(added: list.added, removed: kind == .insert ? [] : list.removed)
+            if let before = list.members {
+                let now = shown.members(name)
+                if kind == .update, before == now { continue }
+                sent.members = now
+            }
+            if sent.added.isEmpty, sent.removed.isEmpty, sent.members?.isEmpty ?? true, kind == .insert { continue }
+            draft.lists[name] = sent
+            draft.changed.insert(name)
+        }
+        if kind == .update {
+            if draft.values.isEmpty, draft.lists.isEmpty { return nil }
+            if isWhole {
+                for name in shown.names where draft.values[name] == nil && !omitted.contains(name) {
+                    draft.values[name] = shown.value(name)
+                }
+            }
+        }
+        return draft
+    }
+
+    // MARK: Answers
+
+    /// Notes that the backend has saved what was sent.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier that it has assigned.
+    ///   - told: Values that it has computed, with local references.
+    /// - Returns: The values that the row has to show besides.
+    mutating func acknowledge(
+        id: ResourceID? = nil, version new: ResourceVersion?, _ told: [String: ResourceValue] = [:], _ shown: Shown
+    ) -> [String: ResourceValue] {
+        guard let was = sent else { return [:] }
+        let isOld = isOld(new)
+        sent = nil
+        (mayRepeat, isRepeated) = (false, false)
+        if state != .conflicting { reopen() }
+        var written: [String: ResourceValue] = [:]
+        switch was.change.kind {
+        case .delete:
+            (isConfirmed, confirmed, lists, version, theirs) = (false, [:], [:], nil, nil)
+            return [:]
+        case .insert:
+            isConfirmed = true
+            resource = id ?? resource
+            for name in shown.names { confirmed[name] = was.values[name] ?? shown.value(name).empty }
+        case .update:
+            // What comes whole says of the other properties what was confirmed.
+            for (name, value) in was.values where was.change.changedProperties.contains(name) { confirmed[name] = value }
+        }
+        if !isOld, theirs != nil {
+            // What others had changed was overwritten by what was sent, or the backend has merged it.
+            theirs = nil
+            if state == .conflicting { reopen() }
+        } else if let known = theirs, let values = known.values, isShown {
+            // Others have changed what was sent, after it was saved: where nothing was edited since, there is no conflict.
+            let contested = values.filter { name, _ in confirmed[name].map { !shown.value(name).isSame(as: $0) } ?? false }
+            for (name, value) in values where contested[name] == nil { (written[name], confirmed[name]) = (value, nil) }
+            if contested.isEmpty {
+                (theirs, version) = (nil, known.version)
+                if state == .conflicting { reopen() }
+            } else {
+                theirs?.values = contested
+            }
+        }
+        for (name, value) in told where !isOld {
+            let before = was.values[name] ?? confirmed[name] ?? shown.value(name)
+            if shown.value(name).isSame(as: before) {
+                written[name] = value
+                confirmed[name] = nil
+            } else {
+                confirmed[name] = value
+            }
+        }
+        lists = Self.rest(of: lists, after: was.lists)
+        if theirs == nil, !isOld { version = new }
+        prune(shown.showing(written))
+        return written
+    }
+
+    /// Whether the outcome of what was sent has an older version than a read that has come before it: the change was sent again, and others have
+    /// changed the object since it was saved.
+    func isOld(_ new: ResourceVersion?) -> Bool {
+        guard let sent, let new, let known = theirs?.version ?? version else { return false }
+        if case .number(let old) = known, case .number(let new) = new { return old > new }
+        // A mark that differs from the one that the change was made from was read after the change was saved: before, it would have been a conflict.
+        return sent.change.kind == .update && sent.change.version != nil && known != sent.change.version && known != new
+    }
+
+    /// Returns what of lists is left when a part of it was sent.
+    static func rest(
+        of now: [String: BackendChange.ListChange], after sent: [String: BackendChange.ListChange]
+    ) -> [String: BackendChange.ListChange] {
+        var rest = now
+        for (name, before) in sent {
+            let now = now[name] ?? .init()
+            var list = BackendChange.ListChange()
+            list.added = now.added.filter { !before.added.contains($0) } + before.removed.filter { !now.removed.contains($0) }
+            list.removed = now.removed.filter { !before.removed.contains($0) } + before.added.filter { !now.added.contains($0) }
+            list.members = before.members
+            rest[name] = list.added.isEmpty && list.removed.isEmpty && list.members == nil ? nil : list
+        }
+        return rest
+    }
+
+    /// Notes that the backend has refused what was sent.
+    mutating func refuse(_ error: Failure) {
+        sent = nil
+        (mayRepeat, isRepeated) = (false, false)
+        (state, failure) = (.failed, error)
+    }
+
+    // MARK: Reads
+
+    /// Takes what a read has brought: it becomes what is confirmed, and what is pending stays folded over it.
+    ///
+    /// What others have changed to another value than was set here is contested: see ``settle(_:_:)``.
+    ///
+    /// - Returns: The values that the row has to show.
+    mutating func receive(
+        _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown
+    ) -> [String: ResourceValue] {
+        // A new object: the answer to what was sent tells, or the backend refuses it.
+        guard isConfirmed else { return [:] }
+        if let new, let version, version.isNewer(than: new) { return [:] }
+        if let known = theirs?.version, known.isNewer(than: new) { return [:] }
+        var written: [String: ResourceValue] = [:]
+        var contested: [String: ResourceValue] = [:]
+        for (name, value) in values {
+            let mine = shown.value(name)
+            guard let base = confirmed[name] else {
+                if value.isSame(as: mine) {
+                    // An earlier read has brought it, and it is still to be settled.
+                    if !isShown, theirs?.values?[name] != nil { contested[name] = value }
+                    continue
+                }
+                written[name] = value
+                // Of a deleted object, everything that others change is contested.
+                if !isShown { contested[name] = value }
+                continue
+            }
+            // What was set without having been read has no confirmed value to compare with.
+            let isOwn = base == .many([]) || value.isSame(as: mine) || sent?.values[name]?.isSame(as: value) ?? false
+            if isOwn || value.isSame(as: base) { confirmed[name] = value } else { contested[name] = value }
+        }
+        if !written.isEmpty { isMerged = true }
+        if contested.isEmpty {
+            theirs = nil
+            if state == .conflicting { reopen() }
+            version = new
+            prune(shown.showing(written))
+        } else {
+            theirs = Theirs(values: contested, version: new)
+        }
+        return written
+    }
+
+    /// Notes that others have deleted the object.
+    mutating func receiveDeletion() {
+        guard isConfirmed else { return }
+        if isShown {
+            theirs = Theirs(values: nil, version: nil)
+        } else {
+            (isConfirmed, confirmed, lists, theirs, sent) = (false, [:], [:], nil, nil)
+            reopen()
+        }
+    }
+
+    // MARK: Conflicts
+
+    /// What an object has to show when a conflict is settled, or a change given up.
+    struct Settlement: Hashable, Sendable {
+        /// The values to show.
+        var values: [String: ResourceValue] = [:]
+        /// What is to be undone in lists.
+        var undone: [String: BackendChange.ListChange] = [:]
+        /// Whether the row is removed.
+        var isRemoved = false
+        /// Whether the backend's identifier is given up: the object is sent as a new one.
+        var isNew = false
+    }
+
+    /// Settles what is contested by a rule.
+    ///
+    /// - Parameter isAssigned: Whether the backend assigns identifiers: an object that comes back gets another one.
+    mutating func settle(_ rule: ConflictResolution, _ shown: Shown, isAssigned: Bool = true) -> Settlement {
+        var settlement = Settlement()
+        guard let theirs else { return settlement }
+        let takesMine: Bool
+        switch rule {
+        case .setAside, .resolver:
+            state = .conflicting
+            return settlement
+        case .preferMine, .overwrite: takesMine = true
+        case .preferTheirs: takesMine = false
+        case .rollback: return drop()
+        }
+        isMerged = true
+        guard let values = theirs.values else {
+            // Others have deleted it.
+            guard takesMine else { return drop() }
+            self.theirs = nil
+            (isConfirmed, confirmed, version, sent) = (false, [:], nil, nil)
+            if isAssigned { (resource, settlement.isNew) = (nil, true) }
+            reopen()
+            return settlement
+        }
+        if !isShown, !takesMine { return drop() }
+        self.theirs = nil
+        version = theirs.version
+        if isShown {
+            for (name, value) in values {
+                if takesMine {
+                    confirmed[name] = value
+                } else {
+                    settlement.values[name] = value
+                    confirmed[name] = nil
+                }
+            }
+        }
+        reopen()
+        prune(shown.showing(settlement.values))
+        return settlement
+    }
+
+    /// Gives the change up: what the backend has confirmed is shown again.
+    mutating func drop() -> Settlement {
+        var settlement = Settlement()
+        defer {
+            (confirmed, lists, theirs, sent, mayRepeat, isRepeated) = ([:], [:], nil, nil, false, false)
+            reopen()
+        }
+        if let theirs, theirs.values == nil { isConfirmed = false }
+        guard isConfirmed else {
+            settlement.isRemoved = true
+            isShown = false
+            return settlement
+        }
+        settlement.values = confirmed.merging(theirs?.values ?? [:]) { _, new in new }
+        settlement.undone = lists
+        if let new = theirs?.version { version = new }
+        isShown = true
+        return settlement
+    }
+}
+
+extension PendingRecord.Shown {
+    /// Returns what is shown when some values are written.
+    func showing(_ written: [String: ResourceValue]) -> PendingRecord.Shown {
+        written.isEmpty ? self : PendingRecord.Shown(names: names, value: { written[$0] ?? value($0) }, members: members)
+    }
+}
+
+extension ResourceVersion {
+    /// Whether it is known to be newer: marks have no order.
+    func isNewer(than other: ResourceVersion?) -> Bool {
+        if case .number(let own) = self, case .number(let others)? = other { own > others } else { false }
+    }
+}

@@ -1,0 +1,228 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// An object of the file: the name of the entity at the top of its inheritance, and its key.
+struct LocalKey: Hashable, Sendable {
+    let root: String
+    let key: Int64
+}
+
+/// What an object has that the backend has not confirmed: one record for each object that is pending.
+///
+/// The row of the file has what is shown. The record has the confirmed values of those properties that differ; what is to be sent is the
+/// difference. References to objects are *local*: `.one(.integer(key))`, the key of the row in the file, since a new object has no other.
+struct PendingRecord: Hashable, Sendable {
+    /// What a change waits for.
+    enum State: Int16, Sendable {
+        /// To be sent, as soon as what it depends on is, and its next attempt is due.
+        case waiting = 0
+        /// It was sent, and there is no answer yet. After a restart: whether it was saved is not known.
+        case sending = 1
+        /// Whether it was saved is not known, and only the application can decide whether it is sent again.
+        case unknown = 2
+        /// The backend has refused it.
+        case failed = 3
+        /// Others have changed the same.
+        case conflicting = 4
+    }
+
+    /// A change as it was sent.
+    struct Sent: Hashable, Sendable {
+        /// The change, which is sent again as it was.
+        var change: BackendChange
+        /// Its values, with local references.
+        var values: [String: ResourceValue]
+        /// Its lists, with local references.
+        var lists: [String: BackendChange.ListChange]
+    }
+
+    /// What others have made of the object since.
+    struct Theirs: Hashable, Sendable {
+        /// The values of the contested properties; nil where the object was deleted.
+        var values: [String: ResourceValue]?
+        var version: ResourceVersion?
+    }
+
+    /// Why a change was not saved.
+    struct Failure: Hashable, Sendable {
+        var domain: String
+        var code: Int
+        var message: String
+    }
+
+    /// The name of the entity.
+    var entity: String
+    var key: LocalKey
+    /// The place in the queue.
+    var sequence: Int64
+    /// The number of the save that has changed it last: what was deleted along with an object comes back with it.
+    var save: Int64 = 0
+    /// What the backend calls the object; nil for a new one whose identifier it assigns.
+    var resource: ResourceID?
+    /// Whether the backend has the object.
+    var isConfirmed: Bool
+    /// Whether the object is shown: false where it was deleted here.
+    var isShown = true
+    /// The confirmed values of the properties whose shown values differ.
+    var confirmed: [String: ResourceValue] = [:]
+    /// What was done to lists since they were confirmed. The members are the *confirmed* ones, in order, of an ordered list.
+    var lists: [String: BackendChange.ListChange] = [:]
+    /// The version of what is confirmed.
+    var version: ResourceVersion?
+    var sent: Sent?
+    var theirs: Theirs?
+    var state = State.waiting
+    /// Whether the application has decided that a change of unknown fate is sent again.
+    var mayRepeat = false
+    /// Whether what was sent may have arrived: it is sent again as it was, or looked for.
+    var isRepeated = false
+    /// The number of attempts since the last edit or answer.
+    var attempts = 0
+    /// The time before which it is not sent again, by this machine's clock.
+    var nextAttempt = 0.0
+    var failure: Failure?
+    /// Whether something of it was merged with what others have changed.
+    var isMerged = false
+
+    /// The kind of change that is to be made; nil for none.
+    var kind: Resource.Saving.Kind? {
+        switch (isConfirmed, isShown) {
+        case (false, true): .insert
+        case (true, true): .update
+        case (true, false): .delete
+        case (false, false): nil
+        }
+    }
+
+    /// Whether nothing is left to do: the backend has confirmed what is shown.
+    var isDone: Bool {
+        guard sent == nil, theirs == nil else { return false }
+        return isShown ? isConfirmed && confirmed.isEmpty && lists.isEmpty : !isConfirmed
+    }
+
+    /// Whether it waits for a decision of the application.
+    var isSetAside: Bool { state == .failed || state == .conflicting || state == .unknown && !mayRepeat }
+}
+
+// MARK: Bytes
+
+extension PendingRecord {
+    /// Returns everything but what has columns of its own.
+    ///
+    /// - Throws: Code 134030 for a value of a type that cannot be kept.
+    func encoded() throws -> Data {
+        try RecordCoder.seal { bytes in
+            bytes.append(entity)
+            bytes.append(signed: save)
+            bytes.append(resource == nil ? 0 : 1)
+            if let resource { RecordCoder.write(resource, &bytes) }
+            for flag in [isConfirmed, isShown, mayRepeat, isRepeated, isMerged] { bytes.append(flag ? 1 : 0) }
+            try RecordCoder.write(confirmed, &bytes)
+            RecordCoder.write(lists, &bytes)
+            RecordCoder.write(version, &bytes)
+            bytes.append(sent == nil ? 0 : 1)
+            if let sent {
+                try RecordCoder.write(sent.change, &bytes)
+                try RecordCoder.write(sent.values, &bytes)
+                RecordCoder.write(sent.lists, &bytes)
+            }
+            bytes.append(theirs == nil ? 0 : 1)
+            if let theirs {
+                bytes.append(theirs.values == nil ? 0 : 1)
+                if let values = theirs.values { try RecordCoder.write(values, &bytes) }
+                RecordCoder.write(theirs.version, &bytes)
+            }
+            bytes.append(signed: Int64(attempts))
+            bytes.append(fixed: nextAttempt.bitPattern)
+            bytes.append(failure == nil ? 0 : 1)
+            if let failure {
+                bytes.append(failure.domain)
+                bytes.append(signed: Int64(failure.code))
+                bytes.append(failure.message)
+            }
+        }
+    }
+
+    /// Reads a record.
+    ///
+    /// - Throws: Code 259 for bytes that are not those of a record.
+    init(_ key: LocalKey, sequence: Int64, state: State, _ data: Data) throws {
+        self = try RecordCoder.open(data) { bytes in
+            var record = PendingRecord(entity: try bytes.text(), key: key, sequence: sequence, isConfirmed: false)
+            record.state = state
+            record.save = try bytes.signed()
+            if try RecordCoder.readFlag(&bytes) { record.resource = try RecordCoder.readID(&bytes) }
+            record.isConfirmed = try RecordCoder.readFlag(&bytes)
+            record.isShown = try RecordCoder.readFlag(&bytes)
+            record.mayRepeat = try RecordCoder.readFlag(&bytes)
+            record.isRepeated = try RecordCoder.readFlag(&bytes)
+            record.isMerged = try RecordCoder.readFlag(&bytes)
+            record.confirmed = try RecordCoder.readValues(&bytes)
+            record.lists = try RecordCoder.readLists(&bytes)
+            record.version = try RecordCoder.readVersion(&bytes)
+            if try RecordCoder.readFlag(&bytes) {
+                record.sent = Sent(
+                    change: try RecordCoder.readChange(&bytes), values: try RecordCoder.readValues(&bytes),
+                    lists: try RecordCoder.readLists(&bytes))
+            }
+            if try RecordCoder.readFlag(&bytes) {
+                let values = try RecordCoder.readFlag(&bytes) ? try RecordCoder.readValues(&bytes) : nil
+                record.theirs = Theirs(values: values, version: try RecordCoder.readVersion(&bytes))
+            }
+            record.attempts = Int(truncatingIfNeeded: try bytes.signed())
+            record.nextAttempt = Double(bitPattern: try bytes.fixed())
+            if try RecordCoder.readFlag(&bytes) {
+                let domain = try bytes.text()
+                let code = Int(truncatingIfNeeded: try bytes.signed())
+                record.failure = Failure(domain: domain, code: code, message: try bytes.text())
+            }
+            return record
+        }
+    }
+}
+
+extension ResourceValue {
+    /// Whether another value is the same to the last bit: texts that are only written the same way are not.
+    func isSame(as other: ResourceValue) -> Bool {
+        switch (self, other) {
+        case (.value(let left), .value(let right)): left.isSame(as: right)
+        case (.one(let left), .one(let right)): left == right
+        case (.many(let left), .many(let right)): left == right
+        default: isNull && other.isNull
+        }
+    }
+
+    /// No value of the same kind.
+    var empty: ResourceValue {
+        switch self {
+        case .value: .value(.null)
+        case .one: .one(nil)
+        case .many: .many([])
+        }
+    }
+
+    /// The key of the object that a local reference leads to.
+    var localKey: Int64? { if case .one(let reference?) = self, case .integer(let key) = reference.id { key } else { nil } }
+}
+
+extension PropertyValue {
+    /// Whether another value is the same to the last bit.
+    fileprivate func isSame(as other: PropertyValue) -> Bool {
+        switch (self, other) {
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.array(let left), .array(let right)): left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        default: self == other
+        }
+    }
+}
+
+extension ResourceReference {
+    /// A reference to an object of the file.
+    static func local(_ key: Int64) -> ResourceReference { ResourceReference(.integer(key)) }
+    /// The key of the object, of a local reference.
+    ///
+    /// Not inlined: the optimizer of Swift 6.3 ends with an error where it is, in a closure.
+    @inline(never) var localKey: Int64? { if case .integer(let key) = id { key } else { nil } }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// The right to send the changes of a file: one sender has it at a time, of all processes.
+///
+/// It is a lock on a file beside the cache's. The system gives it back when the process ends, however that happens.
+// What changes is in a `LockedBox`.
+final class SenderLease: Sendable {
+    private let path: String?
+    private let descriptor = LockedBox<Int32?>(nil)
+
+    /// Creates the lease of a file; nil for a cache in memory, which nobody else has.
+    init(for url: URL?) { path = url.map { $0.path + "-sender" } }
+
+    /// Takes the lease.
+    ///
+    /// - Returns: Whether this sender has it.
+    /// - Throws: Code 512 where the file cannot be made.
+    func take() throws -> Bool {
+        guard let path else { return true }
+        return try descriptor.withLock { descriptor in
+            if descriptor != nil { return true }
+            let opened = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+            guard opened >= 0 else {
+                throw CoreDataError.make(
+                    CocoaError.Code.fileWriteUnknown.rawValue, "Pending changes cannot be sent.",
+                    reason: "The file \(path) cannot be opened: \(String(cString: strerror(errno))).", next: "Make its directory writable.")
+            }
+            guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+                close(opened)
+                return false
+            }
+            descriptor = opened
+            return true
+        }
+    }
+
+    /// Gives the lease back.
+    func giveBack() {
+        descriptor.withLock { descriptor in
+            if let known = descriptor { close(known) }
+            descriptor = nil
+        }
+    }
+
+    deinit { giveBack() }
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// What a sender knows for as long as it runs.
+struct SenderState {
+    /// A call that can be made.
+    struct Call {
+        var keys: [LocalKey]
+        /// The properties that are left out, by object.
+        var postponed: [LocalKey: Set<String>] = [:]
+        /// Whether the objects are read before.
+        var isRead = false
+    }
+
+    /// Whether it sends until nothing is left.
+    var isActive = false
+    var isPlanning = false
+    /// Whether something has happened since the last plan was begun.
+    var isOutdated = false
+    /// Whether it was closed.
+    var isClosed = false
+    /// What is done once it is closed and nothing is under way any more.
+    var atEnd: [@Sendable () -> Void] = []
+    /// Whether it was asked to send what is not due.
+    var isForced = false
+    /// What was sent since it was asked to.
+    var attempted: Set<LocalKey> = []
+    var ready: [Call] = []
+    var inFlight: Set<LocalKey> = []
+    var calls = 0
+    /// The times before which changes are not sent again, by the monotonic clock.
+    var due: [LocalKey: Duration] = [:]
+    /// The number of calls under way with new objects whose identifiers the backend assigns, by the name of the inheritance.
+    var inserting: [String: Int] = [:]
+    /// Those who wait until one of these calls has ended.
+    var insertWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Changes that are sent without others.
+    var alone: Set<LocalKey> = []
+    /// Changes whose objects were read, and which are sent next.
+    var wasRead: Set<LocalKey> = []
+    /// Changes whose objects were merged with what others have made of them.
+    var merged: Set<LocalKey> = []
+    /// Changes that the application has given up, for those who wait for their outcome.
+    var dropped: Set<LocalKey> = []
+    /// The time until which the backend is taken for unreachable, and the number of attempts to reach it.
+    var pausedUntil: Duration?
+    var pauses = 0
+    var timer: Task<Void, Never>?
+    var idle: [CheckedContinuation<Void, Never>] = []
+    var failure: (any Error)?
+}

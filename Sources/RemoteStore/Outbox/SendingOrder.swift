@@ -1,0 +1,96 @@
+/// Decides which pending changes can be sent now.
+///
+/// A new object goes before those that refer to it, a deletion after the changes that give up their references, and an object that takes the
+/// identifier of a deleted one after the deletion. What is independent goes side by side. Objects that refer to each other go one after the other: the
+/// first without its references, which follow by an update.
+struct SendingOrder {
+    /// A pending change, as far as the order needs it.
+    struct Item {
+        let key: LocalKey
+        let kind: Resource.Saving.Kind
+        /// Whether it may be sent now: nothing of it is under way, it is due, and not set aside.
+        var canGo: Bool
+        /// Whether it waits for a decision of the application.
+        var isSetAside = false
+        /// The objects that it refers to, by property.
+        var needs: [(name: String, key: LocalKey)] = []
+        /// The objects that it referred to, as far as the backend knows: those of a deleted object too.
+        var left: [LocalKey] = []
+        /// What the backend calls the object, where it is deleted or new.
+        var resource: Identity?
+
+        struct Identity: Hashable {
+            let root: String
+            let id: ResourceID
+        }
+    }
+
+    /// A change that can be sent.
+    struct Ready: Equatable {
+        let index: Int
+        /// The properties that are left out.
+        var postponed: Set<String> = []
+    }
+
+    /// Returns the changes that can be sent now, in the order of the queue.
+    static func next(_ items: [Item]) -> [Ready] {
+        let new = Dictionary(
+            items.indices.filter { items[$0].kind == .insert }.map { (items[$0].key, $0) }, uniquingKeysWith: { first, _ in first })
+        var deletions: [Item.Identity: Int] = [:]
+        var referring: [LocalKey: [Int]] = [:]
+        for (index, item) in items.enumerated() {
+            if item.kind == .delete, let resource = item.resource { deletions[resource] = index }
+            for key in item.left where key != item.key { referring[key, default: []].append(index) }
+        }
+        func isReplacing(_ item: Item) -> Bool { item.kind == .insert && item.resource.map { deletions[$0] != nil } ?? false }
+        func blockers(_ item: Item) -> [(name: String, index: Int)] {
+            item.needs.compactMap { need in
+                guard need.key != item.key, let index = new[need.key] else { return nil }
+                return (need.name, index)
+            }
+        }
+        func own(_ item: Item) -> Set<String> {
+            item.kind == .insert ? Set(item.needs.filter { $0.key == item.key }.map(\.name)) : []
+        }
+        let deleted = Dictionary(items.filter { $0.kind == .delete }.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        var ready: [Ready] = []
+        for (index, item) in items.enumerated() where item.canGo {
+            if item.kind == .delete {
+                // Changes and deletions of objects that refer to it go first, unless they are set aside, or it refers to them as well.
+                let isReferred = (referring[item.key] ?? []).contains { other in
+                    if items[other].isSetAside { return false }
+                    if items[other].kind != .delete { return true }
+                    return !isReachable(from: item.key, to: items[other].key, deleted)
+                }
+                if !isReferred { ready.append(Ready(index: index)) }
+            } else if !isReplacing(item), blockers(item).isEmpty {
+                ready.append(Ready(index: index, postponed: own(item)))
+            }
+        }
+        if ready.contains(where: { items[$0.index].kind != .delete }) { return ready }
+        // Nothing but objects that refer to each other, and those that wait for what cannot be sent.
+        var waiting: [Int: [Int]] = [:]
+        for (index, item) in items.enumerated() { for (_, other) in blockers(item) { waiting[other, default: []].append(index) } }
+        var open = items.indices.filter { !items[$0].canGo || isReplacing(items[$0]) }
+        var stuck = Set(open)
+        while let index = open.popLast() { open += (waiting[index] ?? []).filter { stuck.insert($0).inserted } }
+        if let first = items.indices.first(where: { items[$0].kind == .insert && !stuck.contains($0) }) {
+            let item = items[first]
+            ready.append(Ready(index: first, postponed: own(item).union(blockers(item).map(\.name))))
+        }
+        return ready.sorted { $0.index < $1.index }
+    }
+
+    /// Whether a deleted object refers to another, at any distance: then neither goes first.
+    private static func isReachable(from start: LocalKey, to end: LocalKey, _ byKey: [LocalKey: Item]) -> Bool {
+        var open = [start]
+        var seen: Set<LocalKey> = [start]
+        while let key = open.popLast() {
+            for next in byKey[key]?.left ?? [] where byKey[next] != nil && seen.insert(next).inserted {
+                if next == end { return true }
+                open.append(next)
+            }
+        }
+        return false
+    }
+}

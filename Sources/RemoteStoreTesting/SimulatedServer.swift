@@ -1,0 +1,189 @@
+internal import Foundation
+@_spi(Stores) public import ObjectGraph
+internal import Predicates
+public import RemoteStore
+
+/// A server in memory that several clients share, with the misbehaviour of real ones, each of which an option switches on.
+///
+/// Each client has a ``connection(_:)`` of its own, which is a `Backend`. What is between it and the server is a ``SimulatedNetwork``.
+///
+/// ```swift
+/// let server = SimulatedServer(model, [Resource("Note", endpoints: [Endpoint("all")], saving: .init(isIdempotent: true))])
+/// server.options.replicaLag = .seconds(5)
+/// try coordinator.addCachedStore(server.connection("A"), at: file)
+/// server.network.setConnected(false, "A")
+/// ```
+///
+/// Its methods may be called on any thread.
+public final class SimulatedServer: Sendable {
+    /// How the server behaves. Unless set it behaves well.
+    public struct Options: Sendable {
+        /// How versions are marked: by revisions that grow, by tags such as ETags, or not at all.
+        public var versions = ScriptedBackend.Versions.numbers
+        /// Whether it tells what has changed, deletions included.
+        public var hasChangeFeed = true
+        /// The number of changes in one answer of the feed.
+        public var changesPerAnswer = Int.max
+        /// Whether a new resource gets the identifier of a deleted one.
+        public var reusesIdentifiers = false
+        /// How far the replica is behind that answers some of the reads.
+        public var replicaLag = Duration.zero
+        /// The share of reads that the replica answers, from 0 to 1.
+        public var staleReads = 0.0
+        /// Whether a read may be answered by the replica.
+        public var mayBeStale: @Sendable (BackendRequest) -> Bool = { _ in true }
+        /// The share of saves of several changes whose answers lack outcomes, from 0 to 1. The changes were made.
+        public var missingOutcomes = 0.0
+        /// The share of reads that end early and do not say so, from 0 to 1.
+        public var cappedAnswers = 0.0
+        /// Why a change is refused; nil for one that is saved.
+        public var refusal: @Sendable (BackendChange) -> (any Error)? = { _ in nil }
+
+        /// Creates options of a server that behaves well.
+        public init() {}
+    }
+
+    /// A change that the server has made.
+    public struct Applied: Sendable {
+        /// The change, as it came.
+        public let change: BackendChange
+        /// The client that has sent it.
+        public let client: String
+        /// The identifier of the resource.
+        public let id: ResourceID
+        /// The revision that it made.
+        public let revision: Int64
+    }
+
+    struct Contents {
+        var state = ScriptedBackend.State()
+        var options = Options()
+        var random: SeededGenerator
+        /// What the replica may still have, with the time until which the server had it.
+        var past: [(until: Duration, state: ScriptedBackend.State)] = []
+        var applied: [Applied] = []
+        /// The values of a new resource that were not given, by entity.
+        var nulls: [String: [String: ResourceValue]] = [:]
+    }
+
+    /// The network that its clients reach it by.
+    public let network: SimulatedNetwork
+    let contents: LockedBox<Contents>
+    let clock: any CacheClock
+    let resources: [Resource]
+    let location: URL
+    // Models do not change once they are in use.
+    let entities: [String: NSEntityDescription]
+    let toMany: [String: Set<String>]
+
+    /// Creates a server without resources of its own.
+    ///
+    /// - Parameters:
+    ///   - model: The model whose entities the resources are of.
+    ///   - resources: What the server can do.
+    ///   - network: The network that its clients reach it by.
+    ///   - clock: The time that a replica lags by.
+    ///   - seed: Decides where the shares of ``Options`` strike.
+    public init(
+        _ model: NSManagedObjectModel, _ resources: [Resource], network: SimulatedNetwork = SimulatedNetwork(),
+        clock: any CacheClock = .system, seed: UInt64 = 0
+    ) {
+        entities = model.entitiesByName
+        toMany = entities.mapValues { Set($0.relationshipsByName.filter { $1.isToMany }.keys) }
+        (self.network, self.clock, self.resources) = (network, clock, resources)
+        location = URL(string: "simulated:server") ?? URL(fileURLWithPath: "/")
+        var contents = Contents(random: SeededGenerator(seed: seed))
+        contents.state.versions = contents.options.versions
+        contents.state.log = []
+        contents.nulls = entities.mapValues { entity in
+            let attributes = entity.attributesByName.mapValues { _ in ResourceValue.value(.null) }
+            return attributes.merging(entity.relationshipsByName.filter { !$1.isToMany }.mapValues { _ in .one(nil) }) { first, _ in first }
+        }
+        self.contents = LockedBox(contents)
+    }
+
+    /// How the server behaves from now on.
+    public var options: Options {
+        get { contents.withLock { $0.options } }
+        set {
+            contents.withLock { contents in
+                contents.options = newValue
+                contents.state.versions = newValue.versions
+                contents.state.changePage = max(1, newValue.changesPerAnswer)
+                contents.state.freeIDs = newValue.reusesIdentifiers ? contents.state.freeIDs ?? [:] : nil
+            }
+        }
+    }
+
+    /// Returns the server as a client sees it.
+    ///
+    /// - Parameter client: The name of the client, by which ``network`` knows it.
+    public func connection(_ client: String) -> SimulatedConnection { SimulatedConnection(self, client) }
+
+    // MARK: Contents
+
+    /// Adds a resource, or replaces its values, as a client without faults would.
+    public func put(_ entity: String, _ id: some ResourceIdentifier, _ values: [String: ResourceValue]) {
+        let id = id.resourceID
+        let nulls = contents.withLock { $0.nulls[entity] ?? [:] }
+        write { $0.put(entity, id, values.merging(nulls) { known, _ in known }) }
+    }
+
+    /// Changes values of a resource, as a client without faults would.
+    public func change(_ entity: String, _ id: some ResourceIdentifier, _ values: [String: ResourceValue]) {
+        let id = id.resourceID
+        write { $0.change(entity, id, values) }
+    }
+
+    /// Removes a resource, as a client without faults would.
+    public func remove(_ entity: String, _ id: some ResourceIdentifier) {
+        let id = id.resourceID
+        write { $0.remove(entity, id) }
+    }
+
+    /// Returns the values of a resource; nil where there is none.
+    public func values(_ entity: String, _ id: some ResourceIdentifier) -> [String: ResourceValue]? {
+        contents.withLock { $0.state.records[entity]?[id.resourceID]?.values }
+    }
+
+    /// Returns the identifiers of all resources of an entity, in the order of insertion.
+    public func ids(_ entity: String) -> [ResourceID] { contents.withLock { $0.state.order[entity] ?? [] } }
+
+    /// Lets all tokens of the change feed that were given expire.
+    public func expireChangeTokens() {
+        contents.withLock { contents in
+            contents.state.log?.append(.init(entity: "", id: 0))
+            contents.state.firstToken = contents.state.log?.count ?? 0
+        }
+    }
+
+    /// The changes that clients have made, in order. One that came again with its idempotency key was made once.
+    public var applied: [Applied] { contents.withLock { $0.applied } }
+
+    /// The number of the last change.
+    public var revision: Int64 { contents.withLock { $0.state.clock } }
+
+    private func write(_ body: (inout ScriptedBackend.State) -> Void) {
+        let time = clock.uptime
+        contents.withLock { contents in
+            contents.keepPast(time)
+            body(&contents.state)
+        }
+    }
+}
+
+extension SimulatedServer.Contents {
+    /// Keeps what the replica may still answer with, before something changes.
+    mutating func keepPast(_ time: Duration) {
+        guard options.replicaLag > .zero else { return }
+        past.append((time, state))
+        let lag = options.replicaLag
+        past.removeAll { $0.until + lag < time }
+    }
+
+    /// Returns what the replica has.
+    func replica(at time: Duration) -> ScriptedBackend.State {
+        let lag = options.replicaLag
+        return past.first { $0.until + lag > time }?.state ?? state
+    }
+}

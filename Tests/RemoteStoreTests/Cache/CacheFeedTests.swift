@@ -1,0 +1,74 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+/// What a cache hears of others.
+@Suite("Cache: change feed") struct CacheFeedTests {
+    private func feeding(_ pages: Int = .max) -> ScriptedBackend {
+        let backend = CachedShop.makeBackend(Shop.model())
+        backend.setChangeFeed(pages: pages)
+        return backend
+    }
+
+    @Test("What others have changed comes into the file and the contexts, also in the next run, from where the last one ended")
+    func changes() async throws {
+        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let backend = feeding(1)
+        let first = try CachedShop(at: url, .immutable, backend: backend)
+        #expect(try first.context.texts(fetchRequest("Album")).count == 5)
+        #expect(try await first.coordinator.mergeRemoteChanges(of: first.store).isWhole)
+        try first.coordinator.remove(first.store)
+        backend.change("Album", 1, ["title": "Help"])
+        backend.remove("Album", 2)
+        backend.put("Album", 9, ["title": "Think Tank", "year": .value(.int64(2003))])
+        let second = try CachedShop(at: url, .immutable, backend: backend)
+        second.context.automaticallyMergesChangesFromParent = true
+        let albums = try await second.context.perform { try second.context.fetch(fetchRequest("Album", by: ["year"])) }
+        backend.forgetRequests()
+        let changes = try await second.coordinator.mergeRemoteChanges(of: second.store, into: [second.context])
+        #expect(!changes.isWhole)
+        #expect(changes.insertedObjectIDs.count == 1)
+        #expect(changes.updatedObjectIDs == [albums[0].objectID])
+        #expect(changes.deletedObjectIDs == [albums[1].objectID])
+        await second.context.perform { #expect(albums[0].value(forKey: "title") as? String == "Help") }
+        #expect(
+            try second.context.texts(fetchRequest("Album", by: ["year"])) == ["Help", "Let It Be", "Parklife", "Blur", "Think Tank"])
+        #expect(backend.requests.isEmpty)
+    }
+
+    @Test("Where the backend does not know any more what has changed, what the cache holds is read anew")
+    func expired() async throws {
+        let backend = feeding()
+        let shop = try CachedShop(.immutable, backend: backend)
+        let late = fetchRequest("Album", "year > 1990", by: ["year"])
+        #expect(try shop.context.texts(late).count == 2)
+        _ = try await shop.coordinator.mergeRemoteChanges(of: shop.store)
+        backend.remove("Album", 3)
+        backend.change("Album", 4, ["title": "Blur!"])
+        backend.expireChangeTokens()
+        #expect(try await shop.coordinator.mergeRemoteChanges(of: shop.store).isWhole)
+        backend.forgetRequests()
+        #expect(try shop.context.texts(late) == ["Blur!"])
+        #expect(backend.requests.isEmpty)
+        backend.change("Album", 4, ["title": "Blur"])
+        #expect(try await !shop.coordinator.mergeRemoteChanges(of: shop.store).isWhole)
+        #expect(try shop.context.texts(late) == ["Blur"])
+    }
+
+    @Test("Changes that are followed come by themselves")
+    func following() async throws {
+        let backend = feeding()
+        let shop = try CachedShop(.immutable, backend: backend)
+        shop.context.automaticallyMergesChangesFromParent = true
+        let album = try await shop.context.perform { try #require(shop.context.fetch(fetchRequest("Album", "year == 1965")).first) }
+        shop.store.followChanges(every: .seconds(60))
+        await shop.clock.untilSleeping()
+        backend.change("Album", 1, ["title": "Help"])
+        shop.clock.advance(by: .seconds(60))
+        await shop.clock.untilSleeping()
+        await shop.context.perform { #expect(album.value(forKey: "title") as? String == "Help") }
+        try shop.coordinator.remove(shop.store)
+    }
+}

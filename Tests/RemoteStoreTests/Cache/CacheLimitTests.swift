@@ -1,0 +1,88 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+/// What a cache removes, and what it keeps.
+@Suite("Cache: limits") struct CacheLimitTests {
+    @Test("Beyond the limit what was not used for the longest goes first, never what a context has; it is asked for again")
+    func limits() throws {
+        let shop = try CachedShop(.immutable)
+        #expect(try shop.context.texts(fetchRequest("Album", "year < 1970", by: ["year"])).count == 2)
+        shop.clock.advance(by: .seconds(10))
+        let kept = try shop.context.performAndWait { try shop.context.fetch(fetchRequest("Album", "year == 1965")) }
+        #expect(try shop.context.texts(fetchRequest("Album", "year >= 1970", by: ["year"])).count == 3)
+        #expect(try shop.store.removeUnused() == 0)
+        let limited = try CachedShop(.immutable, backend: shop.backend) { $0.maximumObjects = 3 }
+        let held = try limited.context.performAndWait { try limited.context.fetch(fetchRequest("Album", "year == 1965")) }
+        limited.clock.advance(by: .seconds(10))
+        #expect(try limited.coordinator.context().texts(fetchRequest("Album", "year >= 1966")).count == 4)
+        _ = try limited.store.removeUnused()
+        let cached = fetchRequest("Album", by: ["year"])
+        cached.cachePolicy = .cacheOnly
+        let left = try limited.coordinator.context().texts(cached)
+        #expect(left.count == 3)
+        #expect(left.first == "Help!")
+        // Nothing is claimed that is not there.
+        limited.backend.forgetRequests()
+        #expect(try limited.coordinator.context().texts(fetchRequest("Album", by: ["year"])).count == 5)
+        #expect(!limited.backend.requests.isEmpty)
+        withExtendedLifetime((kept, held)) {}
+    }
+
+    @Test("An object that others refer to leaves its identity, and is read again as a fault")
+    func references() throws {
+        let shop = try CachedShop(.immutable) { $0.maximumAge = 100 }
+        #expect(try shop.context.texts(fetchRequest("Band"), "name").count == 2)
+        shop.clock.advance(by: .seconds(90))
+        let band = try #require(try shop.store.objectID(for: 1, entityName: "Band"))
+        #expect(try shop.context.texts(fetchRequest("Album")).count == 5)
+        shop.clock.advance(by: .seconds(20))
+        shop.context.performAndWait { shop.context.reset() }
+        _ = try shop.store.removeUnused()
+        try shop.context.performAndWait {
+            let album = try #require(shop.context.fetch(fetchRequest("Album", "year == 1965")).first)
+            let found = try #require(album.value(forKey: "band") as? NSManagedObject)
+            #expect(found.objectID == band)
+            #expect(found.value(forKey: "name") as? String == "The Beatles")
+        }
+    }
+
+    @Test("Users have files of their own, and a wiped cache has nothing")
+    func users() throws {
+        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let cached = fetchRequest("Album")
+        cached.cachePolicy = .cacheOnly
+        let anna = try CachedShop(at: url, .networkOnly) { $0.user = "anna@example.org" }
+        #expect(try anna.context.texts(fetchRequest("Album")).count == 5)
+        let bert = try CachedShop(at: url) { $0.user = "bert" }
+        #expect(try bert.context.texts(cached) == [])
+        #expect(try anna.context.texts(cached).count == 5)
+        try anna.store.wipe()
+        #expect(try anna.context.texts(cached) == [])
+        anna.goOffline()
+        #expect(throws: (any Error).self) { try anna.context.texts(fetchRequest("Album")) }
+    }
+
+    @Test("A cache of an earlier model keeps what both have")
+    func migration() throws {
+        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let first = try CachedShop(at: url, .networkOnly)
+        #expect(try first.context.texts(fetchRequest("Album")).count == 5)
+        try first.coordinator.remove(first.store)
+        let model = Shop.model()
+        let album = try #require(model.entitiesByName["Album"])
+        album.properties = album.properties + [NSAttributeDescription(name: "label", type: .string)]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let backend = ScriptedBackend(model, CachedShop.resources(model))
+        backend.put("Album", 1, ["title": "Help!", "year": .value(.int64(1965)), "label": "Parlophone"])
+        try coordinator.addCachedStore(backend, at: url, options: CachedStoreOptions(defaultPolicy: .immutable))
+        let context = coordinator.context()
+        #expect(try context.texts(fetchRequest("Album", "year < 1990", by: ["year"])) == ["Help!", "Revolver", "Let It Be"])
+        #expect(backend.requests.isEmpty)
+        // What the file does not know is asked for.
+        #expect(try context.texts(fetchRequest("Album", "label == 'Parlophone'")) == ["Help!"])
+        #expect(!backend.requests.isEmpty)
+    }
+}

@@ -1,0 +1,50 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("Stores that are closed while something is sent") struct ClosedStoreTests {
+    private func reopened(_ world: OutboxWorld) throws -> (store: CachedStore, coordinator: NSPersistentStoreCoordinator) {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        var options = CachedStoreOptions(clock: world.clock)
+        options.sendsAutomatically = false
+        return (try coordinator.addCachedStore(world.backend, at: world.place, options: options), coordinator)
+    }
+
+    private func until(_ condition: () throws -> Bool) async throws {
+        while try !condition() { await Task.yield() }
+    }
+
+    @Test(
+        "A store that is closed while a new object is sent takes the answer that comes: it is not unknown, and not sent twice",
+        arguments: [true, false])
+    func answered(opensEarly: Bool) async throws {
+        // Nothing tells such a backend that a change comes twice.
+        let world = try OutboxWorld(.init())
+        let id = try world.insert("Album", ["title": "Help!"])
+        world.backend.scriptSaves { _ in .hold }
+        async let sending: Void = world.store.sendPending()
+        await world.backend.untilHeld()
+        try world.coordinator.remove(world.store)
+        try await sending
+        var other = opensEarly ? try reopened(world) : nil
+        if let other {
+            // The one that was closed still has the right to send.
+            try await other.store.sendPending()
+            #expect(try other.store.pendingChanges().map(\.state) == [.sending])
+        }
+        world.backend.release()
+        let (store, coordinator) = try other ?? reopened(world)
+        other = nil
+        try await until { try store.pendingCount() == 0 }
+        #expect(world.backend.saves.count == 1)
+        #expect(world.backend.ids("Album").count == 1)
+        let same = try #require(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()))
+        #expect(try store.resourceID(for: same) == world.backend.ids("Album").first)
+        let request = fetchRequest("Album")
+        request.cachePolicy = .networkOnly
+        let context = coordinator.context()
+        #expect(try context.performAndWait { try context.fetch(request).map(\.objectID) } == [same])
+    }
+}

@@ -1,0 +1,279 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("Changes of others, and changes that are given up") struct OutboxConflictTests {
+    /// A world with one album that the backend has, and its ID.
+    private func world(
+        _ saving: Resource.Saving = .init(isIdempotent: true), _ versions: ScriptedBackend.Versions = .numbers,
+        _ conflicts: ConflictResolution = .setAside
+    ) throws -> (world: OutboxWorld, id: NSManagedObjectID) {
+        let world = try OutboxWorld(saving, versions: versions, conflicts: conflicts)
+        world.backend.put("Album", 1, ["title": "Help!", "year": 1965, "notes": "base"])
+        let id = try #require(try world.fetch("Album").first)
+        return (world, id)
+    }
+
+    private func versions(_ saving: Resource.Saving) -> [ScriptedBackend.Versions] {
+        saving.conflicts == .backend ? [.numbers, .tags] : [.none]
+    }
+
+    private static let savings: [Resource.Saving] = [
+        .init(isIdempotent: true), .init(), .init(conflicts: .byReading, isIdempotent: true),
+    ]
+
+    @Test("What only one side has changed is merged, whoever notices it", arguments: [0, 1, 2]) func merged(number: Int) async throws {
+        let saving = Self.savings[number]
+        for versions in versions(saving) {
+            let (world, id) = try world(saving, versions)
+            try world.update(id, ["year": 1966])
+            world.backend.change("Album", 1, ["notes": "theirs"])
+            try await world.store.sendPending()
+            #expect(world.backend.values("Album", 1) == ["title": "Help!", "year": 1966, "notes": "theirs"])
+            #expect(try world.text(id, "notes") == "theirs")
+            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        }
+    }
+
+    @Test("What both have changed is set aside: nothing is lost, and the application decides", arguments: [0, 1, 2])
+    func setAside(number: Int) async throws {
+        let saving = Self.savings[number]
+        for (versions, drops) in versions(saving).flatMap({ [($0, false), ($0, true)] }) {
+            let (world, id) = try world(saving, versions)
+            try world.update(id, ["year": 1966, "notes": "mine"])
+            world.backend.change("Album", 1, ["notes": "theirs"])
+            try await world.store.sendPending()
+            #expect(try world.store.syncState(of: id) == .conflicting)
+            #expect(try world.text(id, "notes") == "mine")
+            #expect(world.backend.values("Album", 1)?["notes"] == "theirs")
+            try world.restart()
+            let same = try world.same(id)
+            if drops { try world.store.drop(same) } else { try world.store.retry(same) }
+            try await world.store.sendPending()
+            #expect(try world.text(same, "notes") == (drops ? "theirs" : "mine"))
+            #expect(world.backend.values("Album", 1)?["year"] == (drops ? 1965 : 1966))
+            #expect(world.backend.values("Album", 1)?["notes"] == (drops ? "theirs" : "mine"))
+            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        }
+    }
+
+    @Test("A refresh under a pending edit replaces only what is confirmed, and the edit is not sent over what others have changed")
+    func refreshed() async throws {
+        let (world, id) = try world()
+        try world.update(id, ["notes": "mine"])
+        world.backend.change("Album", 1, ["year": 1, "title": "theirs"])
+        try world.fetch("Album")
+        #expect(try world.text(id, "notes") == "mine")
+        #expect(try world.text(id) == "theirs")
+        world.backend.change("Album", 1, ["notes": "theirs"])
+        try world.fetch("Album")
+        #expect(try world.text(id, "notes") == "mine")
+        #expect(try world.store.syncState(of: id) == .conflicting)
+        try await world.store.sendPending()
+        #expect(world.backend.saves.isEmpty)
+    }
+
+    @Test("Rules of conflicts: mine, theirs, all back, and the application's own with base, mine and theirs") func rules() async throws {
+        let own = ConflictResolution.resolver { conflict in
+            guard conflict.base["notes"] == "base", conflict.mine?["notes"] == "mine", conflict.theirs?["notes"] == "theirs",
+                conflict.contested == ["notes"]
+            else { return .setAside }
+            return .merged(["notes": "both"])
+        }
+        let expected: [(ConflictResolution, notes: String, year: Int64)] = [
+            (.preferMine, "mine", 1966), (.preferTheirs, "theirs", 1966), (.overwrite, "mine", 1966), (.rollback, "theirs", 1965),
+            (.init(.mergeByPropertyObjectTrump), "mine", 1966), (.init(.mergeByPropertyStoreTrump), "theirs", 1966), (own, "both", 1966),
+        ]
+        for (rule, notes, year) in expected {
+            let (world, id) = try world(.init(isIdempotent: true), .numbers, rule)
+            try world.update(id, ["year": 1966, "notes": "mine"])
+            world.backend.change("Album", 1, ["notes": "theirs"])
+            try await world.store.sendPending()
+            try await world.store.sendPending()
+            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+            #expect(world.backend.values("Album", 1)?["notes"] == .init(notes))
+            #expect(world.backend.values("Album", 1)?["year"] == .init(year))
+            #expect(try world.text(id, "notes") == notes)
+        }
+    }
+
+    @Test("An edit of what others have deleted, and a deletion of what others have edited, follow the rule") func deletions() async throws {
+        for rule in [ConflictResolution.setAside, .preferMine, .preferTheirs] {
+            let (world, id) = try world(.init(isIdempotent: true), .numbers, rule)
+            try world.update(id, ["notes": "mine"])
+            world.backend.remove("Album", 1)
+            try await world.store.sendPending()
+            switch rule {
+            case .preferMine:
+                #expect(try world.only()["notes"] == "mine")
+                #expect(try world.text(id, "notes") == "mine")
+            case .preferTheirs:
+                #expect(world.backend.ids("Album").isEmpty)
+                #expect(!world.isShown(id))
+            default:
+                #expect(try world.store.syncState(of: id) == .conflicting)
+                #expect(try world.text(id, "notes") == "mine")
+                try world.store.drop(id)
+                #expect(!world.isShown(id))
+            }
+            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+
+            let (other, gone) = try self.world(.init(isIdempotent: true), .numbers, rule)
+            try other.delete(gone)
+            other.backend.change("Album", 1, ["notes": "theirs"])
+            try await other.store.sendPending()
+            switch rule {
+            case .preferMine: #expect(other.backend.ids("Album").isEmpty)
+            case .preferTheirs: #expect(try other.text(gone, "notes") == "theirs")
+            default:
+                #expect(try other.store.pendingChanges().map(\.state) == [.conflicting])
+                try other.store.drop(gone)
+                #expect(try other.text(gone, "notes") == "theirs")
+            }
+            #expect(try other.store.pendingCount() == 0, "\(other.pending)")
+        }
+    }
+
+    @Test("Lists that both have changed are merged: what one side has added or removed is added or removed") func mergedLists() async throws
+    {
+        let world = try OutboxWorld()
+        for number in 1...4 { world.backend.put("Tag", number, ["label": .init("\(number)")]) }
+        world.backend.put("Album", 1, ["title": "Help!", "tags": .many([1, 2])])
+        let tags = try world.fetch("Tag").sorted { $0.uriRepresentation().path < $1.uriRepresentation().path }
+        let album = try #require(try world.fetch("Album").first)
+        let byID = try Dictionary(uniqueKeysWithValues: tags.map { (try #require(try world.store.resourceID(for: $0)), $0) })
+        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [byID[1]!, byID[2]!])
+        // Here 3 comes and 1 goes, there 4 comes and 2 goes.
+        try world.update(album, ["tags": Set([byID[2]!, byID[3]!])])
+        world.backend.change("Album", 1, ["tags": .many([1, 4])])
+        try await world.store.sendPending()
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        guard case .many(let members)? = world.backend.values("Album", 1)?["tags"] else { return #expect(Bool(false)) }
+        #expect(Set(members.map(\.id)) == [3, 4])
+        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [byID[3]!, byID[4]!])
+    }
+
+    // MARK: Giving up
+
+    @Test("Giving up a deletion shows the object again, with the relationships that it cut and the objects that went with it")
+    func droppedDeletion() async throws {
+        let world = try OutboxWorld()
+        let band = try world.insert("Band", ["name": "Beatles"])
+        let album = try world.insert("Album", ["title": "Help!", "band": band])
+        let track = try world.insert("Track", ["title": "Yesterday", "album": album])
+        let tag = try world.insert("Tag", ["label": "a"])
+        try world.update(album, ["tags": Set([tag])])
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        world.backend.scriptOutcomes { $0.kind == .delete ? .refused(ServiceFailure("no")) : nil }
+        // Tracks go with their album.
+        try world.delete(album)
+        #expect(!world.isShown(album))
+        #expect(!world.isShown(track))
+        try await world.store.sendPending()
+        #expect(!world.isShown(album))
+        let dropped = try world.store.drop(album)
+        #expect(Set(dropped) == [album, track])
+        #expect(try world.text(album) == "Help!")
+        #expect(try world.shown(album, "band") as? NSManagedObjectID == band)
+        #expect(try world.shown(track, "album") as? NSManagedObjectID == album)
+        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [tag])
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        #expect(world.backend.ids("Album").count == 1)
+    }
+
+    @Test("Giving up a deletion joins again what referred to the object") func rejoined() async throws {
+        let world = try OutboxWorld()
+        let band = try world.insert("Band", ["name": "Beatles"])
+        let album = try world.insert("Album", ["title": "Help!", "band": band])
+        try await world.store.sendPending()
+        try world.delete(band)
+        #expect(try world.shown(album, "band") == nil)
+        try world.store.drop(band)
+        #expect(try world.shown(album, "band") as? NSManagedObjectID == band)
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+    }
+
+    @Test("Giving up an edit shows what is confirmed, of attributes, references and lists") func droppedEdit() async throws {
+        let world = try OutboxWorld()
+        let bands = try ["Beatles", "Byrds"].map { try world.insert("Band", ["name": $0]) }
+        let tags = try ["a", "b"].map { try world.insert("Tag", ["label": $0]) }
+        let album = try world.insert("Album", ["title": "Help!", "band": bands[0], "tags": Set([tags[0]])])
+        try await world.store.sendPending()
+        try world.update(album, ["title": "?", "band": bands[1], "tags": Set([tags[1]])])
+        try world.store.drop(album)
+        #expect(try world.text(album) == "Help!")
+        #expect(try world.shown(album, "band") as? NSManagedObjectID == bands[0])
+        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [tags[0]])
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+    }
+
+    // MARK: Identity
+
+    @Test("A deletion followed by a new object with the same identifier is a replacement, also while the deletion is under way")
+    func replacement() async throws {
+        for isUnderWay in [false, true] {
+            let world = try OutboxWorld(.init(identity: .attribute("title"), isIdempotent: true))
+            let first = try world.insert("Album", ["title": "Help!", "year": 1965, "notes": "old"])
+            try await world.store.sendPending()
+            try world.delete(first)
+            if isUnderWay {
+                world.backend.scriptSaves { _ in .hold }
+                async let sending: Void = world.store.sendPending()
+                await world.backend.untilHeld()
+                world.backend.scriptSaves { _ in .answer }
+                let second = try world.insert("Album", ["title": "Help!", "year": 1966])
+                #expect(try world.text(second, "notes") == nil)
+                world.backend.release()
+                try await sending
+            } else {
+                try world.insert("Album", ["title": "Help!", "year": 1966])
+            }
+            try await world.store.sendPending()
+            #expect(try world.only() == ["title": "Help!", "year": 1966])
+            #expect(world.backend.saves.joined().map(\.kind) == [.insert, .delete, .insert])
+            #expect(try world.fetch("Album").count == 1)
+            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        }
+    }
+
+    @Test("A new object that a fetch finds before the answer to it has come is one object, with everything that refers to it")
+    func echo() async throws {
+        let world = try OutboxWorld()
+        let album = try world.insert("Album", ["title": "Help!"])
+        let track = try world.insert("Track", ["title": "Yesterday", "album": album])
+        world.backend.scriptSaves { $0[0].entity == "Album" ? .loseAnswer(OutboxWorld.lost) : .answer }
+        try await world.store.sendPending()
+        world.goOnline()
+        // It may be there under the backend's identifier too, until the answer says whose it is.
+        #expect(try world.fetch("Album").contains(album))
+        try await world.store.sendPending()
+        #expect(try world.fetch("Album") == [album])
+        #expect(try world.shown(track, "album") as? NSManagedObjectID == album)
+        #expect(try world.only("Track")["album"] == .one(.init(world.backend.ids("Album")[0])))
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+    }
+
+    @Test("A fetch that finds a new object while it is being sent waits for its identifier, and shows it once") func echoOnline()
+        async throws
+    {
+        let world = try OutboxWorld()
+        let album = try world.insert("Album", ["title": "Help!"])
+        world.backend.put("Album", 1, ["title": "Other"])
+        world.backend.scriptSaves { _ in .hold }
+        async let sending: Void = world.store.sendPending()
+        await world.backend.untilHeld()
+        async let found = Task.detached { try world.fetch("Album") }.value
+        while world.backend.requests.isEmpty { await Task.yield() }
+        world.backend.release()
+        try await sending
+        let ids = try await found
+        #expect(ids.count == 2)
+        #expect(ids.contains(album))
+        #expect(try world.fetch("Album").count == 2)
+    }
+}

@@ -1,0 +1,147 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("A cache with pending changes against a plain model") struct OutboxRandomTests {
+    /// What the application has done to an album; only others change its notes.
+    private struct Expected: Equatable {
+        var id: NSManagedObjectID
+        var year: Int64
+        var band: String?
+    }
+
+    /// What an album shows.
+    private struct Shown: Equatable {
+        var year: Int64
+        var band: String?
+    }
+
+    private func shown(_ world: OutboxWorld) throws -> [String: Shown] {
+        let context = world.coordinator.context()
+        let request = fetchRequest("Album")
+        request.cachePolicy = .cacheOnly
+        return try context.performAndWait {
+            Dictionary(
+                try context.fetch(request).map { album in
+                    let band = album.value(forKey: "band") as? NSManagedObject
+                    return (
+                        album.value(forKey: "title") as? String ?? "?",
+                        Shown(year: album.value(forKey: "year") as? Int64 ?? -1, band: band?.value(forKey: "name") as? String)
+                    )
+                }, uniquingKeysWith: { first, _ in Shown(year: -first.year, band: "doubled") })
+        }
+    }
+
+    private func server(_ world: OutboxWorld) -> [String: Shown] {
+        let bands = Dictionary(
+            uniqueKeysWithValues: world.backend.ids("Band").map { ($0, world.backend.values("Band", $0)?["name"]?.string) })
+        return Dictionary(
+            world.backend.ids("Album").map { id in
+                let values = world.backend.values("Album", id) ?? [:]
+                return (
+                    values["title"]?.string ?? "?",
+                    Shown(year: values["year"]?.int64 ?? -1, band: values["band"]?.id.flatMap { bands[$0] ?? nil })
+                )
+            }, uniquingKeysWith: { first, _ in Shown(year: -first.year, band: "doubled") })
+    }
+
+    @Test(
+        "Through edits, lost answers, restarts and changes of others, what is shown is what was done here over what is confirmed, and in the end the backend has it, once"
+    ) func random() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededNumbers(seed)
+        let savings: [Resource.Saving] = [
+            .init(isIdempotent: true), .init(maximumChanges: 4, isIdempotent: true), .init(identity: .attribute("title")),
+            .init(identity: .newUUID, conflicts: .byReading), .init(identity: .newUUID, conflicts: .none),
+        ]
+        let end = ContinuousClock.now + .seconds(8)
+        var runs = 0
+        while ContinuousClock.now < end {
+            runs += 1
+            let number = Int.random(in: 0..<savings.count, using: &random)
+            let versions: ScriptedBackend.Versions =
+                savings[number].conflicts == .backend ? (Bool.random(using: &random) ? .numbers : .tags) : .none
+            let world = try OutboxWorld(savings[number], versions: versions)
+            var albums: [String: Expected] = [:]
+            var bands: [String: NSManagedObjectID] = [:]
+            var next: Int64 = 0
+            var log: [String] = []
+            func comment() -> Comment { "seed \(seed), run \(runs), saving \(number) \(versions): \(log.joined(separator: "; "))" }
+            func check(_ step: Int) throws {
+                let expected = albums.mapValues { Shown(year: $0.year, band: $0.band) }
+                let found = try shown(world).filter { albums[$0.key] != nil || world.backend.ids("Album").isEmpty }
+                #expect(found == expected, comment())
+            }
+            for step in 0..<14 {
+                switch Int.random(in: 0...9, using: &random) {
+                case 0, 1:
+                    next += 1
+                    let title = "t\(next)"
+                    let band = bands.keys.sorted().randomElement(using: &random).flatMap { Bool.random(using: &random) ? $0 : nil }
+                    var values: [String: Any] = ["title": title, "year": next]
+                    if let band { values["band"] = bands[band] }
+                    albums[title] = Expected(id: try world.insert("Album", values), year: next, band: band)
+                    log.append("insert \(title)")
+                case 2, 3:
+                    guard let title = albums.keys.sorted().randomElement(using: &random), let known = albums[title] else { continue }
+                    next += 1
+                    try world.update(known.id, ["year": next])
+                    albums[title]?.year = next
+                    log.append("edit \(title) \(next)")
+                case 4:
+                    guard let title = albums.keys.sorted().randomElement(using: &random), let known = albums[title] else { continue }
+                    let band = bands.keys.sorted().randomElement(using: &random)
+                    try world.update(known.id, ["band": band.flatMap { bands[$0] }])
+                    albums[title]?.band = band
+                    log.append("band \(title) \(band ?? "nil")")
+                case 5:
+                    guard let title = albums.keys.sorted().randomElement(using: &random), let known = albums[title] else { continue }
+                    if Bool.random(using: &random) { continue }
+                    try world.delete(known.id)
+                    albums[title] = nil
+                    log.append("delete \(title)")
+                case 6:
+                    next += 1
+                    bands["b\(next)"] = try world.insert("Band", ["name": "b\(next)"])
+                    log.append("insert b\(next)")
+                case 7:
+                    guard let id = world.backend.ids("Album").randomElement(using: &random) else { continue }
+                    next += 1
+                    world.backend.change("Album", id, ["notes": .init("n\(next)")])
+                    log.append("others \(id)")
+                case 8:
+                    try world.restart()
+                    for (title, known) in albums { albums[title]?.id = try world.same(known.id) }
+                    for (name, id) in bands { bands[name] = try world.same(id) }
+                    log.append("restart")
+                default:
+                    let behaviours: [(String, ScriptedBackend.Behaviour)] = [
+                        ("answer", .answer), ("answer", .answer), ("lost", .loseAnswer(OutboxWorld.lost)),
+                        ("never", .loseRequest(OutboxWorld.lost)), ("offline", .fail(OutboxWorld.offline)), ("half", .half),
+                    ]
+                    let (name, behaviour) = behaviours.randomElement(using: &random)!
+                    world.backend.scriptSaves { _ in behaviour }
+                    try await world.store.sendPending()
+                    world.goOnline()
+                    log.append("send: \(name)")
+                    // A read while the fate of a new object is not known shows it twice, until the answer says whose it is.
+                    if name == "answer" {
+                        try world.fetch("Album")
+                        log.append("fetch")
+                    }
+                }
+                try check(step)
+            }
+            world.goOnline()
+            for _ in 0..<4 { try await world.store.sendPending() }
+            #expect(try world.store.pendingCount() == 0, "\(world.pending) \(comment())")
+            let expected = albums.mapValues { Shown(year: $0.year, band: $0.band) }
+            #expect(server(world) == expected, comment())
+            try world.fetch("Album")
+            #expect(try shown(world) == expected, comment())
+        }
+        #expect(runs > 0)
+    }
+}

@@ -1,0 +1,227 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("The sender of pending changes") struct OutboxSenderTests {
+    /// Suspends until something holds.
+    private func until(_ condition: () throws -> Bool) async throws {
+        while try !condition() { await Task.yield() }
+    }
+
+    @Test("Saves online are sent at once, by themselves") func automatic() async throws {
+        let world = try OutboxWorld(isAutomatic: true)
+        let id = try world.insert("Album", ["title": "Help!"])
+        try await until { try world.store.pendingCount() == 0 }
+        #expect(try world.only()["title"] == "Help!")
+        #expect(try world.store.syncState(of: id) == .fresh)
+    }
+
+    @Test("What could not be sent is sent after a wait that grows, and at once when the connection is back") func waits() async throws {
+        let world = try OutboxWorld(isAutomatic: true)
+        world.goOffline()
+        try world.insert("Album", ["title": "Help!"])
+        try await until { world.backend.saves.count == 1 }
+        try await until { try !world.store.status().isOnline }
+        await world.clock.untilSleeping()
+        world.clock.advance(by: .seconds(1))
+        try await until { world.backend.saves.count == 2 }
+        await world.clock.untilSleeping()
+        // Not yet.
+        world.clock.advance(by: .milliseconds(900))
+        #expect(world.backend.saves.count == 2)
+        world.goOnline()
+        world.store.connectionDidReturn()
+        try await until { try world.store.pendingCount() == 0 }
+        #expect(try world.store.status() == CachedStoreStatus())
+    }
+
+    @Test("A backend that is busy is asked again when it has said, and not before") func retryAfter() async throws {
+        struct Busy: PassingError {
+            let mayPass = true
+            let retryAfter: Duration? = .seconds(60)
+        }
+        let world = try OutboxWorld(isAutomatic: true)
+        world.backend.scriptOutcomes { _ in .refused(Busy()) }
+        try world.insert("Album", ["title": "Help!"])
+        try await until { world.backend.saves.count == 1 }
+        await world.clock.untilSleeping()
+        world.clock.advance(by: .seconds(59))
+        world.backend.scriptOutcomes { _ in nil }
+        #expect(world.backend.saves.count == 1)
+        world.clock.advance(by: .seconds(2))
+        try await until { try world.store.pendingCount() == 0 }
+        #expect(world.backend.saves.count == 2)
+    }
+
+    @Test("A save that waits for the backend gets the outcome of each object") func acknowledged() async throws {
+        let world = try OutboxWorld(isAutomatic: true)
+        world.backend.put("Album", 1, ["title": "Base", "year": 1])
+        let known = try #require(try world.fetch("Album").first)
+        world.backend.change("Album", 1, ["notes": "theirs"])
+        world.backend.scriptOutcomes { $0.values["year"] == 9 ? .refused(ServiceFailure("no")) : nil }
+        let (context, clock) = (try #require(world.context), world.clock)
+        let objects = await context.perform {
+            let good = NSEntityDescription.insertNewObject(forEntityName: "Album", into: context)
+            good.setValue("good", forKey: "title")
+            let bad = NSEntityDescription.insertNewObject(forEntityName: "Album", into: context)
+            bad.setValue(9, forKey: "year")
+            context.object(with: known).setValue(2, forKey: "year")
+            return QueueValue([good, bad])
+        }
+        _ = clock
+        let outcomes = try await context.save(until: .acknowledged)
+        let ids = await context.perform { objects.value.map(\.objectID) }
+        func name(_ id: NSManagedObjectID) -> String {
+            switch outcomes[id] {
+            case .accepted?: "accepted"
+            case .merged?: "merged"
+            case .rejected?: "rejected"
+            case .unknown?: "unknown"
+            case nil: "none"
+            }
+        }
+        #expect(ids.map(name) == ["accepted", "rejected"])
+        #expect(name(known) == "merged")
+        #expect(outcomes.count == 3)
+    }
+
+    @Test("Whoever waits for the backend may stop waiting; the change stays") func cancelled() async throws {
+        let world = try OutboxWorld(isAutomatic: true)
+        world.goOffline()
+        let context = try #require(world.context)
+        await context.perform { NSEntityDescription.insertNewObject(forEntityName: "Album", into: context).setValue("a", forKey: "title") }
+        let task = Task { _ = try await context.save(until: .acknowledged) }
+        try await until { try world.store.pendingCount() == 1 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try world.store.pendingCount() == 1)
+    }
+
+    @Test("Of two programs with one file one sends, and each change is sent once") func lease() async throws {
+        let world = try OutboxWorld()
+        try world.insert("Album", ["title": "Help!"])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        var options = CachedStoreOptions(clock: world.clock)
+        options.sendsAutomatically = false
+        let other = try coordinator.addCachedStore(world.backend, at: world.place, options: options)
+        world.backend.scriptSaves { _ in .hold }
+        async let sending: Void = world.store.sendPending()
+        await world.backend.untilHeld()
+        try await other.sendPending()
+        #expect(world.backend.saves.count == 1)
+        world.backend.release()
+        try await sending
+        try await other.sendPending()
+        #expect(world.backend.saves.count == 1)
+        #expect(world.backend.ids("Album").count == 1)
+        try coordinator.remove(other)
+    }
+
+    @Test("Independent changes are under way side by side, those of one object one after the other") func sideBySide() async throws {
+        let world = try OutboxWorld()
+        let ids = try (0..<3).map { try world.insert("Album", ["title": "\($0)"]) }
+        world.backend.scriptSaves { _ in .hold }
+        async let sending: Void = world.store.sendPending()
+        await world.backend.untilHeld(3)
+        try world.update(ids[0], ["title": "edited"])
+        #expect(try world.store.syncState(of: ids[0]) == .sending)
+        #expect(throws: (any Error).self) { try world.store.drop(ids[0]) }
+        world.backend.scriptSaves { _ in .answer }
+        world.backend.release()
+        try await sending
+        #expect(world.backend.saves.joined().map(\.kind) == [.insert, .insert, .insert, .update])
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+    }
+
+    @Test("The states of a store are told to those who watch") func statuses() async throws {
+        let world = try OutboxWorld()
+        var states = world.store.statuses.makeAsyncIterator()
+        #expect(await states.next() == CachedStoreStatus())
+        try world.insert("Album", ["title": "Help!"])
+        #expect(await states.next()?.pendingCount == 1)
+        try await world.store.sendPending()
+        while let state = await states.next() { if state.pendingCount == 0 { break } }
+    }
+
+    @Test("Objects are fetched and sorted by their state and their age") func stateQueries() async throws {
+        let world = try OutboxWorld()
+        world.backend.scriptOutcomes { $0.values["year"] == 9 ? .refused(ServiceFailure("no")) : nil }
+        let good = try world.insert("Album", ["title": "good"])
+        let bad = try world.insert("Album", ["title": "bad", "year": 9])
+        try await world.store.sendPending()
+        world.clock.advance(by: .seconds(100))
+        let new = try world.insert("Album", ["title": "new"])
+        func fetch(_ format: String, by keys: [String] = ["title"]) throws -> [NSManagedObjectID] {
+            try world.context.performAndWait { try world.context.fetch(fetchRequest("Album", format, by: keys)).map(\.objectID) }
+        }
+        #expect(try fetch("syncState == 'failed'") == [bad])
+        #expect(try fetch("syncState == 'pending' AND title != 'x'") == [new])
+        #expect(try fetch("syncState IN {'fresh', 'failed'}") == [bad, good])
+        #expect(try fetch("syncState != 'failed'") == [good, new])
+        #expect(try fetch("age > 60") == [good])
+        #expect(try fetch("age < 60") == [])
+        #expect(try fetch("TRUEPREDICATE", by: ["-syncState"]) == [bad, new, good])
+        #expect(failure { _ = try fetch("syncState CONTAINS 'f'") }?.code == NSPersistentStoreUnsupportedRequestTypeError)
+    }
+
+    @Test("Signing out with pending changes is refused, unless it is said what becomes of them") func signOut() async throws {
+        let world = try OutboxWorld()
+        world.goOffline()
+        let id = try world.insert("Album", ["title": "Help!"])
+        await #expect(throws: (any Error).self) { try await world.store.signOut() }
+        await #expect(throws: (any Error).self) { try await world.store.signOut(pending: .send) }
+        #expect(world.isShown(id))
+        world.goOnline()
+        try await world.store.signOut(pending: .send)
+        #expect(world.backend.ids("Album").count == 1)
+        #expect(try world.store.pendingCount() == 0)
+
+        let other = try OutboxWorld()
+        try other.insert("Album", ["title": "Help!"])
+        try await other.store.signOut(pending: .keep)
+        try other.restart()
+        #expect(try other.store.pendingCount() == 1)
+        try await other.store.signOut(pending: .discard)
+        try other.restart()
+        #expect(try other.store.pendingCount() == 0)
+        #expect(other.backend.saves.isEmpty)
+    }
+
+    @Test("What waits for another attempt is sent by itself, though something else waits for what is set aside") func waitsBesideSetAside()
+        async throws
+    {
+        struct Busy: PassingError {
+            let mayPass = true
+            let retryAfter: Duration? = .seconds(60)
+        }
+        let world = try OutboxWorld(isAutomatic: true)
+        world.backend.scriptOutcomes { change in
+            change.entity == "Band" ? .refused(ServiceFailure()) : change.entity == "Tag" ? .refused(Busy()) : nil
+        }
+        let band = try world.insert("Band", ["name": "?"])
+        try world.insert("Album", ["title": "Help!", "band": band])
+        try world.insert("Tag", ["label": "a"])
+        try await until { world.backend.saves.joined().contains { $0.entity == "Tag" } }
+        try await until { try world.store.syncState(of: band) == .failed }
+        world.backend.scriptOutcomes { _ in nil }
+        await world.clock.untilSleeping()
+        world.clock.advance(by: .seconds(61))
+        try await until { world.backend.ids("Tag").count == 1 }
+        #expect(world.backend.ids("Album").isEmpty)
+    }
+
+    @Test("A save whose change is given up while it waits for the backend is told so") func droppedWhileWaiting() async throws {
+        let world = try OutboxWorld(isAutomatic: true)
+        world.goOffline()
+        let context = try #require(world.context)
+        await context.perform { NSEntityDescription.insertNewObject(forEntityName: "Album", into: context).setValue("a", forKey: "title") }
+        let task = Task { try await context.save(until: .acknowledged) }
+        try await until { try world.store.pendingCount() == 1 && !world.store.status().isOnline && !world.store.status().isSending }
+        let id = try #require(try world.store.pendingChanges().first?.objectID)
+        try world.store.drop(id)
+        let outcomes = try await task.value
+        guard case .rejected? = outcomes[id] else { return #expect(Bool(false), "\(outcomes)") }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+@_spi(Stores) import ObjectGraph
+import Predicates
+import Testing
+
+@testable import RemoteStore
+
+/// Random values of everything that pending records contain.
+struct RandomRecords {
+    var random: SeededNumbers
+
+    mutating func text() -> String {
+        let pieces = ["", "a", "e\u{301}", "é", "\u{0}", "日本", "😀", "'; DROP", "\n", String(repeating: "x", count: 300)]
+        return (0..<Int.random(in: 0...3, using: &random)).map { _ in pieces.randomElement(using: &random)! }.joined()
+    }
+
+    mutating func uuid() -> UUID {
+        UUID(uuid: withUnsafeBytes(of: (random.next(), random.next())) { $0.loadUnaligned(as: uuid_t.self) })
+    }
+
+    mutating func id(_ depth: Int = 0) -> ResourceID {
+        switch Int.random(in: 0...(depth < 3 ? 3 : 2), using: &random) {
+        case 0: .integer(.random(in: .min ... .max, using: &random))
+        case 1: .string(text())
+        case 2: .uuid(uuid())
+        default: .composite((0..<Int.random(in: 0...3, using: &random)).map { _ in id(depth + 1) })
+        }
+    }
+
+    mutating func value(_ depth: Int = 0) -> PropertyValue {
+        switch Int.random(in: 0...(depth < 3 ? 11 : 9), using: &random) {
+        case 0: .null
+        case 1: .bool(.random(using: &random))
+        case 2: .int64(.random(in: .min ... .max, using: &random))
+        case 3:
+            .double(
+                [0, -0.0, .infinity, .leastNonzeroMagnitude, 1.1, .random(in: -1e300...1e300, using: &random)].randomElement(
+                    using: &random)!)
+        case 4:
+            .decimal(Decimal(string: ["0", "-12.50", "1e90", "0.000000000001", "99999999999999999999"].randomElement(using: &random)!)!)
+        case 5: .string(text())
+        case 6: .date(Date(timeIntervalSinceReferenceDate: .random(in: -1e10...1e10, using: &random)))
+        case 7: .data(Data((0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }))
+        case 8: .uuid(uuid())
+        case 9: .url(URL(string: "https://example.com/\(Int.random(in: 0...9, using: &random))?q=a%20b#c")!)
+        case 10: .array((0..<Int.random(in: 0...3, using: &random)).map { _ in value(depth + 1) })
+        default: .set(Set((0..<Int.random(in: 0...3, using: &random)).map { _ in value(depth + 1) }))
+        }
+    }
+
+    mutating func reference() -> ResourceReference { ResourceReference(id(), entity: Bool.random(using: &random) ? text() : nil) }
+    mutating func references() -> [ResourceReference] { (0..<Int.random(in: 0...3, using: &random)).map { _ in reference() } }
+
+    mutating func resourceValue() -> ResourceValue {
+        switch Int.random(in: 0...3, using: &random) {
+        case 0: .one(nil)
+        case 1: .one(reference())
+        case 2: .many(references())
+        default: .value(value())
+        }
+    }
+
+    mutating func values() -> [String: ResourceValue] {
+        var values: [String: ResourceValue] = [:]
+        for _ in 0..<Int.random(in: 0...4, using: &random) { values[text()] = resourceValue() }
+        return values
+    }
+
+    mutating func lists() -> [String: BackendChange.ListChange] {
+        var lists: [String: BackendChange.ListChange] = [:]
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            lists[text()] = .init(added: references(), removed: references(), members: Bool.random(using: &random) ? references() : nil)
+        }
+        return lists
+    }
+
+    mutating func version() -> ResourceVersion? {
+        [nil, .number(.random(in: .min ... .max, using: &random)), .tag(text())].randomElement(using: &random)!
+    }
+
+    mutating func change() -> BackendChange {
+        BackendChange(
+            [.insert, .update, .delete].randomElement(using: &random)!, text(), id: Bool.random(using: &random) ? id() : nil, values(),
+            changedProperties: [text(), text()], lists: lists(), version: version(), key: .init(.random(in: 0...1_000_000, using: &random)),
+            idempotencyKey: uuid())
+    }
+
+    mutating func record() -> PendingRecord {
+        var record = PendingRecord(
+            entity: text(), key: LocalKey(root: text(), key: .random(in: 1...1_000, using: &random)), sequence: 3,
+            isConfirmed: .random(using: &random))
+        record.save = .random(in: .min ... .max, using: &random)
+        record.resource = Bool.random(using: &random) ? id() : nil
+        record.isShown = .random(using: &random)
+        (record.confirmed, record.lists, record.version) = (values(), lists(), version())
+        if Bool.random(using: &random) { record.sent = .init(change: change(), values: values(), lists: lists()) }
+        if Bool.random(using: &random) { record.theirs = .init(values: Bool.random(using: &random) ? values() : nil, version: version()) }
+        record.state = PendingRecord.State(rawValue: .random(in: 0...4, using: &random))!
+        (record.mayRepeat, record.isMerged) = (.random(using: &random), .random(using: &random))
+        record.isRepeated = .random(using: &random)
+        (record.attempts, record.nextAttempt) = (.random(in: 0...99, using: &random), .random(in: 0...1e9, using: &random))
+        if Bool.random(using: &random) {
+            record.failure = .init(domain: text(), code: .random(in: -9...9, using: &random), message: text())
+        }
+        return record
+    }
+}
+
+@Suite("Pending changes as bytes") struct RecordCoderTests {
+    @Test("A pending change that was read is the one that was written, to the last bit") func exact() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = RandomRecords(random: SeededNumbers(seed))
+        for _ in 0..<2_000 {
+            let record = random.record()
+            let data = try record.encoded()
+            let read = try PendingRecord(record.key, sequence: record.sequence, state: record.state, data)
+            #expect(read == record, "seed \(seed)")
+            // The form of a text counts too, which comparisons of strings ignore.
+            #expect(try read.encoded().count == data.count, "seed \(seed)")
+        }
+    }
+
+    @Test("Bytes that were cut, altered or lengthened are an error, never another change") func damaged() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = RandomRecords(random: SeededNumbers(seed))
+        for _ in 0..<300 {
+            let record = random.record()
+            let data = try record.encoded()
+            func open(_ data: Data) throws { _ = try PendingRecord(record.key, sequence: 1, state: .waiting, data) }
+            #expect(throws: (any Error).self, "seed \(seed)") {
+                try open(Data(data.prefix(.random(in: 0..<data.count, using: &random.random))))
+            }
+            #expect(throws: (any Error).self, "seed \(seed)") { try open(data + [0]) }
+            var altered = data
+            let place = Int.random(in: 0..<data.count, using: &random.random)
+            altered[place] ^= 1 << UInt8.random(in: 0...7, using: &random.random)
+            #expect(throws: (any Error).self, "seed \(seed)") { try open(altered) }
+        }
+    }
+
+    @Test("Bytes with a valid checksum that were written by somebody else are read without a stop") func foreign() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = RandomRecords(random: SeededNumbers(seed))
+        for _ in 0..<3_000 {
+            var content = [UInt8](try random.record().encoded().dropLast(8))
+            for _ in 0..<Int.random(in: 1...4, using: &random.random) {
+                content[Int.random(in: 1..<content.count, using: &random.random)] = .random(in: 0...255, using: &random.random)
+            }
+            let sealed = content.withUnsafeBytes { bytes in Data(bytes) + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) }
+            }
+            _ = try? PendingRecord(LocalKey(root: "A", key: 1), sequence: 1, state: .waiting, sealed)
+        }
+    }
+
+    @Test("A form of a later version is an error that says so") func laterForm() {
+        let data = Data([9, 1, 2, 3])
+        let sealed = data.withUnsafeBytes { bytes in data + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) } }
+        let error = failure { _ = try PendingRecord(LocalKey(root: "A", key: 1), sequence: 1, state: .waiting, sealed) }
+        #expect(error?.localizedFailureReason?.contains("9") == true)
+    }
+}
+
+/// Random numbers from a seed.
+struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

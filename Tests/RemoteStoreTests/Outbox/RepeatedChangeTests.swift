@@ -1,0 +1,101 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("Changes that are sent again, since their answers were lost") struct RepeatedChangeTests {
+    private func world(
+        _ versions: ScriptedBackend.Versions, _ conflicts: ConflictResolution = .setAside, isIdempotent: Bool = true
+    ) throws -> (world: OutboxWorld, id: NSManagedObjectID) {
+        let world = try OutboxWorld(.init(isIdempotent: isIdempotent), versions: versions, conflicts: conflicts)
+        world.backend.put("Album", 1, ["title": "Help!", "year": 1965, "notes": "base"])
+        return (world, try #require(try world.fetch("Album").first))
+    }
+
+    @Test(
+        "A change that may have arrived is sent again, though a read has brought what others have made of the same: then its conflict is settled",
+        arguments: [ScriptedBackend.Versions.numbers, .tags], [true, false])
+    func contested(versions: ScriptedBackend.Versions, deletes: Bool) async throws {
+        for rule in [ConflictResolution.setAside, .preferMine, .rollback] {
+            let (world, id) = try world(versions, rule)
+            if deletes { try world.delete(id) } else { try world.update(id, ["notes": "mine"]) }
+            world.backend.scriptSaves { _ in .loseRequest(OutboxWorld.lost) }
+            try await world.store.sendPending()
+            world.backend.change("Album", 1, ["notes": "theirs"])
+            try world.fetch("Album")
+            world.goOnline()
+            try await world.store.sendPending()
+            try await world.store.sendPending()
+            switch rule {
+            case .setAside: #expect(try world.store.pendingChanges().map(\.state) == [.conflicting])
+            case .preferMine:
+                #expect(world.backend.values("Album", 1)?["notes"] == (deletes ? nil : "mine"))
+                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+            default:
+                #expect(try world.text(id, "notes") == "theirs")
+                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+            }
+        }
+    }
+
+    @Test(
+        "What others have made of a change that was saved, and whose answer was lost, is no conflict with it",
+        arguments: [ScriptedBackend.Versions.numbers, .tags])
+    func followed(versions: ScriptedBackend.Versions) async throws {
+        let (world, id) = try world(versions)
+        try world.update(id, ["notes": "mine"])
+        world.backend.scriptSaves { _ in .loseAnswer(OutboxWorld.lost) }
+        try await world.store.sendPending()
+        world.backend.change("Album", 1, ["notes": "theirs"])
+        try world.fetch("Album")
+        world.goOnline()
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        #expect(try world.text(id, "notes") == "theirs")
+        try world.fetch("Album")
+        #expect(try world.text(id, "notes") == "theirs")
+        // The version is that of the read, too.
+        try world.update(id, ["notes": "mine again"])
+        try await world.store.sendPending()
+        #expect(world.backend.values("Album", 1)?["notes"] == "mine again")
+    }
+
+    @Test(
+        "The answer to a new object that was sent again is older than what a read has brought of it",
+        arguments: [ScriptedBackend.Versions.numbers, .tags])
+    func adopted(versions: ScriptedBackend.Versions) async throws {
+        let world = try OutboxWorld(.init(isIdempotent: true), versions: versions)
+        world.backend.scriptSaves { _ in .loseAnswer(OutboxWorld.lost) }
+        let id = try world.insert("Album", ["title": "Help!", "notes": "first"])
+        try await world.store.sendPending()
+        let resource = try #require(world.backend.ids("Album").first)
+        world.backend.change("Album", resource, ["notes": "theirs"])
+        // A reference makes a row of it that is no more than its identity; a read by identifier fills it.
+        world.backend.put("Track", 7, ["title": "Yesterday", "album": .one(.init(resource))])
+        let track = try #require(try world.fetch("Track").first)
+        let other = try #require(try world.shown(track, "album") as? NSManagedObjectID)
+        #expect(other != id)
+        #expect(try world.text(other, "notes") == "theirs")
+        world.goOnline()
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        #expect(try world.text(id, "notes") == "theirs")
+        #expect(try world.shown(track, "album") as? NSManagedObjectID == id)
+        try world.update(id, ["notes": "mine"])
+        try await world.store.sendPending()
+        #expect(world.backend.values("Album", resource)?["notes"] == "mine")
+    }
+
+    @Test("While a new object is to be sent again, a fetch shows it once") func echoes() async throws {
+        let world = try OutboxWorld()
+        world.backend.scriptSaves { _ in .loseAnswer(OutboxWorld.lost) }
+        let id = try world.insert("Album", ["title": "Help!"])
+        try await world.store.sendPending()
+        #expect(try world.fetch("Album") == [id])
+        world.goOnline()
+        try await world.store.sendPending()
+        #expect(try world.fetch("Album") == [id])
+        #expect(world.backend.ids("Album").count == 1)
+    }
+}
