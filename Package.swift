@@ -142,7 +142,7 @@ let package = Package(
         .target(
             name: "WebBackend",
             dependencies: [
-                "RemoteStore", "ObjectGraph", "Predicates", "JSONReading", "WebTransport", logging,
+                "RemoteStore", "ObjectGraph", "Predicates", "PropertyLists", "JSONReading", "WebTransport", logging,
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["WebBackend"])),
             ], swiftSettings: strict),
         .testTarget(

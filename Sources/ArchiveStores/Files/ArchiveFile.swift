@@ -10,39 +10,6 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Identifies a state of a file without reading it.
-struct FileStamp: Equatable {
-    let device: UInt64
-    let inode: UInt64
-    let size: Int64
-    let seconds: Int64
-    let nanoseconds: Int64
-
-    init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
-        size = Int64(status.st_size)
-        #if canImport(Darwin)
-        (seconds, nanoseconds) = (Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec))
-        #else
-        (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
-        #endif
-    }
-
-    /// The stamp of the file at a path, beyond symbolic links; nil where there is none.
-    init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    /// The stamp as text; nil for a file that was written so recently that another write may have the same time.
-    var lastingText: String? {
-        let written = Double(seconds) + Double(nanoseconds) / 1e9
-        return Date().timeIntervalSince1970 - written > 0.1 ? "\(device) \(inode) \(size) \(seconds) \(nanoseconds)" : nil
-    }
-}
-
 /// The file of a store: read as a whole, and replaced as a whole.
 package struct ArchiveFile: Sendable {
     /// The path of the file itself, beyond symbolic links.
@@ -95,7 +62,7 @@ package struct ArchiveFile: Sendable {
             guard descriptor >= 0 else { throw failure(errno, "read", isWriting: false) }
             defer { close(descriptor) }
             let before = try stamp(of: descriptor)
-            let bytes = try [UInt8](unsafeUninitializedCapacity: Int(before.size)) { buffer, count in
+            let bytes = try [UInt8](unsafeUninitializedCapacity: before.size) { buffer, count in
                 while count < buffer.count {
                     let part = pread(descriptor, buffer.baseAddress! + count, buffer.count - count, off_t(count))
                     if part < 0, errno == EINTR { continue }
@@ -104,7 +71,7 @@ package struct ArchiveFile: Sendable {
                     count += part
                 }
             }
-            if bytes.count == Int(before.size), try stamp(of: descriptor) == before { return (bytes, before) }
+            if bytes.count == before.size, try stamp(of: descriptor) == before { return (bytes, before) }
         }
         throw CoreDataError.make(
             NSPersistentStoreOpenError, "The file at \(path) cannot be read.", reason: "It is being written.",
@@ -155,7 +122,7 @@ package struct ArchiveFile: Sendable {
         Self.step("fsync directory")
         try syncDirectory()
         Self.step("done")
-        guard let stamp = FileStamp(path: path) else { throw failure(errno, "read", isWriting: false) }
+        guard let stamp = FileStamp(path) else { throw failure(errno, "read", isWriting: false) }
         return stamp
     }
 

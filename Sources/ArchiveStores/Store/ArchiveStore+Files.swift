@@ -21,14 +21,14 @@ extension ArchiveStore: FileStore {
 
     private static func copy(_ bytes: [UInt8], to file: ArchiveFile, _ timeout: TimeInterval, mustBeNew: Bool) throws {
         try file.withLock(timeout: timeout) {
-            if mustBeNew, FileStamp(path: file.path) != nil { throw file.failure(EEXIST, "written", isWriting: true) }
+            if mustBeNew, FileStamp(file.path) != nil { throw file.failure(EEXIST, "written", isWriting: true) }
             _ = try file.replace { try $0.append(bytes) }
         }
     }
 
     package static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws {
         let file = ArchiveFile(url)
-        guard FileStamp(path: file.path) != nil else { return }
+        guard FileStamp(file.path) != nil else { return }
         try file.withLock(timeout: timeout(options)) {
             file.removeRemains()
             try file.remove()

@@ -130,7 +130,7 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     package final var contentsState: ContentsState? {
         requestLock.withLock {
             let name = identifier ?? ""
-            let isCurrent = FileStamp(path: file.path) == contents.stamp
+            let isCurrent = FileStamp(file.path) == contents.stamp
             return ContentsState(
                 current: "\(name) \(UInt(bitPattern: ObjectIdentifier(self).hashValue)) \(changeCount)",
                 lasting: isCurrent ? contents.stamp?.lastingText.map { "\(name) \($0)" } : nil)
@@ -204,7 +204,7 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     ///
     /// - Throws: The error of a file that is not there, or that cannot be read; it is not overwritten then.
     private func reloadIfChanged() throws {
-        if isReadOnly || FileStamp(path: file.path) == contents.stamp { return }
+        if isReadOnly || FileStamp(file.path) == contents.stamp { return }
         guard let read = try file.read() else {
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "The store at \(file.path) cannot be saved.", reason: "Its file has been deleted or moved.",

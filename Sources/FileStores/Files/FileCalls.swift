@@ -10,39 +10,6 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The state of a file, by which a change is noticed without reading it.
-struct FileStamp: Equatable, Sendable {
-    let inode: UInt64
-    let size: Int
-    let seconds: Int
-    let nanoseconds: Int
-    let mode: UInt32
-
-    /// Nil where there is no file.
-    init?(_ path: String) {
-        var info = stat()
-        guard stat(path, &info) == 0 else { return nil }
-        self.init(info)
-    }
-
-    fileprivate init(_ info: stat) {
-        inode = UInt64(info.st_ino)
-        size = Int(info.st_size)
-        #if canImport(Darwin)
-        (seconds, nanoseconds) = (info.st_mtimespec.tv_sec, info.st_mtimespec.tv_nsec)
-        #else
-        (seconds, nanoseconds) = (info.st_mtim.tv_sec, info.st_mtim.tv_nsec)
-        #endif
-        mode = UInt32(info.st_mode)
-    }
-
-    var isDirectory: Bool { mode & 0o170000 == 0o040000 }
-
-    static func == (left: FileStamp, right: FileStamp) -> Bool {
-        left.inode == right.inode && left.size == right.size && left.seconds == right.seconds && left.nanoseconds == right.nanoseconds
-    }
-}
-
 /// The calls of the system that change files, in the order in which a save needs them.
 package enum FileCalls {
     /// Called before each call that changes something, with its name: tests end the process there. It is set before stores are opened.

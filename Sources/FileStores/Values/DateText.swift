@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PropertyLists
 
 /// Writes and reads dates in a format.
 struct DateText: Sendable {
@@ -52,14 +53,14 @@ struct DateText: Sendable {
     /// Returns a date as seconds since 2001; nil for text of another form.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         switch form {
-        case .iso8601: return Self.iso8601(text) ?? NumberText.double(text, separator: 0x2E)
+        case .iso8601: return DateScanner.iso8601(text) ?? NumberText.double(text, separator: 0x2E)
         case .number(let factor, let origin): return NumberText.double(text, separator: 0x2E).map { $0 / factor + origin }
         case .pattern(let parts): return Self.seconds(text, parts)
         }
     }
 
     private static func seconds(_ text: UnsafeRawBufferPointer, _ parts: [Part]) -> Double? {
-        var reader = DigitReader(text: text)
+        var reader = DateScanner(text)
         var (year, month, day, hour, minute, second, milliseconds) = (2001, 1, 1, 0, 0, 0, 0)
         for part in parts {
             let number: Int?
@@ -88,38 +89,6 @@ struct DateText: Sendable {
         return Double(whole) + Double(milliseconds) / 1000
     }
 
-    /// Reads `2014-05-01`, `2014-05-01T12:30:00Z`, with a space for the T, fractions of seconds, and an offset for the Z.
-    private static func iso8601(_ text: UnsafeRawBufferPointer) -> Double? {
-        var reader = DigitReader(text: text)
-        guard let year = reader.digits(4), reader.pass(0x2D), let month = reader.digits(2), reader.pass(0x2D), let day = reader.digits(2)
-        else { return nil }
-        if reader.isAtEnd { return Calendar2001.seconds(year, month, day, 0, 0, 0).map(Double.init) }
-        guard reader.pass(UInt8(ascii: "T")) || reader.pass(0x20), let hour = reader.digits(2), reader.pass(0x3A),
-            let minute = reader.digits(2)
-        else { return nil }
-        var second = 0
-        var fraction = 0.0
-        if reader.pass(0x3A) {
-            guard let number = reader.digits(2) else { return nil }
-            second = number
-            if reader.pass(0x2E) || reader.pass(0x2C) {
-                guard let digits = reader.fraction() else { return nil }
-                fraction = digits
-            }
-        }
-        var offset = 0
-        if !reader.pass(UInt8(ascii: "Z")), !reader.isAtEnd {
-            let isWest = reader.pass(0x2D)
-            guard isWest || reader.pass(0x2B), let hours = reader.digits(2) else { return nil }
-            _ = reader.pass(0x3A)
-            let minutes = reader.isAtEnd ? 0 : reader.digits(2)
-            guard let minutes else { return nil }
-            offset = (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
-        }
-        guard reader.isAtEnd, let whole = Calendar2001.seconds(year, month, day, hour, minute, second) else { return nil }
-        return Double(whole - offset) + fraction
-    }
-
     // MARK: Writing
 
     /// Appends a date. In ISO 8601, it has as many digits as give the same date back, and a date that has no such text is a number of seconds.
@@ -128,9 +97,9 @@ struct DateText: Sendable {
         case .number(let factor, let origin): NumberText.append((seconds - origin) * factor, separator: 0x2E, to: &output)
         case .iso8601:
             let whole = seconds.rounded(.down)
-            guard abs(whole) < 1e12, let (year, month, day, rest) = Calendar2001.date(Int(whole)), 0...9999 ~= year else {
-                return NumberText.append(seconds, separator: 0x2E, to: &output)
-            }
+            guard abs(whole) < 1e12 else { return NumberText.append(seconds, separator: 0x2E, to: &output) }
+            let (year, month, day, rest) = Calendar2001.date(Int(whole))
+            guard 0...9999 ~= year else { return NumberText.append(seconds, separator: 0x2E, to: &output) }
             let fraction = seconds - whole
             var digits = ""
             if fraction != 0 {
@@ -155,9 +124,8 @@ struct DateText: Sendable {
             output.append(UInt8(ascii: "Z"))
         case .pattern(let parts):
             let total = (seconds * 1000).rounded(.down)
-            guard abs(total) < 1e15, let (year, month, day, rest) = Calendar2001.date(Int((total / 1000).rounded(.down))) else {
-                return NumberText.append(seconds, separator: 0x2E, to: &output)
-            }
+            guard abs(total) < 1e15 else { return NumberText.append(seconds, separator: 0x2E, to: &output) }
+            let (year, month, day, rest) = Calendar2001.date(Int((total / 1000).rounded(.down)))
             for part in parts {
                 switch part {
                 case .year: Self.put(year, 4, &output)
@@ -180,69 +148,18 @@ struct DateText: Sendable {
     }
 }
 
-/// Reads digits of a text in order.
-private struct DigitReader {
-    let text: UnsafeRawBufferPointer
-    var index = 0
-
-    var isAtEnd: Bool { index == text.count }
-
-    mutating func pass(_ byte: UInt8) -> Bool {
-        guard index < text.count, text[index] == byte else { return false }
-        index += 1
-        return true
-    }
-
-    mutating func digits(_ count: Int) -> Int? {
-        guard index + count <= text.count else { return nil }
-        var number = 0
-        for place in index..<index + count {
-            guard 0x30...0x39 ~= text[place] else { return nil }
-            number = number * 10 + Int(text[place] - 0x30)
-        }
-        index += count
-        return number
-    }
-
-    /// Reads the digits behind a point.
-    mutating func fraction() -> Double? {
-        let start = index
-        while index < text.count, 0x30...0x39 ~= text[index] { index += 1 }
-        guard index > start else { return nil }
-        return Double("0." + String(decoding: UnsafeRawBufferPointer(rebasing: text[start..<index]), as: UTF8.self))
-    }
-}
-
-/// The Gregorian calendar in Coordinated Universal Time, around 2001-01-01.
+/// The seconds around 2001, in Coordinated Universal Time.
 private enum Calendar2001 {
-    /// The days from 0000-03-01 to 2001-01-01.
-    private static let epoch = 730_791
-
-    /// Returns the seconds since 2001; nil for a date that does not exist.
+    /// Returns the seconds since 2001; nil for a time that does not exist.
     static func seconds(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Int? {
-        guard 1...12 ~= month, 1...31 ~= day, 0...24 ~= hour, 0...59 ~= minute, 0...60 ~= second else { return nil }
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        guard day <= [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] else { return nil }
-        // Years that begin in March have the leap day at their end.
-        let shifted = month > 2 ? year : year - 1
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - epoch
+        guard 0...24 ~= hour, 0...59 ~= minute, 0...60 ~= second, let days = GregorianDays.days(year, month, day) else { return nil }
         return days * 86_400 + hour * 3600 + minute * 60 + second
     }
 
     /// Returns the date of so many seconds since 2001, with the seconds of the day.
-    static func date(_ seconds: Int) -> (year: Int, month: Int, day: Int, rest: Int)? {
-        let day = Int((Double(seconds) / 86_400).rounded(.down))
-        let rest = seconds - day * 86_400
-        let days = day + epoch
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
-        return (year, month < 10 ? month + 3 : month - 9, dayOfYear - (153 * month + 2) / 5 + 1, rest)
+    static func date(_ seconds: Int) -> (year: Int, month: Int, day: Int, rest: Int) {
+        let days = Int((Double(seconds) / 86_400).rounded(.down))
+        let (year, month, day) = GregorianDays.date(days)
+        return (year, month, day, seconds - days * 86_400)
     }
 }

@@ -93,7 +93,7 @@ final class AtomicInterface: ContextReceivingStore, ContentsStateProviding, @unc
             throw error
         }
         store.changeCount &+= 1
-        store.file = store.url.flatMap(FileState.init)
+        store.file = store.fileText
         if store.uniqueness != nil {
             for id in written { store.uniqueness?.set(try? store.nodes[id].map(store.row(of:)), of: id) }
             for id in deleted { store.uniqueness?.set(nil, of: id) }
@@ -114,7 +114,7 @@ final class AtomicInterface: ContextReceivingStore, ContentsStateProviding, @unc
         store.nodesLock.withLock {
             ContentsState(
                 current: "\(store.identifier ?? "") \(store.instance) \(store.changeCount)",
-                lasting: store.file.map { "\(store.identifier ?? "") \($0.text)" })
+                lasting: store.file.map { "\(store.identifier ?? "") \($0)" })
         }
     }
 }

@@ -23,7 +23,8 @@ open class NSAtomicStore: NSPersistentStore {
     /// The number of additions and saves, and the file that the nodes were read from or written to.
     final var changeCount = 0
     final let instance = UUID()
-    final var file: FileState?
+    /// The state of the file. Nil where there is no file, or where it was written so recently that another write may have the same stamp.
+    final var file: String?
     final let nodesLock = NSRecursiveLock()
 
     /// Reads the file and adds a node for each object with ``addCacheNodes(_:)``. Called once, when the store is added.
@@ -100,12 +101,15 @@ open class NSAtomicStore: NSPersistentStore {
 
     override func makeInterface() -> (any StoreInterface)? { AtomicInterface(self) }
 
+    /// The state that the file is in now.
+    final var fileText: String? { url.flatMap { $0.isFileURL ? FileStamp($0.path)?.lastingText : nil } }
+
     @_spi(Stores) override open func open() throws {
         // No other code knows the store yet: the lock satisfies tools that detect data races.
         try nodesLock.withLock {
-            let before = url.flatMap(FileState.init)
+            let before = fileText
             try load()
-            file = url.flatMap(FileState.init) == before ? before : nil
+            file = fileText == before ? before : nil
             for node in nodes.values { _ = try row(of: node) }
         }
     }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import JSONReading
 internal import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 internal import RemoteStore
 
 /// Reads the resources of one answer straight from JSON into rows.
@@ -252,7 +253,7 @@ final class ItemReader {
         case (.boolean, .true), (.boolean, .false): return writer.set(try scanner.readBool(), column)
         case (.isoDate, .string):
             let place = scanner.place
-            if let seconds = DateText.iso8601(try scanner.readString().bytes), writer.set(date: seconds, column) { return true }
+            if let seconds = DateScanner.iso8601(try scanner.readString().bytes), writer.set(date: seconds, column) { return true }
             scanner.seek(to: place)
             return false
         default: return false

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import JSONReading
+internal import PropertyLists
 
 /// Reads and writes dates.
 enum DateText {
@@ -55,20 +56,13 @@ enum DateText {
     /// The first day of the Gregorian calendar, in seconds since 1970.
     private static let gregorianStart = -12_219_292_800.0
 
-    /// Returns a day of the Gregorian calendar, as if it had always been: by eras of 400 years that begin in March.
+    /// Returns a day of the Gregorian calendar, as if it had always been.
     private static func day(_ daysSince1970: Int) -> String {
-        let shifted = daysSince1970 + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let monthNumber = month < 10 ? month + 3 : month - 9
-        let year = yearOfEra + era * 400 + (monthNumber <= 2 ? 1 : 0)
+        let (year, month, day) = GregorianDays.date(daysSince1970 - 11_323)
         func padded(_ number: Int, _ count: Int) -> String {
             String(repeating: "0", count: max(0, count - "\(number)".count)) + "\(number)"
         }
-        return "\(padded(year, 4))-\(padded(monthNumber, 2))-\(padded(dayOfYear - (153 * month + 2) / 5 + 1, 2))"
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
     }
 
     private static func formatter(_ pattern: String) -> DateFormatter {
@@ -92,7 +86,7 @@ enum DateText {
     /// Returns seconds since the reference date for text; nil for what is no date of the form.
     static func seconds(_ text: UnsafeRawBufferPointer, _ form: DateForm) -> Double? {
         switch form {
-        case .iso8601, .day: return iso8601(text)
+        case .iso8601, .day: return DateScanner.iso8601(text)
         case .secondsSince1970, .millisecondsSince1970, .secondsSinceReferenceDate:
             return Double(String(decoding: text, as: UTF8.self)).flatMap { seconds($0, form) }
         case .http:

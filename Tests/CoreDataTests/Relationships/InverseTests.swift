@@ -163,6 +163,35 @@ import Testing
         }
     }
 
+    @Test("An object that was its own partner gets another one at both ends, and none stays behind when it is deleted")
+    func ownPartner() throws {
+        let person = NSEntityDescription(name: "Person")
+        let spouse = NSRelationshipDescription(name: "spouse", destination: person)
+        spouse.inverse(to: spouse)
+        person.properties = [spouse]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [person]))
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = Music.context(coordinator)
+        try context.performAndWait {
+            let people = (0..<3).map { _ in context.insert("Person") }
+            func spouse(_ index: Int) -> NSManagedObject? { people[index].value(forKey: "spouse") as? NSManagedObject }
+            people[0].setValue(people[0], forKey: "spouse")
+            people[2].setValue(people[2], forKey: "spouse")
+            try context.save()
+            people[0].setValue(people[1], forKey: "spouse")
+            #expect(spouse(0) === people[1])
+            #expect(spouse(1) === people[0])
+            people[1].setValue(people[2], forKey: "spouse")
+            #expect(spouse(0) == nil)
+            #expect(spouse(1) === people[2])
+            #expect(spouse(2) === people[1])
+            try context.save()
+            context.delete(people[2])
+            try context.save()
+            #expect(spouse(1) == nil)
+        }
+    }
+
     @Test("Without an inverse each end stands for itself")
     func withoutInverse() throws {
         let owner = NSEntityDescription(name: "Owner")

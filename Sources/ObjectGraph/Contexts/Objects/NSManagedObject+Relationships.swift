@@ -157,7 +157,8 @@ extension NSManagedObject {
             old?.take(self, outOf: inverse)
             new?.put(self, into: inverse)
         } else {
-            old?.putToOne(nil, inverse, was: self)
+            // An object that was its own partner, by a relationship that is its own inverse, already has the new one at that end.
+            if old !== self || inverse.slotIndex != relationship.slotIndex { old?.putToOne(nil, inverse, was: self) }
             if let new {
                 let rival = new.toOne(inverse)
                 if rival !== self { rival?.putToOne(nil, relationship, was: new) }
