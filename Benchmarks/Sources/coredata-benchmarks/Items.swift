@@ -101,6 +101,9 @@ struct Values {
         }
     }
 
+    /// Returns the values with another text.
+    func with(t1: String) -> Values { Values(i0: i0, i1: i1, i2: i2, i3: i3, i4: i4, t0: t0, t1: t1, t2: t2, t3: t3, t4: t4) }
+
     func fill(_ item: PlainItem) {
         item.i0 = i0
         item.i1 = i1

@@ -118,7 +118,7 @@ final class CacheEntity: Sendable {
     // MARK: The added attributes of a row
 
     /// Returns the identifier that the backend has for the object of a row; nil for a new one.
-    func resource(of row: Row) -> ResourceID? { resourceText(of: row).flatMap(ResourceID.init(encoded:)) }
+    func resource(of row: Row) -> ResourceID? { resourceText(of: row).flatMap(ResourceID.init(fileText:)) }
 
     func resourceText(of row: Row) -> String? {
         guard let slot = columns?.resource.slot, !row.isNil(at: slot) else { return nil }
@@ -152,6 +152,9 @@ final class CacheEntity: Sendable {
     func wasSaved(_ row: Row, since version: Int64) -> Bool {
         knowledge(of: row).savedVersion > version || shownVersion(of: row) < version
     }
+
+    /// Whether everything that is usual is known of a row, and nothing else.
+    func isKnownAsUsual(_ row: Row) -> Bool { columns.map { row.isNil(at: $0.known.slot) } ?? true }
 
     /// Returns what is known of a row.
     func knowledge(of row: Row) -> Knowledge {

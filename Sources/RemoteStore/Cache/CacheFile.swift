@@ -99,7 +99,14 @@ final class CacheFile: @unchecked Sendable {
     var entities: [CacheEntity] { Array(byOuter.values) }
 
     /// Returns the place of a row.
-    func key(of row: Row) -> CacheKey { key(of: row.knownObjectID) }
+    func key(of row: Row) -> CacheKey {
+        // Without making its ID, where it has none yet.
+        let place = row.block.withOrigin { origin in
+            origin.flatMap { $0.store.token === token ? ($0.entity, SlotPointer(row.slots).prefix.pointee.number) : nil }
+        }
+        if let (entity, number) = place { return CacheKey(entity: self.entity(inner: entity), number: number) }
+        return key(of: row.knownObjectID)
+    }
 
     /// Returns the place of a row by its ID in the file.
     func key(of inner: NSManagedObjectID) -> CacheKey {
@@ -191,13 +198,17 @@ final class CacheFile: @unchecked Sendable {
         return rows
     }
 
+    /// Returns the rows of resources, as far as the file has them, with the entities that they have.
+    func rows(of resources: [ResourceID], in entity: CacheEntity) throws -> RowList {
+        try rows(of: self.entity(inner: entity.inner.top), where: names.resource, isOneOf: resources.map { .string($0.fileText) })
+    }
+
     /// Returns the keys of resources that the file has a row of, with the entities that the rows have.
     func keys(of resources: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
         var found: [ResourceID: CacheKey] = [:]
-        for row in try rows(of: self.entity(inner: entity.inner.top), where: names.resource, isOneOf: resources.map { .string($0.encoded) })
-        {
-            let own = self.entity(inner: row.knownObjectID.owningEntity)
-            if let resource = own.resource(of: row) { found[resource] = key(of: row) }
+        for row in try rows(of: resources, in: entity) {
+            let key = key(of: row)
+            if let resource = key.entity.resource(of: row) { found[resource] = key }
         }
         return found
     }

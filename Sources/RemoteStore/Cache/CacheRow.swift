@@ -111,7 +111,7 @@ final class CacheRow {
 
     func setResource(_ resource: ResourceID?) {
         guard let column = entity.columns?.resource else { return }
-        let text = resource?.encoded
+        let text = resource?.fileText
         if entity.resourceText(of: row) != text { set(text.map { .string($0) } ?? .null, column) }
     }
 

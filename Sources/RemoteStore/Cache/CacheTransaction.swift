@@ -8,7 +8,10 @@ final class CacheTransaction {
     let file: CacheFile
     private var staged: [CacheKey: CacheRow] = [:]
     /// The staged rows in the order in which they were first edited.
-    private var order: [CacheRow] = []
+    private(set) var order: [CacheRow] = []
+    /// The new rows besides those, by inheritance.
+    private(set) var new: [ObjectIdentifier: NewRows] = [:]
+    private var lastNew: (root: ObjectIdentifier, rows: NewRows)?
     /// The rows of new and changed resources, by inheritance.
     private var resources: [ObjectIdentifier: [ResourceID: CacheKey]] = [:]
     private var atCommit: [() -> Void] = []
@@ -23,19 +26,21 @@ final class CacheTransaction {
     // MARK: Reading
 
     /// Returns a row with what was staged; nil where there is none.
-    func row(_ key: CacheKey) throws -> Row? {
+    ///
+    /// - Parameter read: The row as the file has it, where the caller has read it.
+    func row(_ key: CacheKey, as read: Row? = nil) throws -> Row? {
         if let known = staged[key] { return known.isDeleted ? nil : known.row }
-        return try file.row(key)
+        return try newRow(key) ?? read ?? file.row(key)
     }
 
     /// Returns rows with what was staged, without those that are not there.
     func rows(_ keys: [CacheKey]) throws -> [Row] {
-        if staged.isEmpty { return try file.rows(keys) }
-        let stored = try file.rows(keys.filter { staged[$0] == nil })
+        if staged.isEmpty, new.isEmpty { return try file.rows(keys) }
+        let stored = try file.rows(keys.filter { staged[$0] == nil && newRow($0) == nil })
         let byKey = Dictionary(stored.map { (file.key(of: $0), $0) }, uniquingKeysWith: { first, _ in first })
         return keys.compactMap { key in
             if let known = staged[key] { return known.isDeleted ? nil : known.row }
-            return byKey[key]
+            return newRow(key) ?? byKey[key]
         }
     }
 
@@ -47,6 +52,7 @@ final class CacheTransaction {
     func rows(of entity: CacheEntity, where predicate: PredicateTree? = nil, sortedBy sorts: [String] = [], limit: Int = 0) throws
         -> [Row]
     {
+        stageNewRows(of: entity.root)
         let own = order.filter { $0.entity.root == entity.root }
         var query = StoreQuery(entity.inner).with(predicate: predicate.map { NSPredicate(tree: $0) })
         query = query.sorted(by: sorts.map { NSSortDescriptor(key: $0, ascending: true) })
@@ -68,19 +74,34 @@ final class CacheTransaction {
 
     /// Returns the keys of resources that there are rows of.
     func keys(of wanted: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
-        let here = resources[entity.root] ?? [:]
         var found: [ResourceID: CacheKey] = [:]
-        var missing: [ResourceID] = []
-        for resource in wanted {
-            if let key = here[resource] { found[resource] = key } else { missing.append(resource) }
-        }
-        if missing.isEmpty { return found }
-        for (resource, key) in try file.keys(of: missing, in: entity) {
-            // Another one now, or gone.
-            if let known = staged[key], known.isDeleted || known.resource != resource { continue }
-            found[resource] = key
-        }
+        try find(wanted, in: entity) { resource, key, _ in found[resource] = key }
         return found
+    }
+
+    /// Calls `body` with the resources that there are rows of, with the keys, and the rows as the file has them; nil for those that are staged.
+    func find(_ wanted: [ResourceID], in entity: CacheEntity, _ body: (ResourceID, CacheKey, Row?) -> Void) throws {
+        new[entity.root]?.forEachNotIndexed { key, row in
+            if let resource = key.entity.resource(of: row) { resources[entity.root, default: [:]][resource] = key }
+        }
+        var missing = wanted
+        if let here = resources[entity.root], !here.isEmpty {
+            missing = []
+            for resource in wanted {
+                if let key = here[resource] { body(resource, key, nil) } else { missing.append(resource) }
+            }
+        }
+        if missing.isEmpty { return }
+        for row in try file.rows(of: missing, in: entity) {
+            let key = file.key(of: row)
+            guard let resource = key.entity.resource(of: row) else { continue }
+            if let known = staged[key] {
+                // Another one now, or gone.
+                if !known.isDeleted, known.resource == resource { body(resource, key, nil) }
+            } else {
+                body(resource, key, row)
+            }
+        }
     }
 
     /// Returns the key of a resource; where the file has no row of it, one is made that has nothing but its identity.
@@ -101,6 +122,7 @@ final class CacheTransaction {
     /// Returns a row to be changed; nil where there is none.
     func edit(_ key: CacheKey) throws -> CacheRow? {
         if let known = staged[key] { return known.isDeleted ? nil : known }
+        if let new = stageNewRow(key) { return new }
         guard let base = try file.row(key) else { return nil }
         return edit(base)
     }
@@ -108,8 +130,8 @@ final class CacheTransaction {
     /// Returns a row to be changed, which the caller has read.
     func edit(_ base: Row) -> CacheRow {
         let key = file.key(of: base)
-        if let known = staged[key] { return known }
-        let row = CacheRow(key, file.entity(inner: base.knownObjectID.owningEntity), base: base, file)
+        if let known = staged[key] ?? stageNewRow(key) { return known }
+        let row = CacheRow(key, key.entity, base: base, file)
         staged[key] = row
         order.append(row)
         return row
@@ -136,15 +158,20 @@ final class CacheTransaction {
     func insert(
         _ key: CacheKey, _ resource: ResourceID, _ version: ResourceVersion?, from source: Row,
         reference: (NSManagedObjectID) throws -> NSManagedObjectID
-    ) throws -> CacheRow? {
-        guard let columns = key.entity.columns, let copy = key.entity.toInner else { return nil }
-        let id = ObjectIdentifier(key.entity)
-        let writer = writers[id] ?? RowCopyWriter(copy, to: key.entity.inner)
-        writers[id] = writer
-        var text = resource.encoded
+    ) throws {
+        guard let columns = key.entity.columns, let copy = key.entity.toInner else { return }
+        let writer: RowCopyWriter
+        if let lastWriter, lastWriter.entity === key.entity {
+            writer = lastWriter.writer
+        } else {
+            let id = ObjectIdentifier(key.entity)
+            writer = writers[id] ?? RowCopyWriter(copy, to: key.entity.inner)
+            writers[id] = writer
+            lastWriter = (key.entity, writer)
+        }
         let now = now
         let row = try writer.row(source, id: key.entity.innerID(key.number, file.token), version: 1, reference: reference) { writer in
-            text.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: columns.resource.place) }
+            resource.withFileText { writer.set(utf8: $0, at: columns.resource.place) }
             if var version = version?.encoded {
                 version.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: columns.version.place) }
             } else {
@@ -155,15 +182,45 @@ final class CacheTransaction {
             writer.set(CacheState.clean.rawValue, at: columns.state.place)
             writer.setNil(columns.known.place)
         }
-        let new = CacheRow(key, key.entity, new: row, file)
-        staged[key] = new
-        order.append(new)
+        if newRows(key.entity.root).add(row, key) { return }
+        stage(CacheRow(key, key.entity, new: row, file))
         resources[key.entity.root, default: [:]][resource] = key
-        return new
+    }
+
+    // MARK: New rows
+
+    private func newRows(_ root: ObjectIdentifier) -> NewRows {
+        if let lastNew, lastNew.root == root { return lastNew.rows }
+        let rows = new[root] ?? NewRows()
+        new[root] = rows
+        lastNew = (root, rows)
+        return rows
+    }
+
+    private func newRow(_ key: CacheKey) -> Row? { new.isEmpty ? nil : new[key.entity.root]?.row(key.number) }
+
+    private func stage(_ row: CacheRow) {
+        staged[row.key] = row
+        order.append(row)
+    }
+
+    /// Makes a new row one to be changed.
+    private func stageNewRow(_ key: CacheKey) -> CacheRow? {
+        guard !new.isEmpty, let (key, row) = new[key.entity.root]?.take(key.number) else { return nil }
+        let made = CacheRow(key, key.entity, new: row, file)
+        stage(made)
+        if let resource = made.resource { resources[key.entity.root, default: [:]][resource] = key }
+        return made
+    }
+
+    private func stageNewRows(of root: ObjectIdentifier) {
+        guard let rows = new[root], rows.count > 0 else { return }
+        for key in rows.keys { _ = stageNewRow(key) }
     }
 
     /// What writes new rows, by entity.
     private var writers: [ObjectIdentifier: RowCopyWriter] = [:]
+    private var lastWriter: (entity: CacheEntity, writer: RowCopyWriter)?
 
     /// Replaces a row by one of another entity of the inheritance, with the same key and identifier.
     func replace(_ key: CacheKey, by entity: CacheEntity) throws -> CacheRow {
@@ -176,7 +233,7 @@ final class CacheTransaction {
     }
 
     /// The rows that others with their keys replace.
-    private var replaced: [Row] = []
+    private(set) var replaced: [Row] = []
 
     /// Sets the identifier that the backend has for the object of a row.
     func setResource(_ resource: ResourceID?, of row: CacheRow) throws {
@@ -208,11 +265,12 @@ final class CacheTransaction {
         guard let entity = staged[owner]?.entity ?? Optional(owner.entity),
             let relationship = entity.inner.frozenParts.byName[name] as? NSRelationshipDescription
         else { return [] }
-        let isNew = staged[owner].map { $0.base == nil } ?? false
+        let isNew = staged[owner].map { $0.base == nil } ?? (newRow(owner) != nil)
         var members = isNew ? [] : try file.related(relationship, of: [owner])[owner] ?? []
         if let inverse = relationship.storedInverse, !inverse.isToMany {
             // The members tell.
             let destination = relationship.destinationEntity.map { ObjectIdentifier($0.top) }
+            if let destination { stageNewRows(of: destination) }
             for row in order where row.entity.root == destination {
                 guard let own = row.entity.inner.frozenParts.byName[inverse.name] as? NSRelationshipDescription else { continue }
                 let isMember = !row.isDeleted && row.row.relatedIDs(own).first.map { file.key(of: $0) } == owner
@@ -266,73 +324,6 @@ final class CacheTransaction {
         row.lists[relationship.slotIndex] = (
             all.added + newly, all.removed + gone, relationship.isOrdered ? members.map(file.innerID) : nil
         )
-    }
-
-    // MARK: The changes
-
-    /// What is to be written.
-    var changes: StoreChangeSet {
-        var set = StoreChangeSet()
-        let changed = order.filter(\.isChanged)
-        for row in changed {
-            if row.isDeleted {
-                set.deleted.append(row.change())
-            } else if row.base == nil {
-                set.inserted.append(row.change())
-            } else {
-                set.updated.append(row.change())
-            }
-        }
-        for base in replaced { set.deleted.append(StoreChange(row: nil, base: base)) }
-        if set.inserted.count > 1 {
-            // By entity and key: they are then written by few statements.
-            var parts: [ObjectIdentifier: [StoreChange]] = [:]
-            var entities: [ObjectIdentifier] = []
-            set.inserted.forEachRun { entity, range in
-                let id = ObjectIdentifier(entity)
-                if parts[id] == nil { entities.append(id) }
-                parts[id, default: []] += set.inserted[range]
-            }
-            set.inserted = entities.flatMap { id in
-                let part = parts[id] ?? []
-                let numbers = part.map { $0.objectID.number ?? 0 }
-                if zip(numbers, numbers.dropFirst()).allSatisfy(<) { return part }
-                return zip(numbers, part).sorted { $0.0 < $1.0 }.map(\.1)
-            }
-        }
-        return set
-    }
-
-    /// Whether something is staged so far.
-    var hasChanges: Bool { order.contains(where: \.isChanged) }
-
-    /// Rows of the program's entities that a transaction changes.
-    struct Changed: Sendable {
-        var inserted: [CacheKey] = []
-        var updated: [CacheKey] = []
-        var deleted: [CacheKey] = []
-        var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
-
-        mutating func add(_ other: Changed) {
-            inserted += other.inserted
-            updated += other.updated
-            deleted += other.deleted
-        }
-    }
-
-    /// The rows that are written, for what has to be told to contexts.
-    var changedKeys: Changed {
-        var keys = Changed()
-        for row in order where row.isChanged && row.entity.outer != nil {
-            if row.isDeleted {
-                keys.deleted.append(row.key)
-            } else if row.base == nil {
-                keys.inserted.append(row.key)
-            } else {
-                keys.updated.append(row.key)
-            }
-        }
-        return keys
     }
 }
 

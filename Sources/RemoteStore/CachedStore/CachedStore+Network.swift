@@ -54,14 +54,14 @@ extension CachedStore {
         if !infersDeletions { return try take(rows, askedAt: askedAt) }
         var missing: [CacheKey] = []
         var filed = try take(rows, askedAt: askedAt) { transaction, keys in
-            missing = try self.missing(query, Set(keys), adding: transaction.changedKeys.inserted.count, askedAt)
+            missing = try self.missing(query, KeySet(keys), adding: transaction.insertedCount, askedAt)
             // What the backend has left out may be more than is known here.
             if missing.isEmpty { try self.coverages.note(coverage, in: transaction) }
         }
         if missing.isEmpty { return filed }
         try await lookFor(missing, form, for: caller)
         // One that is there and still matches was left out, whyever: the answer was not whole.
-        missing = try self.missing(query, Set(filed.keys), askedAt)
+        missing = try self.missing(query, KeySet(filed.keys), askedAt)
         if missing.isEmpty {
             try file.write { try self.coverages.note(coverage, in: $0) }
         } else {
@@ -76,7 +76,7 @@ extension CachedStore {
     /// Returns the rows of the file that match a query, and that a whole answer to it has not brought.
     ///
     /// - Parameter added: How many of the found ones are not in the file yet.
-    private func missing(_ query: StoreQuery, _ found: Set<CacheKey>, adding added: Int = 0, _ askedAt: UInt64) throws -> [CacheKey] {
+    private func missing(_ query: StoreQuery, _ found: KeySet, adding added: Int = 0, _ askedAt: UInt64) throws -> [CacheKey] {
         let all = query.with(fetchOffset: 0, fetchLimit: 0).with(resultType: .managedObjectResultType).sorted(by: [])
         // Mostly there are as many as have come.
         if query.predicate == nil, case .count(let count) = try file.read(innerQuery(all.with(resultType: .countResultType))) {
@@ -118,23 +118,24 @@ extension CachedStore {
     ) throws -> Filed {
         var filed = Filed()
         let along = alongside.take()
-        var seen: Set<CacheKey> = []
+        var seen = KeySet()
         // In parts: a transaction of any size would need memory of any size.
         let size = 10_000
         var start = 0
         repeat {
             let part = Array(rows[start..<min(rows.count, start + size)])
             let isLast = start + size >= rows.count
+            let following = max(0, rows.count - start - size)
             let before = NSPersistentStoreCoordinator.cacheTime
             let isFirst = start == 0
             let earlier = filed.keys
             let written = try file.write { transaction in
-                let keys = try importer.take(part, askedAt: askedAt, in: transaction).compactMap { $0 }
+                let keys = try importer.take(part, askedAt: askedAt, following: following, in: transaction).compactMap { $0 }
                 if isFirst { try importer.take(along.rows, askedAt: min(askedAt, along.askedAt), in: transaction) }
                 if isLast { try also(transaction, earlier + keys) }
                 return (keys: keys, changed: transaction.changedKeys)
             }
-            filed.keys += written.keys.filter { seen.insert($0).inserted }
+            for key in written.keys where seen.insert(key) { filed.keys.append(key) }
             filed.changed.add(written.changed)
             filed.outside.add(try merge(written.changed, queryTime: before, tellsAll: tellsAll))
             start += size

@@ -165,11 +165,7 @@ extension CachedStore {
         guard !pending.isEmpty, try file.rows(pending).contains(where: { file.key(of: $0).entity.resourceText(of: $0) == nil }) else {
             return nil
         }
-        let root = file.entity(entity).inner.top.name
-        let isUnderWay = try outbox.records().contains { record in
-            record.key.root == root && record.resource == nil && record.sent?.change.kind == .insert
-        }
-        if !isUnderWay { return nil }
+        if try !outbox.isInserting(entity) { return nil }
         let resources = Dictionary(
             ids.compactMap { id in reader.decoding.resourceID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
         return Set(try file.keys(of: Array(resources.keys), in: file.entity(entity)).keys.compactMap { resources[$0] })
@@ -179,15 +175,13 @@ extension CachedStore {
 
     /// Asks the backend, and answers with what it says and what is pending.
     private func answerFromBackend(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
-        // What is pending now may be acknowledged before the answer has come, which is then older.
-        let before = try pendingKeys(query.entity)
-        // Without pending changes the backend's own number is right, and no row is read. Where one is made meanwhile, the rows tell.
-        if query.resultType == .countResultType, policy(of: query) == .networkOnly, before.isEmpty, let remote = try remoteQuery(query),
-            let count = try await reader.numberOfResults(remote.with(resultType: .countResultType), for: caller),
-            try pendingKeys(query.entity).isEmpty
+        if query.resultType == .countResultType, policy(of: query) == .networkOnly,
+            let count = try await countByBackend(query, for: caller)
         {
             return .count(count)
         }
+        // What is pending now may be acknowledged before the answer has come, which is then older.
+        let before = try pendingKeys(query.entity)
         guard let filed = try await fetchFromBackend(query, for: caller) else { return try answerFromFile(query) }
         return try answer(query, filed, before)
     }

@@ -157,7 +157,7 @@ final class Alongside: Sendable {
 // Everything is in a `LockedBox`.
 final class Freshness: Sendable {
     private struct State {
-        var rows: [CacheKey: Double] = [:]
+        var rows = KeyTable<Double>()
         var lists: [ListKey: Double] = [:]
         /// Objects whose current values somebody wants.
         var wanted: Set<CacheKey> = []
@@ -170,6 +170,7 @@ final class Freshness: Sendable {
     }
     private let state = LockedBox(State())
     private static let limit = 200_000
+    private static let pageLimit = 40_000
 
     func use(_ keys: [CacheKey], at time: Double) {
         state.withLock { state in
@@ -188,13 +189,11 @@ final class Freshness: Sendable {
 
     func forgetAll() { state.withLock { $0 = State() } }
 
-    func confirm(_ keys: some Sequence<CacheKey>, at time: Double) {
+    func confirm(_ keys: some Collection<CacheKey>, at time: Double) {
         state.withLock { state in
-            if state.rows.count > Self.limit { state.rows = [:] }
-            for key in keys {
-                state.rows[key] = time
-                state.wanted.remove(key)
-            }
+            if state.rows.pageCount > Self.pageLimit { state.rows = KeyTable() }
+            for key in keys { state.rows[key] = time }
+            if !state.wanted.isEmpty { for key in keys { state.wanted.remove(key) } }
         }
     }
 

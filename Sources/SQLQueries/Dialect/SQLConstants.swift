@@ -152,6 +152,8 @@ enum TextSpellings {
 
     /// Returns all spellings; nil where there are too many, or they are not known.
     static func all(of text: String) -> [String]? {
+        // Most texts, such as identifiers.
+        if text.utf8.allSatisfy({ $0 < 0x80 && !hasTwin($0) }) { return [text] }
         var spellings = [""]
         for character in text {
             let own = self.all(of: character)

@@ -15,11 +15,14 @@ struct Importer {
     /// - Parameters:
     ///   - rows: The rows, with IDs of the backend.
     ///   - askedAt: When they were asked for, in the order of the file.
+    ///   - following: The number of rows that follow in further transactions.
     /// - Returns: The keys of the rows, in their order; nil for those that are older than the deletion of their object.
-    @discardableResult func take(_ rows: [Row], askedAt: UInt64, in transaction: CacheTransaction) throws -> [CacheKey?] {
+    @discardableResult func take(
+        _ rows: [Row], askedAt: UInt64, following: Int = 0, in transaction: CacheTransaction
+    ) throws -> [CacheKey?] {
         if rows.isEmpty { return [] }
-        var run = ImportRun(self, askedAt, transaction)
-        return try run.take(rows)
+        let run = ImportRun(self, askedAt, transaction)
+        return try run.take(rows, following)
     }
 
     /// Files the members of a to-many relationship of an object, all of them.
@@ -31,7 +34,7 @@ struct Importer {
         _ relationship: NSRelationshipDescription, of owner: CacheKey, _ members: [NSManagedObjectID], askedAt: UInt64,
         in transaction: CacheTransaction
     ) throws {
-        var run = ImportRun(self, askedAt, transaction)
+        let run = ImportRun(self, askedAt, transaction)
         try run.place(members)
         try run.takeList(relationship.name, of: owner, members)
     }
@@ -41,14 +44,15 @@ struct Importer {
 }
 
 /// The filing of some rows.
-private struct ImportRun {
+// Used by the one thread that writes.
+private final class ImportRun {
     private let importer: Importer
     private let askedAt: UInt64
     private let transaction: CacheTransaction
-    /// The rows of the file by the backend's IDs.
-    private var places = IDTable<CacheKey>()
-    /// The rows of the file as they were, of those that are filed.
-    private var bases: [CacheKey: Row] = [:]
+    /// The places of objects in the file, by the backend's IDs.
+    @exclusivity(unchecked) private var places = IDTable<Place>()
+    /// The last entity that was looked up: rows mostly come entity by entity.
+    @exclusivity(unchecked) private var last: Kind?
     private let uptime: Duration
     private let now: Double
 
@@ -60,20 +64,49 @@ private struct ImportRun {
 
     private var file: CacheFile { importer.file }
 
-    mutating func take(_ rows: [Row]) throws -> [CacheKey?] {
+    /// Where an object is in the file.
+    private struct Place {
+        let key: CacheKey
+        /// The row as the file has it; nil for one that the transaction has made or edited.
+        var row: Row?
+    }
+
+    /// An entity of the program.
+    private struct Kind {
+        let outer: NSEntityDescription
+        let entity: CacheEntity
+        let hasToMany: Bool
+        let hasRelationships: Bool
+    }
+
+    private func kind(_ outer: NSEntityDescription) -> Kind {
+        if let last, last.outer === outer { return last }
+        let kind = Kind(
+            outer: outer, entity: file.entity(outer), hasToMany: outer.hasToMany, hasRelationships: !outer.frozenParts.relationships.isEmpty
+        )
+        last = kind
+        return kind
+    }
+
+    func take(_ rows: [Row], _ following: Int = 0) throws -> [CacheKey?] {
         try find(rows.map(\.knownObjectID))
         var keys: [CacheKey?] = []
         keys.reserveCapacity(rows.count)
         // All keys first: rows may refer to each other.
         var areNew = Array(repeating: false, count: rows.count)
+        let unknown = rows.count - places.count
+        var made = 0
         for (index, row) in rows.enumerated() {
             let id = row.knownObjectID
-            if let key = places[id] {
+            if let key = places[id]?.key {
                 keys.append(key)
             } else if let resource = importer.decoding.resourceID(id), !isGone(resource, row) {
-                let entity = importer.entity(id)
-                let key = CacheKey(entity: entity, number: try file.newKey(entity, expecting: rows.count - index))
-                places[id] = key
+                let entity = kind(id.owningEntity).entity
+                // Where all are new, those that follow will mostly be.
+                let expected = max(1, unknown - made + (unknown == rows.count ? following : 0))
+                let key = CacheKey(entity: entity, number: try file.newKey(entity, expecting: expected))
+                made += 1
+                places[id] = Place(key: key)
                 keys.append(key)
                 areNew[index] = true
             } else {
@@ -81,18 +114,16 @@ private struct ImportRun {
             }
         }
         var references: [NSManagedObjectID] = []
-        var last: (entity: NSEntityDescription, hasRelationships: Bool)?
         for row in rows {
-            let own = row.knownObjectID.owningEntity
-            if last?.entity !== own { last = (own, !own.frozenParts.relationships.isEmpty) }
-            guard last?.hasRelationships == true else { continue }
-            importer.entity(row.knownObjectID).toInner?.forEachReference(of: row) { id in if places[id] == nil { references.append(id) } }
+            let own = kind(row.knownObjectID.owningEntity)
+            guard own.hasRelationships else { continue }
+            own.entity.toInner?.forEachReference(of: row) { id in if places[id] == nil { references.append(id) } }
             if own.hasToMany { references += row.listedIDs.filter { places[$0] == nil } }
         }
         if !references.isEmpty { try place(references) }
         for index in rows.indices {
             guard let key = keys[index] else { continue }
-            if areNew[index] { try insert(rows[index], key) } else { try take(rows[index], key) }
+            if areNew[index] { try insert(rows[index], key) } else { try take(rows[index], key, places[rows[index].knownObjectID]?.row) }
         }
         let filed = keys.compactMap { $0 }
         let (order, askedAt) = (file.order, askedAt)
@@ -101,26 +132,33 @@ private struct ImportRun {
     }
 
     /// Looks up the rows of resources.
-    private mutating func find(_ ids: [NSManagedObjectID]) throws {
-        var wanted: [ObjectIdentifier: (entity: CacheEntity, ids: [ResourceID: NSManagedObjectID])] = [:]
+    private func find(_ ids: [NSManagedObjectID]) throws {
+        var wanted: [(entity: CacheEntity, resources: [ResourceID])] = []
+        var current: Int?
         for id in ids {
-            guard places[id] == nil, let resource = importer.decoding.resourceID(id) else { continue }
-            let entity = importer.entity(id)
-            wanted[entity.root, default: (entity, [:])].ids[resource] = id
+            guard places.isEmpty || places[id] == nil, let resource = importer.decoding.resourceID(id) else { continue }
+            let entity = kind(id.owningEntity).entity
+            if current == nil || wanted[current ?? 0].entity.root != entity.root {
+                current = wanted.firstIndex { $0.entity.root == entity.root } ?? wanted.count
+                if current == wanted.count { wanted.append((entity, [])) }
+            }
+            wanted[current ?? 0].resources.append(resource)
         }
-        for (entity, ids) in wanted.values {
-            for (resource, key) in try transaction.keys(of: Array(ids.keys), in: entity) {
-                if let id = ids[resource] { places[id] = key }
+        places.reserveCapacity(places.count + ids.count)
+        for (entity, resources) in wanted {
+            try transaction.find(resources, in: entity) { resource, key, row in
+                // The ID in the backend's space: that of another entity of the inheritance is the same.
+                if let outer = key.entity.outer { places[importer.decoding.id(resource, of: outer)] = Place(key: key, row: row) }
             }
         }
     }
 
     /// Looks up the rows of resources that others refer to, and makes rows of those that there are none of.
-    mutating func place(_ ids: [NSManagedObjectID]) throws {
+    func place(_ ids: [NSManagedObjectID]) throws {
         try find(ids)
         for id in ids where places[id] == nil {
             guard let resource = importer.decoding.resourceID(id) else { continue }
-            places[id] = try transaction.stub(of: resource, in: importer.entity(id)).key
+            places[id] = Place(key: try transaction.stub(of: resource, in: importer.entity(id)).key)
         }
     }
 
@@ -131,7 +169,7 @@ private struct ImportRun {
     }
 
     private func innerID(_ id: NSManagedObjectID) throws -> NSManagedObjectID {
-        guard let key = places[id] else {
+        guard let key = places[id]?.key else {
             throw CoreDataError.make(
                 NSPersistentStoreOperationError, "A reference of the backend to \(id) cannot be filed.",
                 reason: "It has no identifier of the backend.", next: "Let the backend answer with identifiers.")
@@ -144,22 +182,33 @@ private struct ImportRun {
     private func insert(_ row: Row, _ key: CacheKey) throws {
         guard let resource = importer.decoding.resourceID(row.knownObjectID) else { return }
         let version = importer.versions.version(row.knownObjectID, row.version)
-        guard let new = try transaction.insert(key, resource, version, from: row, reference: innerID) else { return }
+        try transaction.insert(key, resource, version, from: row, reference: innerID)
+        let unknown = key.entity.toInner?.unknown(in: row) ?? PropertySet()
+        let lists = try lists(row)
+        if unknown.isEmpty && lists.isEmpty { return }
+        guard let new = try transaction.edit(key) else { return }
         var knowledge = CacheEntity.Knowledge()
-        if let unknown = key.entity.toInner?.unknown(in: row), !unknown.isEmpty {
-            knowledge.setUnknown(Set(unknown.names(of: row.knownObjectID.owningEntity)))
-        }
-        for (name, members) in try lists(row) { try takeList(name, members, new, &knowledge) }
+        if !unknown.isEmpty { knowledge.setUnknown(Set(unknown.names(of: row.knownObjectID.owningEntity))) }
+        for (name, members) in lists { try takeList(name, members, new, &knowledge) }
         if knowledge != .usual { new.setKnowledge(knowledge) }
     }
 
-    private func take(_ row: Row, _ key: CacheKey) throws {
+    /// - Parameter read: The row as the file has it, where it was read.
+    private func take(_ row: Row, _ key: CacheKey, _ read: Row?) throws {
         let version = importer.versions.version(row.knownObjectID, row.version)
-        let entity = importer.entity(row.knownObjectID)
-        guard let stored = try transaction.row(key) else { return }
-        let known = file.entity(inner: stored.knownObjectID.owningEntity)
+        let kind = kind(row.knownObjectID.owningEntity)
+        let entity = kind.entity
+        guard let stored = try transaction.row(key, as: read) else { return }
+        let known = file.key(of: stored).entity
         let state = known.state(of: stored)
-        if isOlder(known, stored, version, key) { return }
+        let before = known.version(of: stored)
+        if isOlder(before, version, key) { return }
+        if state == .clean, known === entity, before == version || version == nil, !kind.hasToMany, known.isKnownAsUsual(stored),
+            let copy = known.toInner, copy.unknown(in: row).isEmpty, try copy.differences(from: row, to: stored, reference: innerID).isEmpty
+        {
+            // Most rows of a refresh are as they were.
+            return
+        }
         if state.isPending {
             guard let folding = importer.folding, let copy = known.toInner else { return }
             let confirmed = try copy.row(row, id: file.innerID(key), version: stored.version, reference: innerID)
@@ -176,7 +225,6 @@ private struct ImportRun {
         let differences = try known.toInner?.differences(from: row, to: stored, reference: innerID) ?? PropertySet()
         let unknown = known.toInner?.unknown(in: row) ?? PropertySet()
         var knowledge = known.knowledge(of: stored)
-        let before = known.version(of: stored)
         let isOtherVersion = isStub || version == nil ? isStub : before != version
         if unknown.isEmpty {
             knowledge.setUnknown([])
@@ -216,13 +264,14 @@ private struct ImportRun {
     }
 
     /// Whether what is there is newer than what has come.
-    private func isOlder(_ entity: CacheEntity, _ stored: Row, _ version: ResourceVersion?, _ key: CacheKey) -> Bool {
-        if case .number(let new)? = version, case .number(let old)? = entity.version(of: stored) {
-            if new != old { return new < old }
-            return false
-        }
+    ///
+    /// - Parameters:
+    ///   - before: The version of the row that is there.
+    ///   - version: The version that has come.
+    private func isOlder(_ before: ResourceVersion?, _ version: ResourceVersion?, _ key: CacheKey) -> Bool {
+        if case .number(let new)? = version, case .number(let old)? = before { return new < old }
         if file.order.isNewer(key, than: askedAt) { return true }
-        guard let version, version != entity.version(of: stored) else { return false }
+        guard let version, version != before else { return false }
         return file.order.wasReplaced(version.encoded, of: key, uptime: uptime)
     }
 
@@ -230,11 +279,11 @@ private struct ImportRun {
 
     /// Returns the whole lists that a row has brought.
     private func lists(_ row: Row) throws -> [String: [CacheKey]] {
-        guard row.knownObjectID.owningEntity.hasToMany else { return [:] }
+        guard kind(row.knownObjectID.owningEntity).hasToMany else { return [:] }
         var lists: [String: [CacheKey]] = [:]
         for relationship in row.knownObjectID.owningEntity.frozenParts.relationships
         where relationship.isToMany && !relationship.isTransient && !row.isUnknown(relationship) {
-            lists[relationship.name] = row.relatedIDs(relationship).compactMap { places[$0] }
+            lists[relationship.name] = row.relatedIDs(relationship).compactMap { places[$0]?.key }
         }
         return lists
     }
@@ -283,10 +332,10 @@ private struct ImportRun {
         return result + pending.filter { !here.contains($0) }
     }
 
-    mutating func takeList(_ name: String, of owner: CacheKey, _ members: [NSManagedObjectID]) throws {
+    func takeList(_ name: String, of owner: CacheKey, _ members: [NSManagedObjectID]) throws {
         guard let stored = try transaction.row(owner) else { return }
         if file.order.isNewer(owner, than: askedAt) { return }
-        let keys = members.compactMap { places[$0] }
+        let keys = members.compactMap { places[$0]?.key }
         let entity = file.entity(inner: stored.knownObjectID.owningEntity)
         if let relationship = entity.inner.frozenParts.byName[name] as? NSRelationshipDescription, !relationship.isToMany {
             return try takeOne(relationship, keys.first, stored, owner, entity)
