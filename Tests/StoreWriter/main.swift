@@ -7,6 +7,8 @@
 //     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
 //     store-writer walk <milliseconds> <owners>  walks relationships of a remote store that answers after a while, with one thread for all tasks
 //     store-writer cached <folder> <0 or 1>      saves through a cached store for ever, or sends what earlier runs have left and tells what is shown
+//     store-writer upload <folder> <percent>     saves a large value and uploads it, killed at so many percent; with 0 uploads what is left of it
+//     store-writer stop <folder> 0               saves through a cached store, and is stopped while it sends that
 //     store-writer stages <file> <objects>       fills a store, or brings it to a later version in stages
 //     store-writer migrate-<version> <file> <kilobytes>  migrates a store; tells of rows, and fails beyond a size of files that is not 0
 //     store-writer manage <file> 0               migrates a store by a manager with a policy, into <file>.new; tells of rows
@@ -47,7 +49,7 @@ if arguments.count == 4, arguments[1] == "conformance" {
 }
 guard arguments.count == 4, let number = Int64(arguments[3]) else {
     report(
-        "usage: store-writer save|count|archive|cached|stages|migrate-<version>|manage|fill|check <file> <number>, fetch|walk <milliseconds> <number>"
+        "usage: store-writer save|count|archive|cached|upload|stop|stages|migrate-<version>|manage|fill|check <file> <number>, fetch|walk <milliseconds> <number>"
     )
     exit(2)
 }
@@ -63,6 +65,8 @@ do {
             try await fetchAtOnce(count)
         }
     case "cached": onOneThread { try await CachedWriter.run(subject, isLast: count == 1) }
+    case "stop": onOneThread { try await saveAndStop(in: subject) }
+    case "upload": onOneThread { try await UploadWriter.run(subject, killedAt: count) }
     case "stages": try StagedWriter.run(subject, count)
     case "archive": try saveArchive(subject, endingAt: count)
     case "fill": try FilledStore.fill(subject, rows: count)

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 // What names the SQLite store and what it is asked for. The store itself is in a module above: descriptions of stores and what others say of
 // them need no more than this.
@@ -22,4 +22,36 @@ public let SQLiteRowCacheLimitOption = "SQLiteRowCacheLimitOption"
 package enum SQLiteStoreDefaults {
     /// How many seconds it waits for others that use its file.
     package static let timeout: TimeInterval = 240
+}
+
+/// The option for what is done to each connection of a SQLite store before anything else: a ``SQLiteConnectionPreparation``.
+public let SQLiteConnectionPreparationOption = "SQLiteConnectionPreparationOption"
+
+/// What a program does to each connection to the file of a SQLite store before anything else, such as giving a SQLite library that encrypts its key.
+///
+/// ```swift
+/// let preparation = SQLiteConnectionPreparation { connection in
+///     guard sqlite3_key(connection, key, Int32(key.count)) == SQLITE_OK else { throw KeyError() }
+/// }
+/// try coordinator.addPersistentStore(
+///     ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [SQLiteConnectionPreparationOption: preparation])
+/// ```
+///
+/// The library that encrypts takes the place of the system's `libsqlite3`: the framework brings none of its own. Copies that migrations make beside
+/// the file are prepared like the file.
+public final class SQLiteConnectionPreparation: NSObject, Sendable {
+    /// Whether the file is encrypted: then the store has no external files, which would not be.
+    public let encrypts: Bool
+    /// Prepares a connection, a `sqlite3 *`. Called on any thread.
+    public let prepare: @Sendable (OpaquePointer) throws -> Void
+
+    /// Creates a preparation.
+    ///
+    /// - Parameters:
+    ///   - encrypts: Whether the file is encrypted: opening it with a model whose attributes allow external storage is then an error.
+    ///   - prepare: Prepares a connection, a `sqlite3 *`. An error that it throws is that of opening the file.
+    public init(encrypts: Bool = true, prepare: @escaping @Sendable (OpaquePointer) throws -> Void) {
+        self.encrypts = encrypts
+        self.prepare = prepare
+    }
 }

@@ -15,6 +15,8 @@ final class CacheFile: @unchecked Sendable {
     let identifier: String
     private let coordinator: NSPersistentStoreCoordinator
     private let store: NSPersistentStore
+    /// What the file had that must survive, where it was of another version of the model, and its rows were migrated.
+    let carried: (any CarriedContent)?
     private let byInner: [ObjectIdentifier: CacheEntity]
     private let byOuter: [ObjectIdentifier: CacheEntity]
     private let byName: [String: CacheEntity]
@@ -37,10 +39,11 @@ final class CacheFile: @unchecked Sendable {
     /// - Parameters:
     ///   - url: The place; nil for a cache in memory.
     ///   - options: Further options of the SQLite store.
+    ///   - carrying: Reads what must survive from a file of another version.
     /// - Throws: Code 134080 for a program without the SQLite store; the errors of opening one.
     init(
         at url: URL?, _ model: NSManagedObjectModel, clock: any CacheClock, hooks: CommitHooks = CommitHooks(),
-        options further: [String: any Sendable] = [:]
+        options further: [String: any Sendable] = [:], carrying: Carrying = { _, _ in nil }
     ) throws {
         let made = CacheModel.shared(for: model)
         names = made.names
@@ -53,12 +56,12 @@ final class CacheFile: @unchecked Sendable {
         }
         // What a save has been acknowledged for must be there after the machine has lost its power.
         var options: [AnyHashable: Any] = [
-            "NSSQLitePragmasOption": ["journal_mode": "WAL", "synchronous": "FULL"],
-            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+            "NSSQLitePragmasOption": ["journal_mode": "WAL", "synchronous": "FULL"]
         ]
         for (name, value) in further { options[name] = value }
-        store = try coordinator.addPersistentStore(
-            ofType: Self.storeType, configurationName: nil, at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+        (store, carried) = try Self.open(url ?? URL(fileURLWithPath: "/dev/null"), coordinator, options, carrying) { place in
+            try CacheFile(at: place, model, clock: clock, options: further)
+        }
         token = store.token
         identifier = store.identifier
         var byInner: [ObjectIdentifier: CacheEntity] = [:]
@@ -74,10 +77,21 @@ final class CacheFile: @unchecked Sendable {
         (self.byInner, self.byOuter, self.byName) = (byInner, byOuter, byName)
     }
 
-    private static let storeType = "SQLite"
+    static let storeType = "SQLite"
 
     /// Closes the file.
     func close() { try? coordinator.remove(store) }
+
+    // MARK: Size
+
+    /// The number of bytes that the file uses, with the files of large values; 0 for a cache in memory.
+    func usedBytes() throws -> Int64 { try (store.interface as? any SizedStore)?.usedBytes() ?? 0 }
+
+    /// Returns about how many bytes the rows of an inheritance take, by their keys.
+    func sizes(of top: CacheEntity) throws -> [Int64: Int64] { try (store.interface as? any SizedStore)?.sizes(of: top.inner) ?? [:] }
+
+    /// Gives the disk back what removed rows have taken.
+    func giveBackSpace() throws { try (store.interface as? any SizedStore)?.giveBackSpace() }
 
     // MARK: Entities and IDs
 

@@ -89,8 +89,7 @@ final class CacheRow {
         _ source: Row, besides skipped: PropertySet = PropertySet(), reference: (NSManagedObjectID) throws -> NSManagedObjectID
     ) rethrows -> Bool {
         guard let copy = entity.toInner else { return false }
-        var different = try copy.differences(from: source, to: row, reference: reference)
-        if !skipped.isEmpty { for index in row.layout.slots.indices where skipped.contains(index) { different.remove(index) } }
+        let different = try copy.differences(from: source, to: row, besides: skipped, reference: reference)
         if different.isEmpty { return false }
         try copy.copy(different, from: source, to: row, reference: reference)
         for index in row.layout.slots.indices where different.contains(index) { changed.insert(index) }

@@ -10,6 +10,9 @@ public struct CachedStoreOptions: Sendable {
     public var user: String?
     /// The number of objects above which those that were not used for the longest time are removed; nil for any number.
     public var maximumObjects: Int?
+    /// The number of bytes of the cache's file, with the files of large values, above which objects are removed that were not used for the longest
+    /// time; nil for any number.
+    public var maximumBytes: Int64?
     /// The age in seconds above which objects are removed that were not used since; nil for any age.
     public var maximumAge: Double?
     /// The time.

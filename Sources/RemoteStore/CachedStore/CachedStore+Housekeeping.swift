@@ -15,10 +15,17 @@ extension CachedStore {
 
     /// Begins to remove what is beyond the limits of the options, unless that is under way.
     func keepLimits() {
-        if cacheOptions.maximumObjects == nil, cacheOptions.maximumAge == nil { return }
+        if cacheOptions.maximumObjects == nil, cacheOptions.maximumAge == nil, cacheOptions.maximumBytes == nil { return }
         refreshes.begin("limits") { [weak self] in
             guard let self else { return }
-            do { _ = try removeUnused(sparing: Self.sparedTime) } catch { report(error) }
+            do {
+                if cacheOptions.maximumObjects == nil, cacheOptions.maximumAge == nil, let limit = cacheOptions.maximumBytes,
+                    try file.usedBytes() <= limit
+                {
+                    return
+                }
+                _ = try removeUnused(sparing: Self.sparedTime)
+            } catch { report(error) }
         }
     }
 
@@ -56,6 +63,7 @@ extension CachedStore {
         if let limit = cacheOptions.maximumObjects {
             for (key, _) in candidates where total - gone.count > limit { gone.insert(key) }
         }
+        try addExcess(candidates.map(\.key), to: &gone)
         try file.write { transaction in
             try evict(gone, in: transaction)
             for (key, time) in used where !gone.contains(key) {
@@ -63,7 +71,27 @@ extension CachedStore {
                 try transaction.edit(key)?.setLastUsed(time)
             }
         }
+        if !gone.isEmpty { try file.giveBackSpace() }
         return gone.count
+    }
+
+    /// Adds what has to go for the file to be within its size.
+    ///
+    /// - Parameter candidates: What may go, in the order in which it goes.
+    private func addExcess(_ candidates: [CacheKey], to gone: inout Set<CacheKey>) throws {
+        guard let limit = cacheOptions.maximumBytes else { return }
+        let used = try file.usedBytes()
+        if used <= limit { return }
+        var sizes: [ObjectIdentifier: [Int64: Int64]] = [:]
+        for entity in file.allEntities where entity.inner.superentity == nil { sizes[entity.root] = try file.sizes(of: entity) }
+        // Indexes and pages that are not full belong to the rows in proportion.
+        let content = sizes.values.reduce(0) { $0 + $1.values.reduce(0, +) }
+        var excess = Double(used - limit) * Double(content) / Double(max(used, 1))
+        for key in gone { excess -= Double(sizes[key.entity.root]?[key.number] ?? 0) }
+        for key in candidates where excess > 0 && !gone.contains(key) {
+            gone.insert(key)
+            excess -= Double(sizes[key.entity.root]?[key.number] ?? 0)
+        }
     }
 
     private func evict(_ keys: Set<CacheKey>, in transaction: CacheTransaction) throws {

@@ -20,6 +20,8 @@ extension CachedStore {
         public let attempts: Int
         /// Why it was not saved; nil where nothing has failed.
         public let error: NSError?
+        /// The large values that are sent before the change.
+        public let uploads: [PendingUpload]
     }
 
     // MARK: Sending
@@ -49,7 +51,7 @@ extension CachedStore {
         return PendingChange(
             objectID: entity.outerID(record.key.key, token), entity: record.entity, kind: record.kind ?? .delete, state: record.syncState,
             properties: record.kind == .update ? Set(record.confirmed.keys).union(record.lists.keys) : [], attempts: record.attempts,
-            error: record.failure?.error)
+            error: record.failure?.error, uploads: sender.uploads(of: record))
     }
 
     // MARK: Decisions

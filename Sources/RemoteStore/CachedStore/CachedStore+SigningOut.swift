@@ -23,7 +23,7 @@ extension CachedStore {
     public func signOut(pending: PendingAtSignOut = .refuse) async throws {
         if pending == .send { try await sendPending() }
         if pending == .send || pending == .refuse {
-            let count = try pendingCount()
+            let count = try pendingCount() + strandedChanges().count
             if count > 0 {
                 throw CoreDataError.make(
                     NSPersistentStoreSaveError, "\(count) changes are not saved yet.",

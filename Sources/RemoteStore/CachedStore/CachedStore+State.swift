@@ -30,6 +30,13 @@ public struct CachedStoreStatus: Sendable, Equatable {
     public var isSending = false
     /// Whether the backend could be reached when it was last asked.
     public var isOnline = true
+    /// Whether another process had the right to send the changes of this file when they were last to be sent. A process that is suspended
+    /// meanwhile keeps it.
+    public var isSentByAnother = false
+    /// The number of bytes of large values that are sent before their objects: see ``UploadingBackend``.
+    public var bytesToUpload: Int64 = 0
+    /// The number of those that the backend has.
+    public var uploadedBytes: Int64 = 0
 
     /// Creates the status of a store that has nothing to do.
     public init() {}
@@ -78,6 +85,11 @@ extension CachedStore {
         status.pendingCount = records.count
         status.setAsideCount = records.filter(\.isSetAside).count
         status.isSending = records.contains { $0.state == .sending }
+        for upload in records.flatMap({ sender.uploads(of: $0) }) {
+            status.bytesToUpload += upload.size
+            status.uploadedBytes += upload.confirmed
+        }
+        status.isSentByAnother = sender.state.withLock { $0.isElsewhere }
         status.isOnline = sender.state.withLock { $0.pauses == 0 }
         return status
     }

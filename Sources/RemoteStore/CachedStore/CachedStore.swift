@@ -62,10 +62,11 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
             for index in resource.endpoints.indices { resource.endpoints[index].freshness = nil }
             return resource
         }
-        let catalog = try Catalog(resources, model)
+        let catalog = try Catalog(backend, resources, model)
         file = try CacheFile(
             at: url, model, clock: options.clock,
-            hooks: CacheFile.CommitHooks(willCommit: options.willCommit, didCommit: options.didCommit), options: options.fileOptions)
+            hooks: CacheFile.CommitHooks(willCommit: options.willCommit, didCommit: options.didCommit), options: options.fileOptions,
+            carrying: { try CarriedChanges($0, $1) })
         // The IDs of the backend's own space never leave the store.
         let decoding = AnswerDecoding(model, backend.resources, token: StoreToken(identifier: "backend of \(file.identifier)"))
         reader = RemoteReader(

@@ -104,6 +104,13 @@ enum RemoteStoreError {
             next: "Read the resource with the identifier \(change.id.map(\.description) ?? "?").")
     }
 
+    static func wrongOffset(_ upload: BackendUpload, _ offset: Int64) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "“\(upload.property)” of a “\(upload.entity)” cannot be uploaded.",
+            reason: "The backend has confirmed \(offset) of \(upload.size) bytes, after \(upload.confirmed).",
+            next: "Let its uploadPlace(_:) and upload(_:of:) return the number of bytes that it has from the beginning.")
+    }
+
     static func contested(_ entity: String) -> NSError {
         CoreDataError.make(
             NSManagedObjectMergeError, "A change of “\(entity)” was not saved.",

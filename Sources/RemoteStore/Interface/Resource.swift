@@ -78,6 +78,8 @@ public struct Resource: Sendable {
         /// Where it is not, a new resource whose identifier the backend assigns is never sent twice: when its outcome is lost, saving it
         /// again is an error.
         public var isIdempotent: Bool
+        /// The binary attributes whose values an ``UploadingBackend`` takes in parts, before the object; they must allow external storage.
+        public var uploads: Set<String>
         /// What can be done to many resources by one call, for batch requests; nil for nothing.
         public var bulk: Bulk?
 
@@ -85,7 +87,7 @@ public struct Resource: Sendable {
         public init(
             _ kinds: Set<Kind> = [.insert, .update, .delete], identity: Identity = .assignedByBackend, lists: Set<String>? = nil,
             sendsWholeObjects: Bool = false, maximumChanges: Int = 1, isAtomic: Bool = false, conflicts: ConflictDetection = .backend,
-            isIdempotent: Bool = false, bulk: Bulk? = nil
+            isIdempotent: Bool = false, uploads: Set<String> = [], bulk: Bulk? = nil
         ) {
             self.kinds = kinds
             self.identity = identity
@@ -95,6 +97,7 @@ public struct Resource: Sendable {
             self.isAtomic = isAtomic
             self.conflicts = conflicts
             self.isIdempotent = isIdempotent
+            self.uploads = uploads
             self.bulk = bulk
         }
     }

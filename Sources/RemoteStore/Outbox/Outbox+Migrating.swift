@@ -8,15 +8,21 @@ extension Outbox {
     /// Gives pending changes the names that entities and properties have now, by their renaming identifiers. What the model does not have any
     /// more is left out.
     func adapt() throws {
-        if try count() == 0 { return }
+        let carried = file.carried as? CarriedChanges
+        if try count() == 0, carried == nil { return }
         try file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, catalog)
             for record in try pending.all() {
-                guard let entity = entity(record.entity) else {
-                    RequestRunner.log.warning("A pending change of “\(record.entity)” is left out, which the model does not have any more.")
+                guard let entity = file.entity(renamedFrom: record.entity) else {
+                    // Its row has gone with the table of the entity.
+                    let known = carried?.changes.first { $0.record.key == record.key }
+                    if let stranded = known.flatMap({ carried?.stranded($0) }) ?? StrandedRecord(record) {
+                        try stranded.add(to: file, in: transaction)
+                    }
                     try pending.put(nil, record.key)
                     continue
                 }
+                noteRemoved(record, entity)
                 var adapted = adapted(record, entity)
                 adapted.entity = entity.name
                 adapted.key = LocalKey(root: entity.inner.top.name ?? "?", key: record.key.key)
@@ -40,24 +46,32 @@ extension Outbox {
         }
     }
 
-    private func entity(_ name: String) -> CacheEntity? {
-        if let entity = file.entity(named: name), entity.outer != nil { return entity }
-        return file.entities.first { $0.outer?.renamingIdentifier == name }
+    /// Says what of a change is left out because the model does not have it any more.
+    private func noteRemoved(_ record: PendingRecord, _ entity: CacheEntity) {
+        let known = entity.propertiesByOldName
+        let removed = Set(record.confirmed.keys).union(record.lists.keys).filter { known[$0] == nil }
+        for name in removed.sorted() {
+            RequestRunner.log.warning(
+                "A pending change of “\(name)” of \(record.resource?.description ?? "a new “\(entity.name)”") is left out: the model of “\(entity.name)” does not have it any more."
+            )
+        }
     }
 
     private func adapted(_ record: PendingRecord, _ entity: CacheEntity) -> PendingRecord {
-        let properties = entity.outer?.frozenParts.properties ?? []
-        var names: [String: NSPropertyDescription] = [:]
-        for property in properties { if let old = property.renamingIdentifier { names[old] = property } }
-        for property in properties { names[property.name] = property }
+        let names = entity.propertiesByOldName
         func values(_ values: [String: ResourceValue]) -> [String: ResourceValue] {
             var adapted: [String: ResourceValue] = [:]
             for (name, value) in values {
                 guard let property = names[name], !property.isTransient else { continue }
                 switch (property, value) {
                 case (let attribute as NSAttributeDescription, .value(let known)):
+                    if record.uploads[name]?.standIn == value || value == PendingRecord.Upload.settled, attribute.isLarge {
+                        adapted[property.name] = value
+                        continue
+                    }
                     // Of another type: it is as if it had never been read.
-                    adapted[property.name] = attribute.canHold(known) ? value : .many([])
+                    let opened = ArchivedValue.open(known, attribute)
+                    adapted[property.name] = opened.flatMap { attribute.canHold($0) ? .value($0) : nil } ?? .many([])
                 case (let relationship as NSRelationshipDescription, .one) where !relationship.isToMany: adapted[property.name] = value
                 case (_, .many): adapted[property.name] = value
                 default: continue
@@ -83,12 +97,20 @@ extension Outbox {
             let changed = sent.change.changedProperties.compactMap { names[$0]?.name }
             adapted.sent?.change.changedProperties.formUnion(changed)
         }
+        adapted.uploads = [:]
+        for (name, upload) in record.uploads {
+            guard let attribute = names[name] as? NSAttributeDescription, attribute.isLarge else { continue }
+            adapted.uploads[attribute.name] = upload
+        }
         if let theirs = record.theirs?.values { adapted.theirs?.values = values(theirs) }
         return adapted
     }
 }
 
 extension NSAttributeDescription {
+    /// Whether its values may be uploaded.
+    fileprivate var isLarge: Bool { attributeType == .binaryDataAttributeType && allowsExternalBinaryDataStorage }
+
     /// Whether a value fits.
     fileprivate func canHold(_ value: PropertyValue) -> Bool {
         guard let entity else { return false }

@@ -12,16 +12,27 @@ extension Outbox: PendingFolding {
         guard let subject = try pending.subject(key), var record = try pending.record(pending.local(key)) else { return }
         let parts = subject.row.entity.inner.frozenParts
         var values: [String: ResourceValue] = [:]
+        var large: [String] = []
         for name in OutboxTransaction.names(subject.row.entity) {
             guard let property = parts.byName[name], !confirmed.isUnknown(property) else { continue }
+            if subject.saving.uploads.contains(name) {
+                large.append(name)
+                continue
+            }
             values[name] = OutboxTransaction.value(confirmed, property)
         }
         guard record.isConfirmed else { return }
         let written = record.receive(values, version: version, subject.shown)
         try pending.write(written, subject.row)
+        var known = Set(values.keys)
+        for name in large where record.confirmed[name] == nil {
+            // Large values are not compared: one that is pending stays, another one is what the backend has.
+            try subject.row.set(OutboxTransaction.value(confirmed, parts.byName[name]).value, name)
+            known.insert(name)
+        }
         var knowledge = subject.row.knowledge
-        if !knowledge.unknown.isDisjoint(with: values.keys) {
-            knowledge.setUnknown(knowledge.unknown.subtracting(values.keys))
+        if !knowledge.unknown.isDisjoint(with: known) {
+            knowledge.setUnknown(knowledge.unknown.subtracting(known))
             subject.row.setKnowledge(knowledge)
         }
         if version != nil { setVersion(version, of: subject.row, in: transaction) }

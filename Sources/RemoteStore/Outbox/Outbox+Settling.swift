@@ -43,7 +43,11 @@ extension Outbox {
             next = .read
         case .refused(let error):
             let prospect = Prospect(error)
-            if prospect.mayPass == true {
+            if error is ForgottenUpload {
+                for name in record.uploads.keys { record.uploads[name]?.forget() }
+                wait(&record, error, delay(record.attempts, nil))
+                record.sent = nil
+            } else if prospect.mayPass == true {
                 wait(&record, error, delay(record.attempts, prospect.retryAfter))
                 record.sent = nil
             } else if isAmongOthers {
@@ -77,6 +81,7 @@ extension Outbox {
             let subject = try pending.subject(pending.place(record))
         else { return }
         let prospect = Prospect(error)
+        if error is ForgottenUpload { for name in record.uploads.keys { record.uploads[name]?.forget() } }
         if prospect.mayPass ?? (record.attempts < maximumAttempts) {
             // A change that may have arrived by an earlier attempt is sent again as it was.
             if !record.isRepeated { record.sent = nil }
@@ -183,7 +188,8 @@ extension Outbox {
         let (shown, unknown, readVersion) = (pending.shown(twin), twin.knowledge.unknown, twin.version)
         let isRead = twin.state != .stub
         var read: [String: ResourceValue] = [:]
-        for name in OutboxTransaction.names(twin.entity) where isRead && !unknown.contains(name) {
+        let large = subject.saving.uploads
+        for name in OutboxTransaction.names(twin.entity) where isRead && !unknown.contains(name) && !large.contains(name) {
             let value = known?.confirmed[name] ?? shown.value(name)
             if value != .many([]) { read[name] = value }
         }
@@ -198,6 +204,11 @@ extension Outbox {
         guard let known else { return next }
         // It was edited as the read has brought it.
         for (name, base) in known.confirmed {
+            if large.contains(name), let property = twin.entity.inner.frozenParts.byName[name] {
+                try row.set(OutboxTransaction.value(twin.row, property).value, name)
+                (record.uploads[name], record.confirmed[name]) = (known.uploads[name], base)
+                continue
+            }
             if record.confirmed[name] == nil || subject.shown.value(name).isSame(as: record.confirmed[name] ?? base) {
                 try pending.write([name: shown.value(name)], row)
             }
@@ -217,7 +228,8 @@ extension Outbox {
     /// Returns what a backend has told of values, with local references.
     func local(_ values: [String: ResourceValue], _ row: CacheRow, _ pending: OutboxTransaction) throws -> [String: ResourceValue] {
         var local: [String: ResourceValue] = [:]
-        for (name, value) in values {
+        let uploads = pending.saving(of: row.entity).uploads
+        for (name, value) in values where !uploads.contains(name) {
             switch (row.entity.inner.frozenParts.byName[name], value) {
             case (is NSAttributeDescription, .value): local[name] = value
             case (let relationship as NSRelationshipDescription, .one(let reference)) where !relationship.isToMany:
@@ -263,7 +275,9 @@ extension Outbox {
     ) throws -> Next {
         guard let sent = record.sent else { return .nothing }
         let current = try local(values, subject.row, pending)
-        let isOwn = sent.change.lists.isEmpty && Self.contains(current, sent.values) && sent.change.kind != .delete
+        let isOwn =
+            sent.change.lists.isEmpty && Self.contains(current, sent.values.filter { !subject.saving.uploads.contains($0.key) })
+            && sent.change.kind != .delete
         if isOwn, sent.change.kind == .update || record.isRepeated {
             // It was saved by an attempt whose answer was lost, or others have made the same of it.
             return try noteSaved(&record, sent.change.id, version, [:], subject, pending)

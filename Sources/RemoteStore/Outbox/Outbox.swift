@@ -34,7 +34,7 @@ final class Outbox: Sendable {
         guard let records = file.entity(named: file.names.pending),
             case .rows(let rows) = try file.read(StoreQuery(records.inner))
         else { return [] }
-        return try rows.map { try Self.record($0, records) }.sorted { $0.sequence < $1.sequence }
+        return try rows.map { try record($0, records) }.sorted { $0.sequence < $1.sequence }
     }
 
     /// Returns the record of an object as it was after the last transaction; nil where nothing of it is pending.
@@ -46,17 +46,17 @@ final class Outbox: Sendable {
         ])
         let query = StoreQuery(records.inner).with(predicate: NSPredicate(tree: same))
         guard case .rows(let rows) = try file.read(query), let row = rows.first else { return nil }
-        return try Self.record(row, records)
+        return try record(row, records)
     }
 
-    private static func record(_ row: Row, _ records: CacheEntity) throws -> PendingRecord {
+    private func record(_ row: Row, _ records: CacheEntity) throws -> PendingRecord {
         func value(_ name: String) -> PropertyValue {
             (records.inner.frozenParts.byName[name] as? NSAttributeDescription).map { row.value(of: $0) } ?? .null
         }
         guard case .string(let root) = value("objectEntity"), case .int64(let number) = value("objectKey") else {
             return try PendingRecord(LocalKey(root: "", key: 0), sequence: 0, state: .waiting, Data())
         }
-        return try OutboxTransaction.record(row, LocalKey(root: root, key: number), records)
+        return try OutboxTransaction.record(row, LocalKey(root: root, key: number), records, file)
     }
 
     // MARK: New objects
@@ -190,6 +190,7 @@ private struct SaveWork {
         try setLists(change, new)
         var record = PendingRecord(entity: entity.name, key: pending.local(key), sequence: 0, isConfirmed: false)
         (record.resource, record.save) = (resource, number)
+        pending.noteUploads(outbox.catalog.saving(of: change.entity)?.uploads, new, &record)
         record.edit([:], edits(change, new, outbox.catalog.saving(of: change.entity), before: [:]), pending.shown(new))
         try pending.finish(record, new)
         note(change, new)
@@ -212,7 +213,8 @@ private struct SaveWork {
         var before: [String: ResourceValue] = [:]
         for name in names {
             // Without a known value there is none to go back to: see `OutboxTransaction.write`.
-            before[name] = knowledge.unknown.contains(name) ? .many([]) : OutboxTransaction.value(known.row, parts.byName[name])
+            let isUnknown = knowledge.unknown.contains(name) || saving?.uploads.contains(name) ?? false
+            before[name] = isUnknown ? .many([]) : OutboxTransaction.value(known.row, parts.byName[name])
         }
         var orders: [String: [ResourceReference]] = [:]
         for list in change.lists where list.members != nil {
@@ -236,6 +238,7 @@ private struct SaveWork {
                 ?? PendingRecord(entity: known.entity.name, key: pending.local(key), sequence: 0, isConfirmed: true)
             if !isPending { (record.resource, record.version) = (known.resource, known.version) }
             record.save = number
+            pending.noteUploads(saving?.uploads.intersection(names), known, &record)
             record.edit(before, edits, pending.shown(known))
             try pending.finish(record, known)
         }
@@ -280,8 +283,13 @@ private struct SaveWork {
         let saving = outbox.catalog.saving(of: change.entity)
         let parts = known.entity.inner.frozenParts
         var before: [String: ResourceValue] = [:]
+        let large = saving?.uploads ?? []
         for name in OutboxTransaction.names(known.entity) { before[name] = OutboxTransaction.value(known.row, parts.byName[name]) }
+        let old = before.filter { large.contains($0.key) }
         try known.take(row, reference: inner)
+        let replaced = Set(old.filter { OutboxTransaction.value(known.row, parts.byName[$0.key]) != $0.value }.keys)
+        for name in old.keys { before[name] = replaced.contains(name) ? .many([]) : nil }
+        pending.noteUploads(replaced, known, &record)
         known.setKnowledge(.usual)
         var edits: [String: BackendChange.ListChange] = [:]
         for list in change.lists {
@@ -331,10 +339,13 @@ private struct SaveWork {
             conflicts.append(.init(change.objectID, stored: file.outer(stored, outerToken)))
             return
         }
-        let different = try copy.differences(from: base, to: stored, reference: inner)
-        let mine = try change.row.map { try copy.differences(from: $0, to: stored, reference: inner) }
-        for (index, property) in entity.inner.frozenParts.properties.enumerated() where different.contains(index) {
-            if let names, !names.contains(property.name) { continue }
+        var others = PropertySet()
+        for (index, property) in entity.inner.frozenParts.properties.enumerated() where !(names?.contains(property.name) ?? true) {
+            others.insert(index)
+        }
+        let different = try copy.differences(from: base, to: stored, besides: others, reference: inner)
+        let mine = try change.row.map { try copy.differences(from: $0, to: stored, besides: others, reference: inner) }
+        for index in entity.inner.frozenParts.properties.indices where different.contains(index) {
             if let mine, !mine.contains(index) { continue }
             conflicts.append(.init(change.objectID, stored: file.outer(stored, outerToken)))
             return

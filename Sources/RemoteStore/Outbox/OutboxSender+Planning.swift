@@ -55,6 +55,10 @@ extension OutboxSender {
             for ready in SendingOrder.next(items) {
                 let (record, saving) = records[ready.index]
                 let key = record.key
+                if !saving.uploads.isEmpty, let name = try outbox.nextUpload(of: record, pending) {
+                    plan.calls.append(.init(keys: [key], upload: name))
+                    continue
+                }
                 let isRead = !wasRead.contains(key) && Self.isReadBefore(record, saving)
                 let kind = record.sent?.change.kind ?? items[ready.index].kind
                 let name = "\(kind) \(record.entity) \(isRead)"
@@ -134,6 +138,8 @@ extension OutboxSender {
                     record.sent?.change = change
                     marked.append((key, change, subject.saving.isAtomic))
                 } else {
+                    // Another value was set meanwhile: that one is uploaded first.
+                    if !subject.saving.uploads.isEmpty, try outbox.nextUpload(of: record, pending) != nil { continue }
                     let change = try self.change(of: &record, subject, call.postponed[key] ?? [], marked.count, pending)
                     guard let change, !change.isEmptyUpdate else {
                         // Nothing differs any more, or nothing of it can be sent yet: that is tried less and less often.
@@ -182,7 +188,9 @@ extension OutboxSender {
         guard var draft = record.draft(subject.shown, isWhole: saving.sendsWholeObjects, omitted: omitted) else { return nil }
         let unknown = subject.row.knowledge.unknown
         // Of an object that is sent whole, what was never read is left out.
-        draft.values = draft.values.filter { draft.changed.contains($0.key) || !unknown.contains($0.key) }
+        draft.values = draft.values.filter { name, _ in
+            draft.changed.contains(name) || !unknown.contains(name) && !saving.uploads.contains(name)
+        }
         var change = BackendChange(
             key: BackendChange.Key(number: number), kind: draft.kind, entity: subject.row.entity.name, idempotencyKey: UUID())
         change.id = record.resource
@@ -197,7 +205,7 @@ extension OutboxSender {
         }
         for (name, value) in draft.values {
             guard case .one(let local?) = value, let relationship = parts.byName[name] as? NSRelationshipDescription else {
-                change.values[name] = value
+                change.values[name] = saving.uploads.contains(name) && !value.isNull ? record.uploads[name]?.reference : value
                 continue
             }
             change.values[name] = .one(try reference(local, relationship))

@@ -9,6 +9,7 @@ extension OutboxSender {
     ///
     /// - Throws: The errors of the file.
     func perform(_ call: SenderState.Call) async throws {
+        if let name = call.upload { return try await upload(name, of: call.keys[0]) }
         if call.isRead {
             if try await read(call.keys) { state.withLock { $0.wasRead.formUnion(call.keys) } }
             return
@@ -175,7 +176,8 @@ extension OutboxSender {
         {
             return true
         }
-        return sent.lists.isEmpty && reader.contains(row, sent.values)
+        let uploads = place.entity.outer.flatMap { outbox.catalog.saving(of: $0) }?.uploads ?? []
+        return sent.lists.isEmpty && reader.contains(row, sent.values.filter { !uploads.contains($0.key) })
     }
 
     /// Notes that objects could not be read.
@@ -250,9 +252,10 @@ extension OutboxSender {
             guard let record = try pending.record(key), let theirs = record.theirs, let subject = try pending.subject(pending.place(record))
             else { return nil }
             let parts = subject.row.entity.inner.frozenParts
+            let uploads = subject.saving.uploads
             func outside(_ values: [String: ResourceValue]) throws -> [String: ResourceValue] {
                 var outside: [String: ResourceValue] = [:]
-                for (name, value) in values {
+                for (name, value) in values where !uploads.contains(name) {
                     guard case .one(let local?) = value, let relationship = parts.byName[name] as? NSRelationshipDescription else {
                         outside[name] = value
                         continue

@@ -151,9 +151,11 @@ final class OutboxSender: Sendable {
     private func plan() async throws {
         state.withLock { $0.isOutdated = false }
         if try outbox.count() == 0, state.withLock({ $0.inFlight.isEmpty }) { return }
-        guard try lease.take() else {
+        let isOwn = try lease.take()
+        state.withLock { $0.isElsewhere = !isOwn }
+        if !isOwn {
             // Another process sends, or has just ended: it is asked again.
-            state.withLock { $0.pausedUntil = clock.uptime + .seconds(1) }
+            state.withLock { $0.pausedUntil = clock.uptime + .milliseconds(500) }
             return
         }
         if state.withLock({ state in state.pausedUntil.map { $0 > clock.uptime } ?? false }) { return }

@@ -74,7 +74,7 @@ final class OutboxTransaction {
 
     @discardableResult private func note(_ row: Row) throws -> PendingRecord {
         let key = LocalKey(root: try text("objectEntity", row), key: try number("objectKey", row))
-        let record = try Self.record(row, key, records)
+        let record = try Self.record(row, key, records, file)
         known[key] = (record, file.key(of: row))
         return record
     }
@@ -96,7 +96,7 @@ final class OutboxTransaction {
     /// Reads a record from its row.
     ///
     /// - Throws: Code 259 for a row that is damaged.
-    static func record(_ row: Row, _ key: LocalKey, _ records: CacheEntity) throws -> PendingRecord {
+    static func record(_ row: Row, _ key: LocalKey, _ records: CacheEntity, _ file: CacheFile) throws -> PendingRecord {
         var state = PendingRecord.State.waiting
         if case .int64(let number) = value("state", row, records) { state = .init(rawValue: Int16(clamping: number)) ?? .waiting }
         var sequence: Int64 = 0
@@ -104,7 +104,8 @@ final class OutboxTransaction {
         guard case .data(let body) = value("body", row, records) else {
             return try PendingRecord(key, sequence: sequence, state: state, Data())
         }
-        return try PendingRecord(key, sequence: sequence, state: state, body)
+        let record = try PendingRecord(key, sequence: sequence, state: state, body)
+        return record.opened(file.entity(named: record.entity)?.outer)
     }
 
     /// Stages a record, or that there is none any more.
@@ -126,7 +127,7 @@ final class OutboxTransaction {
             try row.set(.int64(record.sequence), "sequence")
         }
         try row.set(.int64(Int64(record.state.rawValue)), "state")
-        try row.set(.data(try record.encoded()), "body")
+        try row.set(.data(try record.archived(file.entity(named: record.entity)?.outer).encoded()), "body")
         known[key] = (record, row.key)
     }
 
@@ -151,8 +152,12 @@ final class OutboxTransaction {
     /// Returns what a row shows.
     func shown(_ row: CacheRow) -> PendingRecord.Shown {
         let parts = row.entity.inner.frozenParts
-        return PendingRecord.Shown(names: Self.names(row.entity)) { name in
-            Self.value(row.row, parts.byName[name])
+        let uploads = saving(of: row.entity).uploads
+        return PendingRecord.Shown(names: Self.names(row.entity)) { [self] name in
+            let value = Self.value(row.row, parts.byName[name])
+            if uploads.isEmpty || value.isNull || !uploads.contains(name) { return value }
+            // The record has been read before, or there is none.
+            return known[local(row.key)]?.record?.uploads[name]?.standIn ?? PendingRecord.Upload.settled
         } members: { [transaction] name in
             // A list that cannot be read is an error where it is sent.
             ((try? transaction.list(row.key, name)) ?? []).map { .local($0.number) }
@@ -176,7 +181,10 @@ final class OutboxTransaction {
 
     /// Writes values into a row.
     func write(_ values: [String: ResourceValue], _ row: CacheRow) throws {
+        let uploads = saving(of: row.entity).uploads
         for (name, value) in values {
+            // What stands for a large value that is not shown any more does not bring it back.
+            let value = uploads.contains(name) && !value.isNull ? .many([]) : value
             switch (row.entity.inner.frozenParts.byName[name], value) {
             case (let attribute as NSAttributeDescription, .value(let value)): try row.set(value, attribute.name)
             case (let relationship as NSRelationshipDescription, .one) where !relationship.isToMany:

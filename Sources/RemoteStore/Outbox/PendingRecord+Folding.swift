@@ -58,6 +58,7 @@ extension PendingRecord {
         lists = lists.filter { name, list in
             !list.added.isEmpty || !list.removed.isEmpty || list.members.map { $0 != shown.members(name) } ?? false
         }
+        uploads = uploads.filter { confirmed[$0.key] != nil }
     }
 
     // MARK: Sending
@@ -321,6 +322,7 @@ extension PendingRecord {
         var settlement = Settlement()
         defer {
             (confirmed, lists, theirs, sent, mayRepeat, isRepeated) = ([:], [:], nil, nil, false, false)
+            uploads = [:]
             reopen()
         }
         if let theirs, theirs.values == nil { isConfirmed = false }

@@ -44,6 +44,25 @@ struct PendingRecord: Hashable, Sendable {
         var version: ResourceVersion?
     }
 
+    /// A large value that is sent before the change.
+    struct Upload: Hashable, Sendable {
+        /// Identifies the bytes: others have another. It stands for them in the record, which never has them.
+        let key: UUID
+        /// The number of bytes.
+        var size: Int64
+        /// What the backend calls the upload; nil for one that has not begun.
+        var token: String?
+        /// The number of bytes that the backend had when it was last noted.
+        var confirmed: Int64 = 0
+        /// What stands for the value in the change; nil until it is uploaded.
+        var reference: ResourceValue?
+
+        /// What stands for the bytes wherever values are compared.
+        var standIn: ResourceValue { .value(.uuid(key)) }
+        /// What stands for a large value that is not pending.
+        static let settled = ResourceValue.value(.bool(true))
+    }
+
     /// Why a change was not saved.
     struct Failure: Hashable, Sendable {
         var domain: String
@@ -70,6 +89,8 @@ struct PendingRecord: Hashable, Sendable {
     var lists: [String: BackendChange.ListChange] = [:]
     /// The version of what is confirmed.
     var version: ResourceVersion?
+    /// The large values that are pending, by attribute.
+    var uploads: [String: Upload] = [:]
     var sent: Sent?
     var theirs: Theirs?
     var state = State.waiting
@@ -141,6 +162,7 @@ extension PendingRecord {
                 bytes.append(signed: Int64(failure.code))
                 bytes.append(failure.message)
             }
+            try RecordCoder.write(uploads, &bytes)
         }
     }
 
@@ -148,7 +170,7 @@ extension PendingRecord {
     ///
     /// - Throws: Code 259 for bytes that are not those of a record.
     init(_ key: LocalKey, sequence: Int64, state: State, _ data: Data) throws {
-        self = try RecordCoder.open(data) { bytes in
+        self = try RecordCoder.open(data) { bytes, form in
             var record = PendingRecord(entity: try bytes.text(), key: key, sequence: sequence, isConfirmed: false)
             record.state = state
             record.save = try bytes.signed()
@@ -177,6 +199,7 @@ extension PendingRecord {
                 let code = Int(truncatingIfNeeded: try bytes.signed())
                 record.failure = Failure(domain: domain, code: code, message: try bytes.text())
             }
+            if form > 1 { record.uploads = try RecordCoder.readUploads(&bytes) }
             return record
         }
     }

@@ -6,8 +6,8 @@ internal import Predicates
 ///
 /// Bytes that were altered or cut are an error; they never become another change.
 enum RecordCoder {
-    /// The first byte: the version of the form.
-    static let form: UInt8 = 1
+    /// The first byte: the version of the form. The first one had no uploads.
+    static let form: UInt8 = 2
 
     private static func damaged(_ reason: String) -> NSError {
         CoreDataError.make(
@@ -30,7 +30,7 @@ enum RecordCoder {
     /// Lets `body` read what was sealed.
     ///
     /// - Throws: Code 259 for other bytes.
-    static func open<Result>(_ data: Data, _ body: (inout ByteReader) throws -> Result) throws -> Result {
+    static func open<Result>(_ data: Data, _ body: (inout ByteReader, UInt8) throws -> Result) throws -> Result {
         try data.withUnsafeBytes { all in
             guard all.count > 8 else { throw damaged("There are \(all.count) bytes.") }
             let content = UnsafeRawBufferPointer(rebasing: all[..<(all.count - 8)])
@@ -38,8 +38,8 @@ enum RecordCoder {
             guard try end.fixed() == Checksum.of(content) else { throw damaged("Its checksum is wrong.") }
             var bytes = ByteReader(content)
             let found = try bytes.byte()
-            guard found == form else { throw damaged("Its form is \(found), which this version does not know.") }
-            let result = try body(&bytes)
+            guard (1...form).contains(found) else { throw damaged("Its form is \(found), which this version does not know.") }
+            let result = try body(&bytes, found)
             guard bytes.remaining == 0 else { throw damaged("\(bytes.remaining) bytes are left over.") }
             return result
         }
@@ -172,11 +172,14 @@ enum RecordCoder {
             bytes.append(11)
             bytes.append(short: UInt64(values.count))
             for value in values { try write(value, &bytes) }
+        case .object(let object) where object.object is ArchivedValue:
+            bytes.append(12)
+            (object.object as? ArchivedValue)?.data.withUnsafeBytes { bytes.append(counted: $0) }
         case .object(let object):
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "A change cannot be kept until it is sent.",
                 reason: "It has a value of \(type(of: object.object)), which a backend cannot get.",
-                next: "Give the attribute a type of its own, or leave it out of what the backend saves.")
+                next: "Make the attribute transformable, with a transformer that makes data of the value.")
         }
     }
 
@@ -202,6 +205,7 @@ enum RecordCoder {
             guard depth < 32 else { throw damaged("A value is nested too deep.") }
             let values = try (0..<(try bytes.count())).map { _ in try readValue(&bytes, depth: depth + 1) }
             return kind == 10 ? .array(values) : .set(Set(values))
+        case 12: return .object(ObjectReference(ArchivedValue(Data(try bytes.countedBytes()))))
         case let other: throw damaged("There is no value of kind \(other).")
         }
     }
@@ -272,6 +276,31 @@ enum RecordCoder {
             lists[name] = .init(added: added, removed: removed, members: try readFlag(&bytes) ? try readReferences(&bytes) : nil)
         }
         return lists
+    }
+
+    static func write(_ uploads: [String: PendingRecord.Upload], _ bytes: inout ByteWriter) throws {
+        bytes.append(short: UInt64(uploads.count))
+        for (name, upload) in uploads.sorted(by: { $0.key < $1.key }) {
+            bytes.append(name)
+            write(upload.key, &bytes)
+            bytes.append(signed: upload.size)
+            write(upload.token, &bytes)
+            bytes.append(signed: upload.confirmed)
+            bytes.append(upload.reference == nil ? 0 : 1)
+            if let reference = upload.reference { try write(reference, &bytes) }
+        }
+    }
+
+    static func readUploads(_ bytes: inout ByteReader) throws -> [String: PendingRecord.Upload] {
+        var uploads: [String: PendingRecord.Upload] = [:]
+        for _ in 0..<(try bytes.count()) {
+            let name = try bytes.text()
+            var upload = PendingRecord.Upload(key: try readUUID(&bytes), size: try bytes.signed(), token: try readText(&bytes))
+            upload.confirmed = try bytes.signed()
+            if try readFlag(&bytes) { upload.reference = try readResourceValue(&bytes) }
+            uploads[name] = upload
+        }
+        return uploads
     }
 
     // MARK: Changes

@@ -10,6 +10,8 @@ struct SenderState {
         var postponed: [LocalKey: Set<String>] = [:]
         /// Whether the objects are read before.
         var isRead = false
+        /// The attribute whose value is uploaded; nil for a call that sends changes.
+        var upload: String?
     }
 
     /// Whether it sends until nothing is left.
@@ -42,10 +44,21 @@ struct SenderState {
     var merged: Set<LocalKey> = []
     /// Changes that the application has given up, for those who wait for their outcome.
     var dropped: Set<LocalKey> = []
+    /// Whether another process had the right to send when it was last wanted.
+    var isElsewhere = false
     /// The time until which the backend is taken for unreachable, and the number of attempts to reach it.
     var pausedUntil: Duration?
     var pauses = 0
+    /// How far uploads have come that are under way.
+    var uploading: [LocalKey: [String: Int64]] = [:]
+    /// Those who watch them.
+    var uploadProgress: [LocalKey: WatchedProgress] = [:]
     var timer: Task<Void, Never>?
     var idle: [CheckedContinuation<Void, Never>] = []
     var failure: (any Error)?
+
+    /// What an application watches for as long as it has it.
+    struct WatchedProgress {
+        weak var progress: Progress?
+    }
 }

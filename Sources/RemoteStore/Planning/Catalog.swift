@@ -12,6 +12,18 @@ struct Catalog: Sendable {
 
     private let resources: [ObjectIdentifier: (resource: Resource, entries: [Entry])]
 
+    /// Checks that a backend can take the values that its resources upload.
+    ///
+    /// - Throws: Code 134080 for one that cannot.
+    init(_ backend: any Backend, _ resources: [Resource], _ model: NSManagedObjectModel) throws {
+        try self.init(resources, model)
+        if !(backend is any UploadingBackend), let resource = resources.first(where: { !($0.saving?.uploads.isEmpty ?? true) }) {
+            throw RemoteStoreError.description(
+                "Values of “\(resource.entity)” are uploaded, and the backend takes no uploads.",
+                next: "Let the backend conform to UploadingBackend.")
+        }
+    }
+
     /// Checks the descriptions.
     ///
     /// - Throws: Code 134080 for a name that the model does not have, naming entity, endpoint and property.
@@ -36,6 +48,15 @@ struct Catalog: Sendable {
             }
             if case .attribute(let name)? = resource.saving?.identity, entity.attributesByName[name] == nil {
                 throw Self.missing(name, in: "the identity of new resources", of: entity)
+            }
+            for name in resource.saving?.uploads ?? [] {
+                guard let attribute = entity.attributesByName[name], attribute.attributeType == .binaryDataAttributeType,
+                    attribute.allowsExternalBinaryDataStorage
+                else {
+                    throw RemoteStoreError.description(
+                        "“\(name)” of “\(entity)”, which is uploaded, is no binary attribute with external storage.",
+                        next: "Set allowsExternalBinaryDataStorage of the attribute: a large value is then in a file of its own.")
+                }
             }
             known[ObjectIdentifier(entity)] = (resource, resource.endpoints.map { Entry(entity: entity, endpoint: $0) })
         }

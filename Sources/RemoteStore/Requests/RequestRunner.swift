@@ -21,7 +21,7 @@ final class RequestRunner: Sendable {
         var epoch: UInt64 = 0
     }
 
-    private let backend: any Backend
+    let backend: any Backend
     private let limit: Int
     /// Called once for each answer, before it is shared, with the time at which the request was made.
     private let receive: @Sendable (BackendAnswer, AskTime) -> Void
@@ -180,7 +180,8 @@ final class RequestRunner: Sendable {
 
     // MARK: The limit
 
-    private func limited<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    /// Runs `body` as one of the calls that are made at the same time.
+    func limited<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         await begin()
         defer { end() }
         return try await body()

@@ -188,7 +188,7 @@ extension RemoteWriter {
             var problem: (any Error)?
             var isUnknown = false
             do {
-                let outcomes = try await reader.runner.save(call)
+                let outcomes = try await reader.runner.save(call, uploading: saving.uploads)
                 for change in call {
                     switch outcomes[change.key] {
                     case .saved(let id, let version, _)?:

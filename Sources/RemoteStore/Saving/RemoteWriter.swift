@@ -181,8 +181,11 @@ final class RemoteWriter: Sendable {
         }
         let answers = await withTaskGroup(of: (Int, Result<[BackendChange.Key: BackendOutcome], any Error>).self) { group in
             for (number, (_, changes)) in prepared.enumerated() {
+                let uploads = pending[prepared[number].indices[0]].saving.uploads
                 group.addTask { [reader] in
-                    do { return (number, .success(try await reader.runner.save(changes))) } catch { return (number, .failure(error)) }
+                    do { return (number, .success(try await reader.runner.save(changes, uploading: uploads))) } catch {
+                        return (number, .failure(error))
+                    }
                 }
             }
             var answers: [Int: Result<[BackendChange.Key: BackendOutcome], any Error>] = [:]

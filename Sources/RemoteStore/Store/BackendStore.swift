@@ -36,7 +36,7 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
                 NSPersistentStoreOpenError, "A remote store cannot be opened.", reason: "It has no backend.",
                 next: "Add it by addRemoteStore(_:), or by a description made with NSPersistentStoreDescription(backend:).")
         }
-        let catalog = try Catalog(reference.backend.resources, model)
+        let catalog = try Catalog(reference.backend, reference.backend.resources, model)
         reader = RemoteReader(
             reference.backend, catalog, AnswerDecoding(model, reference.backend.resources, token: token), reference.options)
         writer = RemoteWriter(reader, try BulkCalls(reference.backend.resources, model))

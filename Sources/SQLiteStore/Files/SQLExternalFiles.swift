@@ -45,7 +45,7 @@ final class SQLExternalFiles {
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             made.append(file)
-            try data.write(to: file)
+            try Self.write(data, to: file)
             try FileCalls.synchronize(file)
         } catch {
             let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
@@ -56,6 +56,28 @@ final class SQLExternalFiles {
                 cause: error, info: [NSFilePathErrorKey: file.path])
         }
         return Data([2]) + Data(name.utf8) + Data([0])
+    }
+
+    /// Writes a file; a large one part by part, so that a value that is mapped from another file is never in memory as a whole.
+    private static func write(_ data: Data, to file: URL) throws {
+        if data.count < MappedPages.threshold { return try data.write(to: file) }
+        func failure() -> CocoaError {
+            CocoaError(
+                errno == ENOSPC || errno == EDQUOT ? .fileWriteOutOfSpace : .fileWriteUnknown,
+                userInfo: [NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(errno))])
+        }
+        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure() }
+        defer { close(descriptor) }
+        try MappedPages.forEachPart(of: data) { part in
+            var rest = part
+            while let base = rest.baseAddress, !rest.isEmpty {
+                let count = Foundation.write(descriptor, base, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw failure() }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
     }
 
     /// Notes that a row is about to lose the value of its column.

@@ -15,6 +15,8 @@ package struct SQLiteOptions {
     let readerLimit: Int?
     let analyzes: Bool
     let vacuums: Bool
+    /// What is done to each connection before anything else.
+    let preparation: SQLiteConnectionPreparation?
 
     /// - Throws: Code 134080 for invalid pragmas.
     init(_ options: [AnyHashable: Any]?) throws {
@@ -23,6 +25,7 @@ package struct SQLiteOptions {
         readerLimit = (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber).map { max(1, min(1000, $0.intValue)) }
         analyzes = (options?[NSSQLiteAnalyzeOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
         vacuums = (options?[NSSQLiteManualVacuumOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
+        preparation = options?[SQLiteConnectionPreparationOption] as? SQLiteConnectionPreparation
         guard let given = options?[NSSQLitePragmasOption] else {
             pragmas = []
             return

@@ -166,7 +166,10 @@ final class SQLValues {
             }
             let file = externalFiles.appendingPathComponent(name)
             do {
-                return try Data(contentsOf: file)
+                // A file is never changed once a row names it, so a large one may stay where it is until it is wanted.
+                var status = stat()
+                let isLarge = stat(file.path, &status) == 0 && Int(status.st_size) >= MappedPages.threshold
+                return try Data(contentsOf: file, options: isLarge ? .alwaysMapped : [])
             } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
                 Log.store.error("A value of “\(attribute)” is nil, for its file is not there: \(file.path). Put the file back.")
                 return nil

@@ -31,6 +31,67 @@ import Testing
         withExtendedLifetime((kept, held)) {}
     }
 
+    @Test(
+        "Beyond a size what was not used for the longest goes first, with its files, never what is pending or shown; the file gets smaller")
+    func bytes() throws {
+        let url = try CachedShop.directory().appendingPathComponent("photos.sqlite")
+        defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+        let model = UploadWorld.model()
+        let server = UploadServer()
+        for number in 1...30 {
+            let text = String(repeating: "x", count: 20_000)
+            server.shelf.put("Photo", number, ["title": .init("\(number) \(text)"), "content": .init(UploadWorld.bytes(150 << 10))])
+        }
+        let clock = ManualClock()
+        var options = CachedStoreOptions(defaultPolicy: .cacheFirst(maximumAge: 1e12), clock: clock)
+        options.sendsAutomatically = false
+        func size() throws -> Int {
+            var total = 0
+            let folder = url.deletingLastPathComponent()
+            for name in try #require(FileManager.default.enumerator(atPath: folder.path)) {
+                let file = try FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent("\(name)").path)
+                if file[.type] as? FileAttributeType == .typeRegular { total += (file[.size] as? NSNumber)?.intValue ?? 0 }
+            }
+            return total
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addCachedStore(server, at: url, options: options)
+        let context = coordinator.context()
+        let (pending, used) = try context.performAndWait {
+            let photos = try context.fetch(fetchRequest("Photo"))
+            let first = try #require(photos.first { ($0.value(forKey: "title") as? String)?.hasPrefix("1 ") ?? false })
+            first.setValue("edited", forKey: "title")
+            try context.save()
+            let last = try #require(photos.first { ($0.value(forKey: "title") as? String)?.hasPrefix("2 ") ?? false })
+            return (first.objectID, last.objectID)
+        }
+        let before = try size()
+        #expect(before > 5_000_000)
+        try coordinator.remove(store)
+
+        clock.advance(by: .seconds(4000))
+        options.maximumBytes = 2_000_000
+        let later = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let limited = try later.addCachedStore(server, at: url, options: options)
+        let viewer = later.context()
+        let shown = try viewer.performAndWait {
+            try viewer.existingObject(with: #require(later.managedObjectID(forURIRepresentation: used.uriRepresentation())))
+        }
+        #expect(try limited.removeUnused() > 15)
+        #expect(try size() < 2_200_000)
+        #expect(try size() > 1_000_000)
+        #expect(try limited.pendingCount() == 1)
+        server.shelf.script { _ in .fail(ServiceFailure("offline")) }
+        let other = later.context()
+        try other.performAndWait {
+            let edited = try other.existingObject(with: #require(later.managedObjectID(forURIRepresentation: pending.uriRepresentation())))
+            #expect(edited.value(forKey: "title") as? String == "edited")
+            #expect((edited.value(forKey: "content") as? Data)?.count == 150 << 10)
+        }
+        viewer.performAndWait { #expect((shown.value(forKey: "content") as? Data)?.count == 150 << 10) }
+        #expect(try limited.removeUnused() == 0)
+    }
+
     @Test("An object that others refer to leaves its identity, and is read again as a fault")
     func references() throws {
         let shop = try CachedShop(.immutable) { $0.maximumAge = 100 }

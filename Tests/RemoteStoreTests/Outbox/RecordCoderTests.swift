@@ -99,6 +99,12 @@ struct RandomRecords {
         (record.mayRepeat, record.isMerged) = (.random(using: &random), .random(using: &random))
         record.isRepeated = .random(using: &random)
         (record.attempts, record.nextAttempt) = (.random(in: 0...99, using: &random), .random(in: 0...1e9, using: &random))
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            var upload = PendingRecord.Upload(key: uuid(), size: .random(in: 0 ... .max, using: &random))
+            (upload.token, upload.confirmed) = (Bool.random(using: &random) ? text() : nil, .random(in: 0...9, using: &random))
+            upload.reference = Bool.random(using: &random) ? resourceValue() : nil
+            record.uploads[text()] = upload
+        }
         if Bool.random(using: &random) {
             record.failure = .init(domain: text(), code: .random(in: -9...9, using: &random), message: text())
         }
@@ -149,6 +155,20 @@ struct RandomRecords {
             let sealed = content.withUnsafeBytes { bytes in Data(bytes) + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) }
             }
             _ = try? PendingRecord(LocalKey(root: "A", key: 1), sequence: 1, state: .waiting, sealed)
+        }
+    }
+
+    @Test("A change that an earlier version has written, which had no uploads, is read") func earlierForm() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = RandomRecords(random: SeededNumbers(seed))
+        for _ in 0..<100 {
+            var record = random.record()
+            record.uploads = [:]
+            // Without the number of uploads at the end.
+            let content = Data([1]) + (try record.encoded().dropFirst().dropLast(9))
+            let sealed = content.withUnsafeBytes { bytes in content + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) } }
+            let read = try PendingRecord(record.key, sequence: record.sequence, state: record.state, sealed)
+            #expect(read == record, "seed \(seed)")
         }
     }
 

@@ -65,13 +65,14 @@ package final class RowCopy: Sendable {
 
     /// Returns the slot indexes of the target whose values are others than the known ones of the source.
     package func differences(
-        from source: Row, to target: Row, reference: (NSManagedObjectID) throws -> NSManagedObjectID
+        from source: Row, to target: Row, besides skipped: PropertySet = PropertySet(),
+        reference: (NSManagedObjectID) throws -> NSManagedObjectID
     ) rethrows -> PropertySet {
         var changed = PropertySet()
-        for step in attributes where !source.isUnknown(at: step.source) {
+        for step in attributes where !source.isUnknown(at: step.source) && !skipped.contains(step.targetIndex) {
             if !Self.isEqual(step, source, target) { changed.insert(step.targetIndex) }
         }
-        for step in references where !source.isUnknown(at: step.source) {
+        for step in references where !source.isUnknown(at: step.source) && !skipped.contains(step.targetIndex) {
             let (new, old) = (try source.objectID(at: step.source).map(reference), target.objectID(at: step.target))
             if let new, let old, new.isSame(as: old), new.owningEntity === old.owningEntity { continue }
             if new != nil || old != nil { changed.insert(step.targetIndex) }
@@ -197,7 +198,14 @@ package final class RowCopyWriter {
                     var text = source.text(at: from)
                     text.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: place) }
                 }
-            case .data: source.data(at: from).withUnsafeBytes { writer.set(data: $0, at: place) }
+            case .data:
+                let data = source.data(at: from)
+                // Bytes that are not packed are shared, and not even read: they may be mapped from a file.
+                if data.count > PackedBytes.longestData {
+                    writer.set(.data(data), at: place)
+                } else {
+                    data.withUnsafeBytes { writer.set(data: $0, at: place) }
+                }
             case .uuid: writer.set(.uuid(value.load(as: UUID.self)), at: place)
             case .box: writer.set(source.box(at: from).map { .box($0) } ?? .null, at: place)
             case .objectID, .objectIDs: continue

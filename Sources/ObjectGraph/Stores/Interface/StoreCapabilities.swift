@@ -125,3 +125,20 @@ protocol ContextReceivingStore: StoreInterface {}
     /// The state of the content; nil where the store cannot determine whether others have changed it.
     var contentsState: ContentsState? { get }
 }
+
+/// A store that knows how much of the disk its rows take.
+package protocol SizedStore: StoreInterface {
+    /// The number of bytes that the files of the store use, external files included; 0 for a store in memory.
+    ///
+    /// - Throws: The errors of reading.
+    func usedBytes() throws -> Int64
+    /// Returns about how many bytes each row of an inheritance takes, external files included, by its key.
+    ///
+    /// - Parameter entity: The entity at the top.
+    /// - Throws: The errors of reading.
+    func sizes(of entity: NSEntityDescription) throws -> [Int64: Int64]
+    /// Gives the disk back what deleted rows have taken.
+    ///
+    /// - Throws: The errors of writing.
+    func giveBackSpace() throws
+}

@@ -19,6 +19,13 @@ package struct SQLiteOpening {
                 reason: "Its place must be a file.", next: "Give a file URL; file:///dev/null makes a store in memory.")
         }
         let options = try SQLiteOptions(store.options)
+        if let attribute = options.preparation?.encrypts == true ? firstExternal : nil {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The store at \(url.path) cannot be opened.",
+                reason: "Large values of “\(attribute)” would be in files beside it, which are not encrypted.",
+                next: "Clear allowsExternalBinaryDataStorage of the attribute.", info: [NSFilePathErrorKey: url.path])
+        }
+        SQLPreparations.set(options.preparation, for: url)
         if store.isReadOnly {
             let connection = try SQLiteFiles.connectForReading(url, timeout: options.timeout)
             let contents = try SQLiteContents(connection)
@@ -63,6 +70,11 @@ package struct SQLiteOpening {
         var metadata = try SQLiteMetadata.read(from: connection, isStore: contents.hasTable("Z_METADATA"))
         if let copy = try check(metadata, connection) { metadata[StoreModelHashes.copyKey] = copy }
         return metadata
+    }
+
+    /// An attribute whose values may be in external files.
+    private var firstExternal: NSAttributeDescription? {
+        entities.lazy.flatMap(\.attributesByName.values).first(where: \.allowsExternalBinaryDataStorage)
     }
 
     private var entities: [NSEntityDescription] {

@@ -1,0 +1,37 @@
+public import Foundation
+@_spi(Stores) public import ObjectGraph
+
+/// What the application is told of large values that are sent before their objects.
+extension CachedStore {
+    /// A large value that is sent before the change of its object.
+    public struct PendingUpload: Hashable, Sendable {
+        /// The name of the attribute.
+        public let property: String
+        /// The number of bytes.
+        public let size: Int64
+        /// The number of bytes that the backend has.
+        public let confirmed: Int64
+        /// Whether the backend has it all, and the change of the object is what is left.
+        public let isDone: Bool
+    }
+
+    /// Returns the progress of the uploads of an object, in bytes, which goes on for as long as the program has it.
+    ///
+    /// Call it on any thread; it changes on others. To show all uploads of a store, see ``CachedStoreStatus/uploadedBytes``.
+    ///
+    /// - Returns: The progress; nil where nothing of the object is to be uploaded.
+    /// - Throws: The error of a file that cannot be read.
+    public func uploadProgress(of id: NSManagedObjectID) throws -> Progress? {
+        guard let key = file.key(ofOuter: id.current), let record = try outbox.record(key) else { return nil }
+        let uploads = sender.uploads(of: record)
+        if uploads.isEmpty { return nil }
+        let new = Progress(totalUnitCount: uploads.map(\.size).reduce(0, +))
+        new.completedUnitCount = uploads.map(\.confirmed).reduce(0, +)
+        return sender.state.withLock { state in
+            if let known = state.uploadProgress[record.key]?.progress, known.totalUnitCount == new.totalUnitCount { return known }
+            state.uploadProgress = state.uploadProgress.filter { $0.value.progress != nil }
+            state.uploadProgress[record.key] = .init(progress: new)
+            return new
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// A value of a transformable attribute as a record on the disk has it: what the attribute's transformer makes of it.
+final class ArchivedValue: NSObject, Sendable {
+    let data: Data
+
+    init(_ data: Data) { self.data = data }
+
+    override func isEqual(_ object: Any?) -> Bool { (object as? ArchivedValue)?.data == data }
+    override var hash: Int { data.hashValue }
+
+    /// Returns a value as the disk has it.
+    ///
+    /// - Throws: Code 134030 for a value that the transformer does not take.
+    static func archive(_ value: PropertyValue, _ attribute: NSAttributeDescription) throws -> PropertyValue {
+        guard value.hasObject, let object = value.any else { return value }
+        return .object(ObjectReference(ArchivedValue(try AttributeArchive.data(of: object, attribute))))
+    }
+
+    /// Returns a value of a record; nil for one that cannot be opened.
+    static func open(_ value: PropertyValue, _ attribute: NSAttributeDescription) -> PropertyValue? {
+        guard case .object(let reference) = value, let archived = reference.object as? ArchivedValue else { return value }
+        return try? AttributeArchive.value(of: archived.data, attribute).flatMap { try PropertyValue(any: $0) }
+    }
+}
+
+extension PropertyValue {
+    /// Whether it is, or contains, an object of another class.
+    fileprivate var hasObject: Bool {
+        switch self {
+        case .object: true
+        case .array(let values): values.contains(where: \.hasObject)
+        case .set(let values): values.contains(where: \.hasObject)
+        default: false
+        }
+    }
+}
+
+extension PendingRecord {
+    /// Returns the record as the disk has it.
+    ///
+    /// - Throws: Code 134030 for a value that a transformer does not take.
+    func archived(_ entity: NSEntityDescription?) throws -> PendingRecord {
+        try mapped(entity) { value, attribute, _ in .value(try ArchivedValue.archive(value, attribute)) }
+    }
+
+    /// Returns a record from the disk as it is used. A confirmed value that cannot be opened any more is unknown.
+    func opened(_ entity: NSEntityDescription?) -> PendingRecord {
+        mapped(entity) { value, attribute, isSent in
+            ArchivedValue.open(value, attribute).map { .value($0) } ?? (isSent ? .value(value) : .many([]))
+        }
+    }
+
+    private func mapped(
+        _ entity: NSEntityDescription?, _ map: (PropertyValue, NSAttributeDescription, Bool) throws -> ResourceValue
+    ) rethrows -> PendingRecord {
+        let attributes = (entity?.frozenParts.properties ?? []).compactMap { property -> NSAttributeDescription? in
+            guard let attribute = property as? NSAttributeDescription else { return nil }
+            return [.transformableAttributeType, .compositeAttributeType].contains(attribute.attributeType) ? attribute : nil
+        }
+        if attributes.isEmpty { return self }
+        var record = self
+        for attribute in attributes {
+            let name = attribute.name
+            if case .value(let value)? = confirmed[name] { record.confirmed[name] = try map(value, attribute, false) }
+            if case .value(let value)? = theirs?.values?[name] { record.theirs?.values?[name] = try map(value, attribute, false) }
+            if case .value(let value)? = sent?.values[name] { record.sent?.values[name] = try map(value, attribute, true) }
+            if case .value(let value)? = sent?.change.values[name] {
+                record.sent?.change.values[name] = try map(value, attribute, true)
+            }
+        }
+        return record
+    }
+}

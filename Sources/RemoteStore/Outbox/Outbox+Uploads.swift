@@ -1,0 +1,177 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Large values that are sent before the change of their object.
+///
+/// A record never has their bytes, which are in files of the cache: an identifier stands for them, which differs from that of other bytes.
+extension OutboxTransaction {
+    /// Notes that large values are pending as a row has them now.
+    func noteUploads(_ names: Set<String>?, _ row: CacheRow, _ record: inout PendingRecord) {
+        for name in names ?? [] {
+            guard case .data(let data) = Self.value(row.row, row.entity.inner.frozenParts.byName[name]).value else {
+                record.uploads[name] = nil
+                continue
+            }
+            record.uploads[name] = PendingRecord.Upload(key: UUID(), size: Int64(data.count))
+        }
+    }
+}
+
+extension Outbox {
+    /// Returns the attribute whose value is to be uploaded next, before a change is sent; nil where all are.
+    func nextUpload(of given: PendingRecord, _ pending: OutboxTransaction) throws -> String? {
+        guard given.sent == nil, let kind = given.kind, kind != .delete, let subject = try pending.subject(pending.place(given)) else {
+            return nil
+        }
+        var record = given
+        let isWanted = { (name: String) in
+            let value = subject.shown.value(name)
+            return !value.isNull && (kind == .insert || record.confirmed[name].map { !$0.isSame(as: value) } ?? false)
+        }
+        let names = subject.saving.uploads.filter(isWanted).sorted()
+        // An object that others have deleted is sent as a new one, with values that were not pending before.
+        let unnoted = names.filter { record.uploads[$0] == nil }
+        if !unnoted.isEmpty {
+            pending.noteUploads(Set(unnoted), subject.row, &record)
+            try pending.finish(record, subject.row)
+        }
+        return names.first { record.uploads[$0]?.reference == nil }
+    }
+}
+
+extension PendingRecord.Upload {
+    /// Lets the upload begin anew.
+    mutating func forget() { (token, confirmed, reference) = (nil, 0, nil) }
+}
+
+/// An error of the file, not of the backend.
+private struct FileFailure: Error {
+    let cause: any Error
+}
+
+extension OutboxSender {
+    /// The number of bytes after which the place of an upload is written down: it tells how far it has come before the backend is asked again.
+    private static let noted: Int64 = 8 << 20
+
+    /// Uploads a value, and notes what the backend has given it.
+    ///
+    /// - Throws: The errors of the file.
+    func upload(_ name: String, of key: LocalKey) async throws {
+        let file = outbox.file
+        guard let entity = file.entity(named: key.root), let row = try file.row(CacheKey(entity: entity, number: key.key)),
+            let record = try outbox.record(file.key(of: row)), let known = record.uploads[name],
+            case .data(let data) = OutboxTransaction.value(
+                row, file.entity(inner: row.knownObjectID.owningEntity).inner.frozenParts.byName[name]
+            )
+            .value, data.count == known.size
+        else { return }
+        var upload = BackendUpload(
+            entity: record.entity, property: name, id: record.resource, size: known.size, key: known.key)
+        (upload.token, upload.confirmed) = (known.token, known.confirmed)
+        let progress = LockedBox((noted: known.confirmed, upload: upload))
+        defer { state.withLock { $0.uploading[key]?[name] = nil } }
+        do {
+            let reference = try await reader.runner.upload(upload, data) { now in
+                let isBegun = progress.withLock { $0.upload.token != now.token }
+                let isDue = progress.withLock { state in
+                    state.upload = now
+                    if now.confirmed - state.noted < Self.noted { return false }
+                    state.noted = now.confirmed
+                    return true
+                }
+                if state.withLock({ $0.isClosed }) { return false }
+                do {
+                    if isBegun || isDue {
+                        guard try note(now, name, of: key) else { return false }
+                    } else if try outbox.record(file.key(of: row))?.uploads[name]?.key != now.key {
+                        // Replaced or given up.
+                        return false
+                    }
+                    try tell(now, name, of: file.key(of: row), key)
+                } catch { throw FileFailure(cause: error) }
+                return true
+            }
+            guard let reference else { return }
+            do { try note(progress.withLock { $0.upload }, name, of: key, reference) } catch { throw FileFailure(cause: error) }
+            state.withLock { $0.due[key] = nil }
+        } catch let failure as FileFailure {
+            throw failure.cause
+        } catch {
+            try noteFailed(error, progress.withLock { $0.upload }, name, of: key)
+        }
+    }
+
+    /// Tells those who watch how far an upload has come.
+    private func tell(_ upload: BackendUpload, _ name: String, of place: CacheKey, _ key: LocalKey) throws {
+        let watching = state.withLock { state in
+            state.uploading[key, default: [:]][name] = upload.confirmed
+            return state.uploadProgress[key]?.progress
+        }
+        if let watching, let record = try outbox.record(place) {
+            watching.completedUnitCount = uploads(of: record).map(\.confirmed).reduce(0, +)
+        }
+        didChange()
+    }
+
+    /// Returns how far the uploads of a change have come.
+    func uploads(of record: PendingRecord) -> [CachedStore.PendingUpload] {
+        if record.uploads.isEmpty { return [] }
+        let now = state.withLock { $0.uploading[record.key] ?? [:] }
+        return record.uploads.sorted { $0.key < $1.key }.map { name, upload in
+            .init(
+                property: name, size: upload.size, confirmed: upload.reference == nil ? now[name] ?? upload.confirmed : upload.size,
+                isDone: upload.reference != nil)
+        }
+    }
+
+    /// Writes down how far an upload has come.
+    ///
+    /// - Returns: Whether the value is still to be uploaded.
+    @discardableResult private func note(
+        _ upload: BackendUpload, _ name: String, of key: LocalKey, _ reference: ResourceValue? = nil
+    ) throws -> Bool {
+        try outbox.file.write { transaction in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            guard var record = try pending.record(key), record.uploads[name]?.key == upload.key, record.kind != .delete,
+                let subject = try pending.subject(pending.place(record))
+            else { return false }
+            record.uploads[name]?.token = upload.token
+            record.uploads[name]?.confirmed = upload.confirmed
+            if let reference { record.uploads[name]?.reference = reference }
+            // Something has arrived: what failed before is over. A backend that forgets again and again is asked less and less often.
+            if record.failure.map({ $0.domain != Outbox.failure(ForgottenUpload()).domain }) ?? true {
+                (record.attempts, record.nextAttempt, record.failure) = (0, 0, nil)
+            }
+            try pending.finish(record, subject.row)
+            return true
+        }
+    }
+
+    /// Notes that an upload was cut off.
+    private func noteFailed(_ error: any Error, _ upload: BackendUpload, _ name: String, of key: LocalKey) throws {
+        let prospect = Prospect(error)
+        if prospect.isOffline { pause(prospect.retryAfter) }
+        let (now, uptime) = (clock.now, clock.uptime)
+        let next = try outbox.file.write { transaction -> Double? in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            guard var record = try pending.record(key), record.uploads[name]?.key == upload.key,
+                let subject = try pending.subject(pending.place(record))
+            else { return nil }
+            record.attempts += 1
+            record.uploads[name]?.token = upload.token
+            record.uploads[name]?.confirmed = upload.confirmed
+            if error is ForgottenUpload { record.uploads[name]?.forget() }
+            if prospect.mayPass ?? (record.attempts < Self.maximumAttempts) {
+                outbox.wait(&record, error, delay(record.attempts, prospect.retryAfter))
+            } else {
+                record.refuse(Outbox.failure(error))
+            }
+            try pending.finish(record, subject.row)
+            return record.nextAttempt
+        }
+        state.withLock { state in
+            state.due[key] = next.flatMap { $0 > now ? uptime + .milliseconds(Int64(($0 - now) * 1000)) : nil }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("Several processes with one cache") struct SenderLeaseTests {
+    private func isStopped(_ process: Process) -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+        return status?.split(separator: ")").last?.split(separator: " ").first == "T"
+    }
+
+    @Test("While the process that sends is stopped others save and nobody else sends; when it is killed another one sends within moments")
+    func stopped() async throws {
+        let folder = try CachedShop.directory()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("store-writer")
+        process.arguments = ["stop", folder.path, "0"]
+        process.standardOutput = output
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "stops\n")
+        while !isStopped(process), process.isRunning { await Task.yield() }
+
+        let note = NSEntityDescription(name: "Note")
+        note.properties = [NSAttributeDescription(name: "text", type: .string)]
+        let model = NSManagedObjectModel(entities: [note])
+        let backend = ScriptedBackend(model, [Resource("Note", endpoints: [Endpoint("all")], saving: .init(isIdempotent: true))])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addCachedStore(backend, at: folder.appendingPathComponent("cache.sqlite"))
+        let context = coordinator.context()
+        try await context.perform {
+            NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue("second", forKey: "text")
+            try context.save()
+        }
+        try await store.sendPending()
+        let status = try store.status()
+        #expect(status.pendingCount == 2)
+        #expect(status.isSentByAnother)
+        #expect(backend.ids("Note").isEmpty)
+
+        let killed = ContinuousClock.now
+        kill(process.processIdentifier, SIGKILL)
+        for await status in store.statuses where status.pendingCount == 0 { break }
+        let time = ContinuousClock.now - killed
+        print("SenderLeaseTests: \(time) after the sender was killed")
+        // Half a second, and what a busy machine takes.
+        #expect(time < .seconds(10))
+        #expect(try store.status().isSentByAnother == false)
+        let texts = backend.ids("Note").compactMap { backend.values("Note", $0)?["text"]?.string }
+        #expect(texts.sorted() == ["first", "second"])
+        try coordinator.remove(store)
+    }
+}
