@@ -222,9 +222,20 @@ let package = Package(
         + example("Songs", dependencies: ["FileStores"], resources: [.copy("Resources")])
         + example("Guide")
         + [
+            // Examples/ToDo is a package of its own, too, which has the command over it.
+            .target(
+                name: "ToDoModel", dependencies: coreDataModules + ["RemoteStore", "WebBackend", "WebTransport"],
+                path: "Examples/ToDo/Sources/ToDoModel", swiftSettings: strict),
+            .testTarget(
+                name: "ToDoTests",
+                dependencies: coreDataModules + ["ToDoModel", "ExampleSupport", "SampleService", "RemoteStore", "WebTransport"],
+                path: "Examples/ToDo/Tests", swiftSettings: strict),
             .executableTarget(
                 name: "coredata-demo",
-                dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport", "RemoteStore", "WebBackend"],
+                dependencies: [
+                    "Bandcamp", "Palettes", "Songs", "ToDoModel", "SampleService", "ExampleSupport", "RemoteStore", "WebBackend",
+                    "WebTransport",
+                ],
                 path: "Examples/Demo",
                 exclude: ["README.md", "Tests"], swiftSettings: strict),
             .testTarget(

@@ -18,3 +18,8 @@ struct Tally {
         rows.append([count.store, "\(count.objects)", count.faults.map { "\($0)" } ?? "–", count.requests, count.cacheHits])
     }
 }
+
+/// What is wrong with the arguments of the program.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+}

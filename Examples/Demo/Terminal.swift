@@ -53,9 +53,13 @@ final class Terminal: Sendable {
     }
 
     /// Prints a request to the service.
-    func request(_ request: RecordedRequest) {
-        let status = request.status == 200 ? "" : "  (\(request.status))"
-        write(["        " + styled("→ \(request.method) \(request.target)\(status)", request.status == 200 ? .dim : .red)])
+    ///
+    /// - Parameter path: The path that all of them begin with, which is left out.
+    func request(_ request: RecordedRequest, below path: String = "") {
+        let isDone = request.status < 300
+        let target = request.target.hasPrefix(path) ? request.target.dropFirst(path.count) : request.target[...]
+        let status = isDone ? "" : "  (\(request.status))"
+        write(["        " + styled("→ \(request.method) \(target)\(status)", isDone ? .dim : .red)])
     }
 
     /// Prints a result.

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStore
+import Synchronization
 import Testing
 import WebBackend
 import WebTransport
@@ -22,6 +23,25 @@ import WebTransport
             }
         }
         #expect(transport.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", "\"a\""])
+    }
+
+    @Test("An answer that was damaged on its way is asked for again as a whole, though its tag is the right one") func damaged() throws {
+        let isDamaged = Synchronization.Mutex(true)
+        let transport = ScriptedService { request in
+            if request.headers["If-None-Match"] == "\"a\"" { return WebResponse(status: 304, headers: ["ETag": "\"a\""]) }
+            let isDamaged = isDamaged.withLock { $0 }
+            return .json(isDamaged ? #"[{"id": 1, "ti"# : #"[{"id": 1, "title": "One"}]"#, headers: ["ETag": "\"a\""])
+        }
+        let context = try WebService(base, resources: [WebResource("Album")]).context(transport)
+        try context.performAndWait {
+            _ = #expect(throws: NSError.self) { try context.fetch(fetch("Album")) }
+            isDamaged.withLock { $0 = false }
+            for _ in 0..<2 {
+                let found = try context.fetch(fetch("Album"))
+                #expect(found.map { $0.text("title") } == ["One"])
+            }
+        }
+        #expect(transport.requests.map { $0.headers["If-None-Match"] } == [nil, nil, "\"a\""])
     }
 
     @Test("Without a tag or a date everything is asked for anew") func untagged() throws {

@@ -15,12 +15,20 @@ let package = Package(
         .package(name: "OpenCoreData", path: "../..", traits: ["WebBackend"]), .package(name: "ToDo", path: "../../Examples/ToDo"),
     ],
     targets: [
+        // Writes through a cached store until it is killed. Only the tests use it.
+        .executableTarget(
+            name: "kinto-writer",
+            dependencies: [
+                .product(name: "CoreData", package: "OpenCoreData"), .product(name: "RemoteStore", package: "OpenCoreData"),
+                .product(name: "WebBackend", package: "OpenCoreData"),
+            ],
+            path: "Sources/KintoWriter", swiftSettings: strict),
         .testTarget(
             name: "WebServerTests",
             dependencies: [
                 .product(name: "CoreData", package: "OpenCoreData"), .product(name: "Predicates", package: "OpenCoreData"),
                 .product(name: "RemoteStore", package: "OpenCoreData"), .product(name: "WebBackend", package: "OpenCoreData"),
-                .product(name: "StoreConformance", package: "OpenCoreData"),
+                .product(name: "StoreConformance", package: "OpenCoreData"), "kinto-writer",
                 // The example, which its test runs as a user does.
                 .product(name: "todo", package: "ToDo"),
             ],

@@ -56,6 +56,27 @@ import Testing
             #expect(printed.contains { $0.contains(track.title) }, "\(track.title)")
         }
     }
+
+    @Test("Without the network nothing is asked and everything is shown; a killed client comes back with what waits, and both sides settle")
+    func offline() async throws {
+        let printed = try await lines { _, terminal in
+            let count = try await OfflineChapter(terminal: terminal).run()
+            #expect(count.objects == 3)
+        }
+        let cut = try #require(printed.firstIndex { $0.hasSuffix("the network is cut") })
+        let killed = try #require(printed.firstIndex { $0.contains("kill -9") })
+        let back = try #require(printed.firstIndex { $0.hasSuffix("the network is back") })
+        #expect(cut < killed && killed < back)
+        #expect(printed[..<cut].contains { $0.hasPrefix("→") } && printed[back...].contains { $0.hasPrefix("→") })
+        #expect(!printed[cut..<back].contains { $0.hasPrefix("→") })
+        #expect(printed[cut..<killed].contains { $0.hasPrefix("✗") } && printed[cut..<killed].contains("3 changes wait for the server."))
+        #expect(printed[killed..<back].contains("Sweep the stairs (Home) – waits for the server"))
+        #expect(
+            printed[back...].filter { $0.hasSuffix("(Home)") } == [
+                "Call Ada (Home)", "Sweep the stairs (Home)", "Water all plants (Home)",
+            ])
+    }
+
     @Test("Over the backend each discography and each album's tracks is asked for once, all before the first is read, and counted")
     func requestsOverTheBackend() async throws {
         let bands = try ["Rue Royale", "Sideditch"].map { name in

@@ -3,7 +3,7 @@ internal import FlyingFox
 internal import FlyingSocks
 public import Foundation
 
-/// A local web service that answers like Bandcamp (version 3) and COLOURlovers, with a small invented data set.
+/// A local web service that answers like Bandcamp (version 3), COLOURlovers and Kinto, with a small invented data set.
 ///
 /// It lets examples, tests and demos use a real HTTP server that behaves as it is told: slow, failing, interrupting answers, or
 /// unreachable. It listens on the loopback interface only.
@@ -50,14 +50,15 @@ public final class SampleService: Sendable {
     /// - Parameters:
     ///   - port: The port to listen on at 127.0.0.1; 0 takes one that is free.
     ///   - onRequest: Called for each request as it arrives, from whichever thread answers it; see ``onRequest``.
+    ///   - upstream: Another server, which answers what begins with `/v1`: the service is then the network in between, which can be cut.
     /// - Returns: The service, already listening.
     /// - Throws: ``SampleServiceError/cannotListen(port:reason:)``, for instance when another program has the port;
     ///   `CancellationError` when the calling task is cancelled meanwhile.
     public static func start(
-        port: UInt16 = 0, onRequest: (@Sendable (RecordedRequest) -> Void)? = nil
+        port: UInt16 = 0, upstream: URL? = nil, onRequest: (@Sendable (RecordedRequest) -> Void)? = nil
     ) async throws -> SampleService {
         let responder = Responder()
-        responder.state.withLock { $0.onRequest = onRequest }
+        responder.state.withLock { ($0.onRequest, $0.upstream) = (onRequest, upstream) }
         let listener = try await Listener.open(port: port, responder: responder)
         return try SampleService(responder: responder, listener: listener)
     }

@@ -41,6 +41,13 @@ final class ConditionalAnswers: Sendable {
         return (asked, kept)
     }
 
+    /// Forgets the answer to a request, which cannot be read: the service would say for ever that it has not changed.
+    func forget(_ request: WebRequest) {
+        state.withLock { state in
+            if let old = state.entries.removeValue(forKey: request.url) { state.bytes -= old.response.body.count }
+        }
+    }
+
     /// Returns the answer to a request: the one that it was asked with, where the service says that it is still right. Another one may be
     /// kept meanwhile, which may be older.
     func answer(_ response: WebResponse, to request: WebRequest, kept: WebResponse? = nil) -> WebResponse {

@@ -113,6 +113,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
             note("\(request)", record, rows: answer.count)
             return answer
         } catch {
+            if response.status == 200 { kept.forget(web) }
             note("\(request)", record, rows: 0, failure: (error as NSError).localizedDescription)
             throw error
         }

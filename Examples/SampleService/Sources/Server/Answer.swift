@@ -5,6 +5,7 @@ struct Answer: Sendable {
     var status: Int
     var body: Data
     var entityTag: String?
+    var headers: [String: String] = [:]
 
     init(status: Int, body: Data, entityTag: String? = nil) {
         self.status = status

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A JSON value. Answers use it rather than coded structures because an absent key and a null are different, and both occur.
-enum JSON: Sendable, Encodable {
+enum JSON: Sendable, Hashable, Encodable {
     case null
     case boolean(Bool)
     case integer(Int)

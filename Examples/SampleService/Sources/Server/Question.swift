@@ -8,6 +8,9 @@ struct Question: Sendable {
     let parameters: [String: String]
     let knownEntityTags: [String]
     let body: Data
+    var ifMatch: String?
+    var authorization: String?
+    var host = ""
 
     init(method: String, target: String, path: String, encodedQuery: String, ifNoneMatch: String?, body: Data = Data()) {
         self.body = body

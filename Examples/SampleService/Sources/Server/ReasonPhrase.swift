@@ -14,6 +14,7 @@ enum ReasonPhrase {
         case 408: "Request Timeout"
         case 409: "Conflict"
         case 410: "Gone"
+        case 412: "Precondition Failed"
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 500: "Internal Server Error"

@@ -2,6 +2,10 @@ internal import ExampleSupport
 internal import FlyingFox
 internal import Foundation
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// Decides the answer to each request. The decision is made on arrival, under one lock, and then delayed.
 final class Responder: Sendable {
     /// Everything that a request reads or changes.
@@ -9,6 +13,9 @@ final class Responder: Sendable {
         var behavior = Behavior()
         var palettes = PaletteCatalog.invented
         var room = ReadingRoom.invented
+        var records = RecordServer()
+        /// The address of another server, which answers what begins with `/v1`.
+        var upstream: URL?
         var requests: [RecordedRequest] = []
         var onRequest: (@Sendable (RecordedRequest) -> Void)?
     }
@@ -24,6 +31,9 @@ final class Responder: Sendable {
             return .cutOff
         }
         let question = Question(request, body)
+        if let upstream = state.withLock({ $0.upstream }), question.path.hasPrefix("/v1") {
+            return await pass(question, request, on: upstream)
+        }
         let decision = decide(question)
         decision.onRequest?(decision.record)
         if decision.delay > .zero {
@@ -36,6 +46,30 @@ final class Responder: Sendable {
         return HTTPResponse(decision.answer)
     }
 
+    /// Asks another server, as a network in between does.
+    private func pass(_ question: Question, _ request: HTTPRequest, on upstream: URL) async -> HTTPResponse {
+        guard let url = URL(string: upstream.absoluteString + question.target) else { return .cutOff }
+        var passed = URLRequest(url: url)
+        passed.httpMethod = question.method
+        if !question.body.isEmpty { passed.httpBody = question.body }
+        for (name, value) in request.headers where ![.contentLength, .connection].contains(name) {
+            passed.setValue(value, forHTTPHeaderField: name.rawValue)
+        }
+        guard let (body, response) = try? await session.data(for: passed), let response = response as? HTTPURLResponse else {
+            return .cutOff
+        }
+        let (record, onRequest) = state.withLock { $0.note(question, status: response.statusCode) }
+        onRequest?(record)
+        var headers: HTTPHeaders = [:]
+        for case (let name as String, let value as String) in response.allHeaderFields
+        where !["content-length", "connection", "transfer-encoding"].contains(name.lowercased()) { headers[HTTPHeader(name)] = value }
+        return HTTPResponse(
+            statusCode: HTTPStatusCode(response.statusCode, phrase: ReasonPhrase.phrase(for: response.statusCode)), headers: headers,
+            body: body)
+    }
+
+    private let session = URLSession(configuration: .ephemeral)
+
     private struct Decision {
         let answer: Answer
         let delay: Duration
@@ -46,11 +80,8 @@ final class Responder: Sendable {
     private func decide(_ question: Question) -> Decision {
         state.withLock { state in
             let answer = Self.answer(question, state: &state)
-            let record = RecordedRequest(
-                order: state.requests.count + 1, method: question.method, path: question.path, query: question.parameters,
-                target: question.target, body: String(decoding: question.body, as: UTF8.self), status: answer.status)
-            state.requests.append(record)
-            return Decision(answer: answer, delay: state.behavior.delay, record: record, onRequest: state.onRequest)
+            let (record, onRequest) = state.note(question, status: answer.status)
+            return Decision(answer: answer, delay: state.behavior.delay, record: record, onRequest: onRequest)
         }
     }
 
@@ -61,16 +92,31 @@ final class Responder: Sendable {
         case .malformed:
             endpoint(question, &state).cutInHalf
         case nil:
-            endpoint(question, &state).unlessUnchanged(since: question.knownEntityTags)
+            question.method == "GET"
+                ? endpoint(question, &state).unlessUnchanged(since: question.knownEntityTags) : endpoint(question, &state)
         }
     }
 
     private static func endpoint(_ question: Question, _ state: inout State) -> Answer {
         if let answer = ReadingRoomEndpoints.answer(question, room: &state.room) { return answer }
+        if let answer = RecordEndpoints.answer(question, server: &state.records) { return answer }
         guard question.method == "GET" else { return .error("only GET is allowed", status: 405) }
         return BandcampEndpoints(catalog: .shared).answer(question)
             ?? ColourLoversEndpoints(catalog: state.palettes).answer(question)
             ?? .error("unknown address", status: 404)
+    }
+}
+
+extension Responder.State {
+    /// Notes a request, and returns who is told of it.
+    mutating func note(
+        _ question: Question, status: Int
+    ) -> (record: RecordedRequest, onRequest: (@Sendable (RecordedRequest) -> Void)?) {
+        let record = RecordedRequest(
+            order: requests.count + 1, method: question.method, path: question.path, query: question.parameters,
+            target: question.target, body: String(decoding: question.body, as: UTF8.self), status: status)
+        requests.append(record)
+        return (record, onRequest)
     }
 }
 
@@ -84,6 +130,7 @@ extension HTTPResponse {
     fileprivate init(_ answer: Answer) {
         var headers: HTTPHeaders = [.contentType: "application/json; charset=utf-8"]
         if let entityTag = answer.entityTag { headers[.eTag] = entityTag }
+        for (name, value) in answer.headers { headers[HTTPHeader(name)] = value }
         self.init(
             statusCode: HTTPStatusCode(answer.status, phrase: ReasonPhrase.phrase(for: answer.status)), headers: headers,
             body: answer.body)
@@ -96,5 +143,8 @@ extension Question {
             method: request.method.rawValue, target: request.target.rawValue, path: request.path,
             encodedQuery: request.target.query(percentEncoded: true), ifNoneMatch: request.headers[.ifNoneMatch],
             body: body)
+        ifMatch = request.headers[HTTPHeader("If-Match")]
+        authorization = request.headers[.authorization]
+        host = request.headers[.host] ?? ""
     }
 }

@@ -42,6 +42,19 @@ enum Kinto {
         return response
     }
 
+    /// Returns the records of all pages from an address on, as another program reads them.
+    static func records(_ url: String) throws -> [[String: Any]] {
+        var records: [[String: Any]] = []
+        var next: String? = url
+        while let url = next {
+            let response = try send(.get, url)
+            let body = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+            records += body?["data"] as? [[String: Any]] ?? []
+            next = response.headers["Next-Page"]
+        }
+        return records
+    }
+
     /// Strings are in the order of their code points in Kinto's memory.
     static var styleOfMemory: ServiceStyle {
         var style = ServiceStyle.kinto
