@@ -126,7 +126,9 @@ let package = Package(
         .target(name: "RemoteStoreTesting", dependencies: ["RemoteStore", "ObjectGraph", "Predicates"], swiftSettings: strict),
         .testTarget(
             name: "RemoteStoreTests",
-            dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "CSQLite", "store-writer"],
+            dependencies: coreDataModules + [
+                "RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "CSQLite", "store-writer",
+            ],
             swiftSettings: strict),
         .target(name: "JSONReading", swiftSettings: strict),
         .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"], swiftSettings: strict),

@@ -33,6 +33,6 @@ let package = Package(
                 .product(name: "todo", package: "ToDo"),
             ],
             exclude: ["Servers"],
-            swiftSettings: strict)
+            swiftSettings: strict),
     ]
 )
