@@ -100,6 +100,9 @@ final class AskOrder: Sendable {
         }
     }
 
+    /// Whether objects were deleted lately.
+    var hasGone: Bool { state.withLock { !$0.gone.isEmpty } }
+
     /// Returns whether an object was deleted after a time, or is answered with the version that it had when it was deleted.
     func isGone(
         _ resource: ResourceID, _ root: ObjectIdentifier, _ version: ResourceVersion?, since time: UInt64, uptime: Duration

@@ -78,7 +78,9 @@ extension CachedStore {
     /// - Parameter added: How many of the found ones are not in the file yet.
     private func missing(_ query: StoreQuery, _ found: KeySet, adding added: Int = 0, _ askedAt: UInt64) throws -> [CacheKey] {
         let all = query.with(fetchOffset: 0, fetchLimit: 0).with(resultType: .managedObjectResultType).sorted(by: [])
-        // Mostly there are as many as have come.
+        // Mostly there are as many as have come: as many as there are at all, or as many as are shown.
+        let any = StoreQuery(file.entity(query.entity).inner.top).with(resultType: .countResultType)
+        if query.predicate == nil, case .count(let count) = try file.read(any), count == found.count - added { return [] }
         if query.predicate == nil, case .count(let count) = try file.read(innerQuery(all.with(resultType: .countResultType))) {
             if count == found.count - added { return [] }
         }

@@ -93,14 +93,16 @@ private final class ImportRun {
         var keys: [CacheKey?] = []
         keys.reserveCapacity(rows.count)
         // All keys first: rows may refer to each other.
-        var areNew = Array(repeating: false, count: rows.count)
+        var (areNew, stored) = (Array(repeating: false, count: rows.count), Array(repeating: Row?.none, count: rows.count))
+        let hasGone = file.order.hasGone
         let unknown = rows.count - places.count
         var made = 0
         for (index, row) in rows.enumerated() {
             let id = row.knownObjectID
-            if let key = places[id]?.key {
-                keys.append(key)
-            } else if let resource = importer.decoding.resourceID(id), !isGone(resource, row) {
+            if let place = places[id] {
+                keys.append(place.key)
+                stored[index] = place.row
+            } else if let resource = importer.decoding.resourceID(id), !(hasGone && isGone(resource, row)) {
                 let entity = kind(id.owningEntity).entity
                 // Where all are new, those that follow will mostly be.
                 let expected = max(1, unknown - made + (unknown == rows.count ? following : 0))
@@ -123,7 +125,7 @@ private final class ImportRun {
         if !references.isEmpty { try place(references) }
         for index in rows.indices {
             guard let key = keys[index] else { continue }
-            if areNew[index] { try insert(rows[index], key) } else { try take(rows[index], key, places[rows[index].knownObjectID]?.row) }
+            if areNew[index] { try insert(rows[index], key) } else { try take(rows[index], key, stored[index]) }
         }
         let filed = keys.compactMap { $0 }
         let (order, askedAt) = (file.order, askedAt)
@@ -370,31 +372,5 @@ extension ImportRun {
         var knowledge = edit.knowledge
         knowledge.setUnknown(knowledge.unknown.subtracting([relationship.name]))
         edit.setKnowledge(knowledge)
-    }
-}
-
-extension PropertySet {
-    /// The names of the properties of an entity.
-    func names(of entity: NSEntityDescription) -> [String] {
-        entity.frozenParts.properties.enumerated().filter { contains($0.offset) }.map(\.element.name)
-    }
-}
-
-extension NSEntityDescription {
-    /// Whether the entity has to-many relationships.
-    var hasToMany: Bool { frozenParts.relationships.contains { $0.isToMany } }
-}
-
-extension Row {
-    /// The IDs in the to-many relationships that the row has.
-    var listedIDs: [NSManagedObjectID] {
-        knownObjectID.owningEntity.frozenParts.relationships.filter { $0.isToMany && !$0.isTransient }.flatMap(relatedIDs)
-    }
-
-    /// Returns a row of which nothing is known.
-    static func unknown(_ entity: NSEntityDescription, _ id: NSManagedObjectID, version: Int64) -> Row {
-        let row = Row(id, version: version)
-        for property in entity.frozenParts.properties where !property.isTransient { row.setUnknown(property) }
-        return row
     }
 }
