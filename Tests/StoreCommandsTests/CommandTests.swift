@@ -19,6 +19,9 @@ import Testing
         #expect(fine.code == 0)
         #expect(fine.errors == "")
         #expect(fine.output.contains("\"name\":\"Neu!\""))
+        let sorted = try CommandProcess(
+            ["query", "records.sqlite", "Artist", "--sort", "-name", "--columns", "name", "--format", "csv"], directory: pad.url)
+        #expect(sorted.output.contains(",Neu!\nx-coredata://"))
         let failed = try CommandProcess(["query", "records.sqlite", "Artiste"], directory: pad.url)
         #expect(failed.code == 1)
         #expect(failed.output == "")

@@ -22,7 +22,7 @@ import Testing
         ("query", ["query", "records.sqlite", "Album"]),
         ("count", ["query", "records.sqlite", "Album", "--count"]),
         ("explain", ["explain", "records.sqlite", "Album", "--where", "year > 1"]),
-        ("explain", ["explain", "records.sqlite", "Album", "--where", "title MATCHES 'a.*'"]),
+        ("explain", ["explain", "records.sqlite", "Album", "--where", "tracks[0].title == 'a'"]),
         ("get", ["get", "records.sqlite", "Artist/p1"]),
         ("history", ["history", "records.sqlite"]), ("check", ["check", "records.sqlite"]), ("check", ["check", "other.sqlite"]),
         ("diff", ["diff", "records.sqlite", "other.sqlite"]), ("diff", ["diff", "records.sqlite", "records.sqlite"]),

@@ -17,7 +17,7 @@ struct StoreFiles: Sendable {
             for (ending, holds) in [
                 ("-wal", "the latest changes"), ("-shm", "an index of the latest changes"), ("-journal", "an unfinished transaction"),
             ] {
-                if let file = file(URL(fileURLWithPath: url.path + ending), holds) { files.append(file) }
+                if store.sideFiles.contains(ending), let file = file(URL(fileURLWithPath: url.path + ending), holds) { files.append(file) }
             }
             let support = folder.appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
                 .appendingPathComponent("_EXTERNAL_DATA")

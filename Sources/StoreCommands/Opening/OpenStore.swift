@@ -24,14 +24,16 @@ package final class OpenStore {
     package let context: NSManagedObjectContext
     /// The file below the object graph; nil for other stores than SQLite.
     package let file: SQLiteInspection?
+    /// The endings of the files that were beside a SQLite store before it was opened.
+    package let sideFiles: [String]
     private let copy: StoreCopyForReading?
 
     init(
         _ found: StoreKind.Found, _ origin: ModelOrigin, _ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore,
-        _ file: SQLiteInspection?, _ copy: StoreCopyForReading?
+        _ file: SQLiteInspection?, _ copy: StoreCopyForReading?, sideFiles: [String] = []
     ) {
         (url, kind, modelOrigin, self.coordinator, self.store) = (found.url, found.kind, origin, coordinator, store)
-        (self.file, self.copy) = (file, copy)
+        (self.file, self.copy, self.sideFiles) = (file, copy, sideFiles)
         context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil

@@ -35,6 +35,7 @@ package struct StoreReference: Sendable {
     // MARK: SQLite
 
     private func openSQLite(_ found: StoreKind.Found) throws -> OpenStore {
+        let sideFiles = ["-wal", "-shm", "-journal"].filter { FileManager.default.fileExists(atPath: found.url.path + $0) }
         let copy = isWritable ? nil : try StoreCopyForReading.ifNeeded(found.url)
         let url = copy?.url ?? found.url
         do {
@@ -44,6 +45,8 @@ package struct StoreReference: Sendable {
             var options: [AnyHashable: Any] = [:]
             if !isWritable {
                 options[NSReadOnlyPersistentStoreOption] = true
+                // Objects are read once, one after another.
+                options[SQLiteRowCacheLimitOption] = NSNumber(value: 1 << 20)
                 if copy == nil { options[SQLiteKeepsFilesOption] = true }
             }
             if case .drafted = origin {
@@ -59,7 +62,7 @@ package struct StoreReference: Sendable {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
-            return OpenStore(found, origin, coordinator, store, isWritable ? nil : file, copy)
+            return OpenStore(found, origin, coordinator, store, isWritable ? nil : file, copy, sideFiles: sideFiles)
         } catch let error as NSError where copy != nil {
             throw renamed(error, url.path, found.url.path)
         }

@@ -10,7 +10,7 @@ extension Query {
 
     /// Calls `body` with each object in the order of the query, on the context's queue; it is valid until `body` returns.
     ///
-    /// The rows of a SQLite store are read while `body` uses them: the memory does not grow with their number.
+    /// The rows of a SQLite store are read while `body` uses them: only their keys are in memory together.
     ///
     /// - Throws: The errors of the fetch, of values that cannot be read, and what `body` throws; `CancellationError` after an interrupt.
     package func forEach(_ body: (NSManagedObject) throws -> Void) throws {

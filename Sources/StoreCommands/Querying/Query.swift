@@ -53,10 +53,8 @@ package struct Query {
 
     private static func predicate(_ format: String) throws -> NSPredicate {
         do { return try NSPredicate(parsing: format) } catch let error as InvalidPredicateError {
-            var message = error.message
-            if let expected = error.expected { message += "; expected \(expected)" }
             let marker = error.position.map { "\n  \(format)\n  \(String(repeating: " ", count: max(0, $0)))^" } ?? ""
-            throw CommandError.make("The predicate after --where is not valid: \(message).\(marker)", cause: error)
+            throw CommandError.make("The predicate after --where is not valid: \(error.message).\(marker)", cause: error)
         }
     }
 

@@ -28,7 +28,9 @@ package struct QueryExplanation {
             } catch  where SQLQueryError.isUntranslatable(error) {
                 return .members([
                     "kind": .string("SQLite"), "way": .string("partly in memory"),
-                    "note": .string((error as NSError).localizedDescription),
+                    "note": .string(
+                        "A clause has no SQL: it is evaluated in memory, for the rows that the others leave. "
+                            + ((error as NSError).localizedFailureReason ?? "")),
                 ])
             }
         }

@@ -32,30 +32,34 @@ extension SQLiteStore {
         }
     }
 
-    /// Calls `body` with the IDs that a query finds, some at a time, while they are read: the memory does not grow with their number.
+    /// Calls `body` with the IDs that a query finds, some at a time. Of all of them, only the keys are in memory, some 8 or 12 bytes each.
     ///
-    /// What `body` fetches from the store meanwhile is read by another connection where the file has a write-ahead log, and may be newer.
+    /// What `body` fetches from the store meanwhile may be newer than the keys.
     ///
     /// - Parameters:
     ///   - query: A query for IDs.
     ///   - size: The maximum number of IDs at once.
-    /// - Throws: The errors of the fetch, and what `body` throws, which ends the reading.
+    /// - Throws: The errors of the fetch, and what `body` throws, which ends it.
     package func forEachPart(of query: StoreQuery, size: Int, _ body: ([NSManagedObjectID]) throws -> Void) throws {
+        let entity = try sqlEntity(query.entity)
+        let isOfOneEntity = entity.numbers.count == 1
+        var (keys, numbers) = ([Int64](), [Int32]())
+        // A reader that is in use keeps the cache from releasing rows: it is given back before the first row is fetched.
         try reading { reader in
-            let entity = try sqlEntity(query.entity)
             let query = try reader.queries().query(query, entity)
             let statement = try SQLStatement(query.plan.sql, connection: reader.database(), isKept: false)
             try query.bind(to: statement.handle)
-            var part: [NSManagedObjectID] = []
             while try statement.step() {
-                let number = statement.int64(1)
-                let owner = number == entity.number ? entity.entity : schema.entity(numbered: number)?.entity ?? entity.entity
-                part.append(reader.values.id(statement.int64(0), of: owner))
-                if part.count < size { continue }
-                try body(part)
-                part = []
+                keys.append(statement.int64(0))
+                if !isOfOneEntity { numbers.append(Int32(truncatingIfNeeded: statement.int64(1))) }
             }
-            if !part.isEmpty { try body(part) }
+        }
+        for start in stride(from: 0, to: keys.count, by: size) {
+            try body(
+                (start..<min(keys.count, start + size)).map { place in
+                    let owner = isOfOneEntity ? entity : schema.entity(numbered: Int64(numbers[place])) ?? entity
+                    return objectID(for: owner.entity, number: keys[place])
+                })
         }
     }
 }
