@@ -8,7 +8,10 @@ struct Importer {
     /// The space of IDs of the backend's rows.
     let decoding: AnswerDecoding
     let versions: VersionTable
+    let catalog: Catalog
     let folding: (any PendingFolding)?
+    /// Removes a row whose object the backend does not have any more, as something tells that was asked for at a time.
+    let remove: @Sendable (CacheKey, UInt64, CacheTransaction) throws -> Void
 
     /// Files rows.
     ///
@@ -51,11 +54,14 @@ private struct ImportRun {
     private var bases: [CacheKey: Row] = [:]
     private let uptime: Duration
     private let now: Double
+    /// Whether an object was deleted lately.
+    private let hasGone: Bool
 
     init(_ importer: Importer, _ askedAt: UInt64, _ transaction: CacheTransaction) {
         (self.importer, self.askedAt, self.transaction) = (importer, askedAt, transaction)
         uptime = importer.file.clock.uptime
         now = transaction.now
+        hasGone = importer.file.order.hasGone
     }
 
     private var file: CacheFile { importer.file }
@@ -65,16 +71,19 @@ private struct ImportRun {
         var keys: [CacheKey?] = []
         keys.reserveCapacity(rows.count)
         // All keys first: rows may refer to each other.
+        var hasNew = false
         var areNew = Array(repeating: false, count: rows.count)
         for (index, row) in rows.enumerated() {
             let id = row.knownObjectID
-            if let key = places[id] {
+            if let key = places[id], try !isReplaced(key, by: row) {
                 keys.append(key)
             } else if let resource = importer.decoding.resourceID(id), !isGone(resource, row) {
                 let entity = importer.entity(id)
                 let key = CacheKey(entity: entity, number: try file.newKey(entity, expecting: rows.count - index))
                 places[id] = key
                 keys.append(key)
+                if !hasNew { file.order.noteRead(key, uptime: uptime) }
+                hasNew = true
                 areNew[index] = true
             } else {
                 keys.append(nil)
@@ -127,7 +136,28 @@ private struct ImportRun {
     /// Whether a resource was deleted after the row was asked for, or has come as it was before.
     private func isGone(_ resource: ResourceID, _ row: Row) -> Bool {
         let version = importer.versions.version(row.knownObjectID, row.version)
-        return file.order.isGone(resource, importer.entity(row.knownObjectID).root, version, since: askedAt, uptime: uptime)
+        guard hasGone, file.keeps(.newestRead),
+            file.order.isGone(resource, importer.entity(row.knownObjectID).root, version, since: askedAt, uptime: uptime)
+        else { return false }
+        file.order.noteSkip()
+        return true
+    }
+
+    /// Whether a row that has come is of another object than the one that had its identifier: then that one is removed.
+    private func isReplaced(_ key: CacheKey, by row: Row) throws -> Bool {
+        guard importer.catalog.hasIncarnations, let name = importer.catalog.incarnation(of: row.knownObjectID.owningEntity),
+            let new = row.knownObjectID.owningEntity.frozenParts.byName[name] as? NSAttributeDescription, !row.isUnknown(new),
+            let stored = try transaction.row(key)
+        else { return false }
+        let known = file.entity(inner: stored.knownObjectID.owningEntity)
+        guard let old = known.inner.frozenParts.byName[name] as? NSAttributeDescription else { return false }
+        let (before, now) = (stored.value(of: old), row.value(of: new))
+        if before.isNull || now.isNull || before == now { return false }
+        let state = known.state(of: stored)
+        if state == .stub || state == .pendingInsert { return false }
+        if isOlder(known, stored, importer.versions.version(row.knownObjectID, row.version), key) { return false }
+        try importer.remove(key, askedAt, transaction)
+        return true
     }
 
     private func innerID(_ id: NSManagedObjectID) throws -> NSManagedObjectID {
@@ -160,6 +190,7 @@ private struct ImportRun {
         let known = file.entity(inner: stored.knownObjectID.owningEntity)
         let state = known.state(of: stored)
         if isOlder(known, stored, version, key) { return }
+        if hasGone, let resource = importer.decoding.resourceID(row.knownObjectID), isGone(resource, row) { return }
         if state.isPending {
             guard let folding = importer.folding, let copy = known.toInner else { return }
             let confirmed = try copy.row(row, id: file.innerID(key), version: stored.version, reference: innerID)
@@ -217,11 +248,15 @@ private struct ImportRun {
 
     /// Whether what is there is newer than what has come.
     private func isOlder(_ entity: CacheEntity, _ stored: Row, _ version: ResourceVersion?, _ key: CacheKey) -> Bool {
+        if !file.keeps(.newestRead) { return false }
         if case .number(let new)? = version, case .number(let old)? = entity.version(of: stored) {
             if new != old { return new < old }
             return false
         }
-        if file.order.isNewer(key, than: askedAt) { return true }
+        if file.order.isNewer(key, than: askedAt) {
+            file.order.noteSkip()
+            return true
+        }
         guard let version, version != entity.version(of: stored) else { return false }
         return file.order.wasReplaced(version.encoded, of: key, uptime: uptime)
     }
