@@ -45,6 +45,7 @@ final class CacheFeed: Sendable {
     private static func mergeNow(_ store: CachedStore) async throws -> ChangeFeed.Found {
         guard var token = try token(store) else { return try await begin(store) }
         var changes = OutsideChanges()
+        var repeats = 0
         while true {
             let askedAt = store.file.order.begin()
             defer { store.file.order.end(askedAt) }
@@ -58,8 +59,12 @@ final class CacheFeed: Sendable {
             store.reader.versions.number(answer.answer)
             let applied = try apply(answer, token, askedAt, store)
             changes.add(applied.changes)
-            // What became newer while the answer was on its way is asked for again.
-            if !applied.isWhole { continue }
+            // What became newer while the answer was on its way is asked for again: now, or by the next call.
+            if !applied.isWhole {
+                repeats += 1
+                if repeats > 2 { return (token, false, changes) }
+                continue
+            }
             token = answer.token
             if !answer.hasMore { return (token, false, changes) }
         }
@@ -102,10 +107,16 @@ final class CacheFeed: Sendable {
         _ store: CachedStore, in transaction: CacheTransaction
     ) throws {
         var gone: [CacheKey] = []
+        let isInserting = try !removed.isEmpty && store.outbox.records().contains { $0.sent?.change.kind == .insert }
         for (id, version) in removed {
             guard let resource = store.reader.decoding.resourceID(id),
-                let key = try transaction.key(of: resource, in: store.file.entity(id.owningEntity)), let row = try transaction.row(key)
-            else { continue }
+                let key = try transaction.key(of: resource, in: store.file.entity(id.owningEntity)), let row = try transaction.row(key),
+                key.entity.state(of: row) != .pendingInsert
+            else {
+                // It may be a new object of this cache, whose answer is still to come: it is asked for again.
+                if isInserting { store.file.order.noteSkip() }
+                continue
+            }
             let known = store.file.entity(inner: row.knownObjectID.owningEntity).version(of: row)
             if known?.isNewer(than: version) ?? false { continue }
             if let new = added[id], let known, known == store.reader.versions.version(id, new.version) { continue }

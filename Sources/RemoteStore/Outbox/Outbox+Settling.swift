@@ -137,16 +137,18 @@ extension Outbox {
                 return .nothing
             }
             if let other = try transaction.key(of: assigned, in: row.entity), other != row.key {
-                if let twin = try transaction.row(other), isOther(pending.values(twin), subject) {
-                    // It was deleted since, and its identifier was given to another object.
+                switch try place(of: other, version, record, subject, pending) {
+                case .same: return try adopt(other, assigned, version, &record, told, subject, pending)
+                case .earlier: try endEarlier(other, pending)
+                case .later:
                     _ = record.acknowledge(id: assigned, version: version, try local(told, row, pending), subject.shown)
                     try end(&record, subject, pending)
                     record.endIfSettled()
                     return .nothing
                 }
-                return try adopt(other, assigned, version, &record, told, subject, pending)
             }
             try transaction.setResource(assigned, of: row)
+            if record.attempts <= 1 { noteLists(of: row, in: transaction) }
             let (key, uptime) = (row.key, file.clock.uptime)
             transaction.whenCommitted { order.noteMade(key, uptime: uptime) }
         }
@@ -165,6 +167,15 @@ extension Outbox {
         let key = row.key
         transaction.whenCommitted { order.note([key], at: order.now) }
         return version == nil && sent.kind != .delete && sent.version != nil ? .read : .nothing
+    }
+
+    /// Notes that the lists of an object that was just made are known: nobody else has known it.
+    private func noteLists(of row: CacheRow, in transaction: CacheTransaction) {
+        var knowledge = row.knowledge
+        for relationship in row.entity.outer?.frozenParts.relationships ?? [] where relationship.isToMany && !relationship.isTransient {
+            if knowledge.lists[relationship.name] == nil { knowledge.lists[relationship.name] = transaction.now }
+        }
+        row.setKnowledge(knowledge)
     }
 
     /// Lets an object that was brought back while its deletion was under way be sent as a new one.
@@ -268,7 +279,7 @@ extension Outbox {
     }
 
     /// Notes that the backend does not have an object any more, though a copy of it that lags may.
-    private func noteGone(_ resource: ResourceID?, _ row: CacheRow, in transaction: CacheTransaction) {
+    func noteGone(_ resource: ResourceID?, _ row: CacheRow, in transaction: CacheTransaction) {
         guard let resource else { return }
         let (order, key, version, uptime) = (file.order, row.key, row.version, file.clock.uptime)
         transaction.whenCommitted { order.noteGone(resource, key, version, at: order.now, uptime: uptime) }
@@ -331,7 +342,7 @@ extension Outbox {
     }
 
     /// Whether values are those of another object, by what tells objects with one identifier apart.
-    private func isOther(_ values: [String: ResourceValue], _ subject: OutboxTransaction.Subject) -> Bool {
+    func isOther(_ values: [String: ResourceValue], _ subject: OutboxTransaction.Subject) -> Bool {
         guard let entity = subject.row.entity.outer, let name = catalog.incarnation(of: entity), let new = values[name] else {
             return false
         }

@@ -79,6 +79,21 @@ import Testing
             try world.shown(album, "tags") as? Set<NSManagedObjectID> == tags && world.shown(track, "album") as? NSManagedObjectID == album)
     }
 
+    @Test("An object that was made here and acknowledged can be deleted offline, though its lists were never read")
+    func deletedOffline() async throws {
+        let world = try OutboxWorld()
+        let album = try world.insert("Album", ["title": "Help!"])
+        try await world.store.sendPending()
+        try world.restart()
+        world.goOffline()
+        let same = try world.same(album)
+        try world.delete(same)
+        #expect(!world.isShown(same))
+        world.goOnline()
+        try await world.store.sendPending()
+        #expect(world.backend.ids("Album").isEmpty)
+    }
+
     @Test(
         "A change whose answer was lost is saved once, whatever is edited meanwhile, also over a restart",
         arguments: ["assigned", "uuid", "title"], [true, false])

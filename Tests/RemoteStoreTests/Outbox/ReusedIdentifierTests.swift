@@ -181,6 +181,28 @@ import Testing
         }
     }
 
+    @Test("A new object that gets the identifier of one whose deletion is not known yet takes its place") func newObject() async throws {
+        for (incarnation, versions) in [(nil, .numbers), ("mark", .numbers), ("mark", ScriptedBackend.Versions.tags)] {
+            for isEdited in [false, true] {
+                let world = try await World(.setAside, versions, incarnation: incarnation)
+                world.server.options.reusesIdentifiers = true
+                world.server.remove("Note", 1)
+                if isEdited { try world.edit("mine") }
+                try world.context.performAndWait {
+                    let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: world.context)
+                    note.setValue("c", forKey: "mark")
+                    note.setValue("new", forKey: "text")
+                    try world.context.save()
+                }
+                try await world.store.sendPending()
+                try await world.hear()
+                #expect(world.texts == ["c": "new"])
+                #expect(try world.shown() == (isEdited ? ["a": "mine", "c": "new"] : ["c": "new"]))
+                #expect(try world.store.pendingChanges().map(\.state) == (isEdited ? [.conflicting] : []))
+            }
+        }
+    }
+
     @Test("A reference to an object that others have deleted does not lead to the one that has got its identifier")
     func reference() async throws {
         let world = try await World(.setAside, .numbers, .feed)

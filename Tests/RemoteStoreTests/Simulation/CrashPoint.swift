@@ -9,6 +9,7 @@ final class CrashPoint: Sendable {
         var commits: Int?
         var isAfter = false
         var remains: URL?
+        var done = 0
     }
 
     private let state = Guarded(State())
@@ -33,6 +34,7 @@ final class CrashPoint: Sendable {
     /// Called at each commit.
     func pass(isAfter: Bool) {
         let dies = state.withValue { state -> Bool in
+            if isAfter { state.done += 1 }
             guard let left = state.commits, state.isAfter == isAfter else { return false }
             state.commits = left > 1 ? left - 1 : nil
             return left <= 1
@@ -48,6 +50,9 @@ final class CrashPoint: Sendable {
         state.withValue { ($0.remains, $0.commits) = (place, nil) }
         network.crash(address)
     }
+
+    /// The number of commits that were done.
+    var commits: Int { state.withValue { $0.done } }
 
     /// What is left of the process; nil while it lives.
     var remains: URL? { state.withValue { $0.remains } }

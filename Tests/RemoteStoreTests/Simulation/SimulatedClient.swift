@@ -55,6 +55,11 @@ final class SimulatedClient {
     /// The highest revision of each value that was shown as the server's.
     var seen: [String: Int64] = [:]
 
+    /// The marks of the notes that were shown when it was checked last.
+    var lastShown: Set<String> = []
+    /// What was committed when it was checked last: nothing else is shown until the next commit.
+    var checked: (generation: Int, commits: Int)?
+
     /// What the network knows it by.
     var address: String { "\(name)#\(generation)" }
 

@@ -52,6 +52,9 @@ extension SimulatedWorld {
     /// What is shown is what the server has confirmed, with what is pending over it.
     func check() throws {
         for client in clients {
+            let now = (generation: client.generation, commits: client.end.commits)
+            if let last = client.checked, last == now { continue }
+            client.checked = now
             let shown = try client.shown(folder: folders).filter { !isExempt($0.mark) }
             let pending = Dictionary(try client.store.pendingChanges().map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
             for (mark, notes) in Dictionary(grouping: shown, by: \.mark) where notes.count > 1 {
@@ -66,6 +69,17 @@ extension SimulatedWorld {
                 throw Wrong("\(client.name) shows \(mark) \(notes.count) times.")
             }
             for note in shown { try check(note, pending[note.id], client) }
+            try checkMissing(Set(shown.map(\.mark)), client)
+        }
+    }
+
+    /// What was shown goes only where somebody has deleted it, or given it up. A copy of the server that lags may lack what was just made.
+    private func checkMissing(_ marks: Set<String>, _ client: SimulatedClient) throws {
+        let missing = client.lastShown.subtracting(marks)
+        client.lastShown = marks
+        for mark in missing.sorted()
+        where !setting.lags && !isExempt(mark) && !gone.contains(mark) && !client.removed.contains(mark) && !client.dropped.contains(mark) {
+            throw Wrong("\(client.name) does not show \(mark) any more, which nobody has deleted.")
         }
     }
 
@@ -74,11 +88,14 @@ extension SimulatedWorld {
             let isPending = change.map { $0.kind != .update || $0.properties.contains(key) } ?? false
             let last = client.written[note.mark]?[key]
             if isPending, last == value || client.perhaps.contains("\(note.mark).\(key)=\(value)") { continue }
+            if isPending, change?.kind == .update {
+                throw Wrong("\(client.name) shows \(value) as \(key) of \(note.mark), and not \(last ?? "nil"), which is pending.")
+            }
             guard let known = history[note.mark]?[key]?.last(where: { $0.value == value }) else {
                 throw Wrong("\(client.name) shows \(value) as \(key) of \(note.mark), which is neither pending nor the server's.")
             }
-            // Without versions, nothing tells which of two answers is newer that were asked for at the same time.
-            if isPending || setting.isUnversioned { continue }
+            // Nothing but the order of versions tells which of two answers is newer that were asked for at the same time.
+            guard !isPending, case .numbers = setting.versions else { continue }
             let name = note.mark + "." + key
             // Not yet kept for an insert that is sent again after others have changed the object: its outcome tells the first version, which is
             // shown until the next read.

@@ -106,7 +106,7 @@ final class SimulatedWorld {
         case 10: connect(client, !network.isConnected(client.address))
         case 11: try crash(client)
         case 12:
-            clock.advance(by: .milliseconds(100 + random.below(4000)))
+            clock.advance(by: random.chance(0.15) ? .seconds(70) : .milliseconds(100 + random.below(4000)))
             if random.chance(0.2) {
                 note("clock jumps", "a clock jumps")
                 clock.jump(by: Double(random.below(20_000) - 10_000))
@@ -119,18 +119,25 @@ final class SimulatedWorld {
             } else {
                 try decide(client)
             }
-        default: deliver()
+        default:
+            for _ in 0...random.below(3) {
+                deliver()
+                executor.run()
+            }
         }
     }
 
     private func edit(_ client: SimulatedClient) throws {
         lastNumber += 1
         if options.forgetsAtCrash { try client.keepForForgetting(lastNumber) }
-        // Nothing that a user edits has to be asked for.
+        // What has to be asked for cannot be edited now: the user is told so.
         network.script { _ in .lost }
         defer { network.script { _ in .held } }
-        do { note("edits", "\(client.name) \(try client.edit(&random, number: lastNumber))") } catch {
-            throw Wrong("\(client.name) cannot edit: \(error)")
+        do { note("edits", "\(client.name) \(try client.edit(&random, number: lastNumber))") } catch let error as NSError
+            where error.domain == NSURLErrorDomain && error.code == SimulatedNetwork.connectionLost.code
+            || error.domain == NSURLErrorDomain && error.code == SimulatedNetwork.notConnected.code
+        {
+            note("edits that lack something", "\(client.name) cannot edit")
         }
     }
 
