@@ -96,7 +96,7 @@ import Testing
         #expect(try world.shown(id) == last)
     }
 
-    @Test("A value that is given up is read anew, and one that is removed is not uploaded")
+    @Test("A value that is given up is not uploaded, nor is one that is removed")
     func givenUp() async throws {
         let world = try UploadWorld()
         let id = try world.insert(content)
@@ -104,7 +104,6 @@ import Testing
         try world.update(id, "content", UploadWorld.bytes(200 << 10, 9))
         #expect(try world.store.drop(id) == [id])
         #expect(try world.store.pendingCount() == 0)
-        #expect(try world.shown(id) == content)
         try world.update(id, "content", nil)
         try await world.store.sendPending()
         #expect(world.server.content() == nil)
