@@ -14,7 +14,7 @@ extension CacheFile {
     typealias Carrying = (_ store: NSPersistentStore, _ model: NSManagedObjectModel) throws -> (any CarriedContent)?
 
     /// Adds the file to the coordinator. One of another version of the model is migrated. Where that cannot be done it is made anew, with
-    /// nothing but what must survive; until that is complete the old file stays.
+    /// nothing but what must survive; until that is complete the old file stays, as it does where that cannot be read.
     ///
     /// - Returns: The store, and what the file had that must survive, where it was of another version.
     /// - Throws: The errors of opening a file; those of reading what must survive, in which case nothing has changed.
@@ -27,15 +27,20 @@ extension CacheFile {
                 ofType: storeType, configurationName: nil, at: url, options: options.merging(further) { _, new in new })
         }
         do { return (try add(), nil) } catch let error as NSError where error.code == NSPersistentStoreIncompatibleVersionHashError {
-            let carried = try read(url, options, carrying)
+            let model = try keptModel(url, options)
+            let carried = try model.flatMap { try read(url, $0, options, carrying) }
             do {
                 let migrating = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
                 return (try add(migrating), carried)
-            } catch let failure as NSError where versionErrors.contains(failure.code) {
-                CachedStore.log.warning("The cache at \(url.path) cannot be migrated, and is made anew with what is pending: \(failure)")
+            } catch let failure as NSError where model != nil && versionErrors.contains(failure.code) {
+                // A file without its model may have pending changes that nobody can read: it would stay as it is.
+                RequestRunner.log.warning("The cache at \(url.path) cannot be migrated, and is made anew with what is pending: \(failure)")
             }
-            let place = url.deletingLastPathComponent().appendingPathComponent("\(url.lastPathComponent)-new-\(UUID().uuidString)")
-            defer { try? coordinator.destroyPersistentStore(at: place, ofType: storeType, options: options) }
+            // Files of large values are in a folder that has the name without its extension: that must differ, too.
+            let name = url.deletingPathExtension().lastPathComponent + "-new"
+            let place = url.deletingLastPathComponent().appendingPathComponent(name).appendingPathExtension(url.pathExtension)
+            // What a run has left that was killed here.
+            try remove(place, coordinator)
             let new = try remake(place)
             do {
                 defer { new.close() }
@@ -43,7 +48,17 @@ extension CacheFile {
             }
             try coordinator.replacePersistentStore(
                 at: url, destinationOptions: options, withPersistentStoreFrom: place, sourceOptions: options, ofType: storeType)
+            try remove(place, coordinator)
             return (try add(), nil)
+        }
+    }
+
+    private static func remove(_ place: URL, _ coordinator: NSPersistentStoreCoordinator) throws {
+        guard FileManager.default.fileExists(atPath: place.path) else { return }
+        try coordinator.destroyPersistentStore(at: place, ofType: storeType, options: [NSPersistentStoreForceDestroyOption: true])
+        // An empty file is left of a destroyed store.
+        for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: place.path + suffix) {
+            try FileManager.default.removeItem(atPath: place.path + suffix)
         }
     }
 
@@ -53,10 +68,15 @@ extension CacheFile {
         NSMigrationMissingMappingModelError, NSInferredMappingModelError,
     ]
 
-    private static func read(_ url: URL, _ options: [AnyHashable: Any], _ carrying: Carrying) throws -> (any CarriedContent)? {
-        guard let kind = NSPersistentStoreCoordinator.registeredStoreTypes[storeType] as? any ModelMigratingStore.Type,
-            let model = try kind.keptModel(at: url, options: options)
-        else { return nil }
+    /// Returns the model of the version that has written a file; nil where the file does not have it.
+    private static func keptModel(_ url: URL, _ options: [AnyHashable: Any]) throws -> NSManagedObjectModel? {
+        let kind = NSPersistentStoreCoordinator.registeredStoreTypes[storeType] as? any ModelMigratingStore.Type
+        return try kind?.keptModel(at: url, options: options)
+    }
+
+    private static func read(
+        _ url: URL, _ model: NSManagedObjectModel, _ options: [AnyHashable: Any], _ carrying: Carrying
+    ) throws -> (any CarriedContent)? {
         let coordinator = try NSPersistentStoreCoordinator(checking: model)
         let store = try coordinator.addPersistentStore(
             ofType: storeType, configurationName: nil, at: url, options: options.merging([NSReadOnlyPersistentStoreOption: true]) { $1 })

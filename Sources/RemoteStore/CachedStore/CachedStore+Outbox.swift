@@ -51,7 +51,7 @@ extension CachedStore {
         return PendingChange(
             objectID: entity.outerID(record.key.key, token), entity: record.entity, kind: record.kind ?? .delete, state: record.syncState,
             properties: record.kind == .update ? Set(record.confirmed.keys).union(record.lists.keys) : [], attempts: record.attempts,
-            error: record.failure?.error, uploads: sender.uploads(of: record))
+            error: record.failure?.error, uploads: sender.pendingUploads(of: record))
     }
 
     // MARK: Decisions

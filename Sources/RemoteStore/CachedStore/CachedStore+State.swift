@@ -26,7 +26,7 @@ public struct CachedStoreStatus: Sendable, Equatable {
     public var pendingCount = 0
     /// The number of those that wait for the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)``.
     public var setAsideCount = 0
-    /// Whether changes are being sent.
+    /// Whether changes, or large values that go before them, are being sent.
     public var isSending = false
     /// Whether the backend could be reached when it was last asked.
     public var isOnline = true
@@ -84,8 +84,9 @@ extension CachedStore {
         var status = CachedStoreStatus()
         status.pendingCount = records.count
         status.setAsideCount = records.filter(\.isSetAside).count
-        status.isSending = records.contains { $0.state == .sending }
-        for upload in records.flatMap({ sender.uploads(of: $0) }) {
+        let isUploading = sender.state.withLock { $0.uploading.values.contains { !$0.isEmpty } }
+        status.isSending = isUploading || records.contains { $0.state == .sending }
+        for upload in records.flatMap({ sender.pendingUploads(of: $0) }) {
             status.bytesToUpload += upload.size
             status.uploadedBytes += upload.confirmed
         }

@@ -23,7 +23,7 @@ extension CachedStore {
     /// - Throws: The error of a file that cannot be read.
     public func uploadProgress(of id: NSManagedObjectID) throws -> Progress? {
         guard let key = file.key(ofOuter: id.current), let record = try outbox.record(key) else { return nil }
-        let uploads = sender.uploads(of: record)
+        let uploads = sender.pendingUploads(of: record)
         if uploads.isEmpty { return nil }
         let new = Progress(totalUnitCount: uploads.map(\.size).reduce(0, +))
         new.completedUnitCount = uploads.map(\.confirmed).reduce(0, +)
@@ -32,6 +32,15 @@ extension CachedStore {
             state.uploadProgress = state.uploadProgress.filter { $0.value.progress != nil }
             state.uploadProgress[record.key] = .init(progress: new)
             return new
+        }
+    }
+}
+
+extension OutboxSender {
+    /// Returns what an application is told of the uploads of a change.
+    func pendingUploads(of record: PendingRecord) -> [CachedStore.PendingUpload] {
+        uploads(of: record).map { name, upload in
+            .init(property: name, size: upload.size, confirmed: upload.confirmed, isDone: upload.reference != nil)
         }
     }
 }

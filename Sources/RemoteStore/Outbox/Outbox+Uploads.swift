@@ -109,19 +109,19 @@ extension OutboxSender {
             return state.uploadProgress[key]?.progress
         }
         if let watching, let record = try outbox.record(place) {
-            watching.completedUnitCount = uploads(of: record).map(\.confirmed).reduce(0, +)
+            watching.completedUnitCount = uploads(of: record).map(\.upload.confirmed).reduce(0, +)
         }
         didChange()
     }
 
-    /// Returns how far the uploads of a change have come.
-    func uploads(of record: PendingRecord) -> [CachedStore.PendingUpload] {
+    /// Returns the uploads of a change, with how far they have come by now.
+    func uploads(of record: PendingRecord) -> [(name: String, upload: PendingRecord.Upload)] {
         if record.uploads.isEmpty { return [] }
         let now = state.withLock { $0.uploading[record.key] ?? [:] }
         return record.uploads.sorted { $0.key < $1.key }.map { name, upload in
-            .init(
-                property: name, size: upload.size, confirmed: upload.reference == nil ? now[name] ?? upload.confirmed : upload.size,
-                isDone: upload.reference != nil)
+            var upload = upload
+            upload.confirmed = upload.reference == nil ? now[name] ?? upload.confirmed : upload.size
+            return (name, upload)
         }
     }
 

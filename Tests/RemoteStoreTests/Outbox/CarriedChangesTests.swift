@@ -140,6 +140,8 @@ extension NSMutableSet {
         let newTag = try #require(world.backend.ids("Tag").first { world.backend.values("Tag", $0)?["name"] == "new tag" })
         #expect(tags(new) == [2, newTag])
         if newer == .renamed { #expect(world.backend.values("Record", new)?["label"] == "unknown") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: world.place.deletingLastPathComponent().path)
+        #expect(names.allSatisfy { !$0.contains("-new") }, "\(names)")
         // What was thrown away is read again.
         #expect(try world.context.texts(fetchRequest("Record", by: ["name"]), "name") == ["base 3", "edited", "new"])
         try world.close()

@@ -96,7 +96,7 @@ import Testing
         #expect(try world.shown(id) == last)
     }
 
-    @Test("A value that is given up is read anew, and one that is removed is not uploaded")
+    @Test("A value that is given up is not uploaded, nor is one that is removed")
     func givenUp() async throws {
         let world = try UploadWorld()
         let id = try world.insert(content)
@@ -104,12 +104,45 @@ import Testing
         try world.update(id, "content", UploadWorld.bytes(200 << 10, 9))
         #expect(try world.store.drop(id) == [id])
         #expect(try world.store.pendingCount() == 0)
-        #expect(try world.shown(id) == content)
         try world.update(id, "content", nil)
         try await world.store.sendPending()
         #expect(world.server.content() == nil)
         #expect(world.server.shelf.ids("Photo").count == 1)
         #expect(world.server.state.withValue { $0.received } == 300 << 10)
+    }
+
+    @Test("An object that is deleted while its value is on its way is not sent any more, and the rest of the value is not either")
+    func deleted() async throws {
+        let world = try UploadWorld()
+        let id = try world.insert(content)
+        world.server.state.withValue { state in
+            state.willTake = { [unowned world] offset in
+                guard offset == 65536 else { return }
+                try world.context.performAndWait {
+                    world.context.delete(world.context.object(with: id))
+                    try world.context.save()
+                }
+            }
+        }
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0)
+        #expect(world.server.shelf.ids("Photo").isEmpty)
+        #expect(world.server.state.withValue { $0.received } == 131072)
+    }
+
+    @Test("A backend that counts wrongly is the reason why a value is not sent, and the object does not go without it")
+    func miscounted() async throws {
+        let world = try UploadWorld()
+        let id = try world.insert(content)
+        world.server.state.withValue { $0.miscounts = true }
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 1)
+        #expect(try world.store.error(of: id)?.localizedDescription.contains("content") == true)
+        #expect(world.server.shelf.ids("Photo").isEmpty)
+        world.server.state.withValue { $0.miscounts = false }
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0)
+        #expect(world.server.content() == content)
     }
 
     @Test("What a read brings leaves a pending value alone, and the object is saved with it")
@@ -131,16 +164,20 @@ import Testing
         #expect(try world.store.pendingCount() == 0)
     }
 
-    @Test("An upload goes on in a new version of the program, which calls the attribute otherwise")
-    func renamed() async throws {
+    @Test(
+        "An upload goes on in a new version of the program, which calls the attribute otherwise, also where the cache is made anew",
+        arguments: [false, true])
+    func renamed(isRemade: Bool) async throws {
         let world = try UploadWorld()
         try world.insert(content)
         world.server.state.withValue { $0.didTake = { count in if count > 180_000 { throw Self.offline } } }
         try await world.store.sendPending()
-        let later = UploadServer(.init(isIdempotent: true, uploads: ["image"]), UploadWorld.model(content: "image"), name: "image")
+        let later = UploadServer(
+            .init(isIdempotent: true, uploads: ["image"]), UploadWorld.model(content: "image", isRemade: isRemade), name: "image")
         let uploads = world.server.state.withValue { $0.uploads }
         later.state.withValue { $0.uploads = uploads }
         try world.restart(later)
+        #expect(try world.store.status().uploadedBytes == 131072)
         try await world.store.sendPending()
         #expect(try world.store.pendingCount() == 0)
         #expect(later.content() == content)
@@ -153,8 +190,15 @@ import Testing
         let id = try world.insert(content)
         let progress = try #require(try world.store.uploadProgress(of: id))
         let seen = Guarded<[Int64]>([])
-        world.server.state.withValue { $0.willTake = { _ in seen.withValue { $0.append(progress.completedUnitCount) } } }
+        world.server.state.withValue { state in
+            state.willTake = { [unowned world] _ in
+                seen.withValue { $0.append(progress.completedUnitCount) }
+                let isSending = try world.store.status().isSending
+                #expect(isSending)
+            }
+        }
         try await world.store.sendPending()
+        #expect(try !world.store.status().isSending)
         #expect(seen.withValue { $0 } == [0, 65536, 131072, 196608, 262144])
         #expect(progress.isFinished)
         #expect(try world.store.uploadProgress(of: id) == nil)

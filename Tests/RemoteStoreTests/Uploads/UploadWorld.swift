@@ -15,7 +15,8 @@ final class UploadServer: UploadingBackend {
         var willTake: (@Sendable (Int64) throws -> Void)?
         /// Called after each part: its answer is lost.
         var didTake: (@Sendable (Int64) throws -> Void)?
-        var isFull = false
+        /// Whether it tells of more bytes than it has.
+        var miscounts = false
     }
 
     let state = Guarded(State())
@@ -26,12 +27,13 @@ final class UploadServer: UploadingBackend {
 
     /// The name of the attribute that is uploaded.
     let name: String
+    let model: NSManagedObjectModel
 
     init(
         _ saving: Resource.Saving = .init(isIdempotent: true, uploads: ["content"]), _ model: NSManagedObjectModel = UploadWorld.model(),
         name: String = "content"
     ) {
-        self.name = name
+        (self.name, self.model) = (name, model)
         let byID = Endpoint("info", parameters: [Parameter("SELF", isRequired: true, maximumValues: 50)])
         shelf = ScriptedBackend(model, [Resource("Photo", endpoints: [Endpoint("all"), byID], saving: saving)])
         shelf.setVersions(.numbers)
@@ -83,7 +85,7 @@ final class UploadServer: UploadingBackend {
             #expect(Int64(known.bytes.count) == upload.confirmed)
             state.uploads[token]?.bytes.append(part)
             state.received += Int64(part.count)
-            return upload.confirmed + Int64(part.count)
+            return upload.confirmed + Int64(part.count) + (state.miscounts ? 1 : 0)
         }
         try didTake?(count)
         return count
@@ -115,13 +117,20 @@ final class UploadWorld: @unchecked Sendable {
     let directory: URL
     let options: CachedStoreOptions
 
-    static func model(content: String = "content", isExternal: Bool = true) -> NSManagedObjectModel {
+    /// - Parameter isRemade: Whether the title is an object, into which no mapping can be inferred.
+    static func model(content: String = "content", isExternal: Bool = true, isRemade: Bool = false) -> NSManagedObjectModel {
         let photo = NSEntityDescription(name: "Photo")
         let bytes = NSAttributeDescription(name: content, type: .binaryData)
         bytes.allowsExternalBinaryDataStorage = isExternal
         if content != "content" { bytes.renamingIdentifier = "content" }
-        photo.properties = [NSAttributeDescription(name: "title", type: .string), bytes]
-        return NSManagedObjectModel(entities: [photo])
+        let title = NSEntityDescription(name: "Title")
+        title.properties = [NSAttributeDescription(name: "text", type: .string)]
+        photo.properties = [
+            isRemade
+                ? NSRelationshipDescription(name: "title", destination: title, toMany: false)
+                : NSAttributeDescription(name: "title", type: .string), bytes,
+        ]
+        return NSManagedObjectModel(entities: isRemade ? [photo, title] : [photo])
     }
 
     init(_ server: UploadServer = UploadServer()) throws {
@@ -136,7 +145,7 @@ final class UploadWorld: @unchecked Sendable {
     deinit { try? FileManager.default.removeItem(at: directory) }
 
     func start(_ other: UploadServer? = nil) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(content: (other ?? server).name))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: (other ?? server).model)
         store = try coordinator.addCachedStore(other ?? server, at: directory.appendingPathComponent("cache.sqlite"), options: options)
         context = coordinator.context()
     }
