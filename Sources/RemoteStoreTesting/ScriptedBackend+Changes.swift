@@ -42,12 +42,18 @@ extension ScriptedBackend.State {
         var answer = request.answer(ChangeToken(String(end)))
         answer.hasMore = end < log.count
         var seen: Set<ResourceReference> = []
+        var removals: [ResourceReference: Int64] = [:]
+        for change in log[start...] {
+            if let removal = change.removal { removals[ResourceReference(change.id, entity: change.entity)] = removal }
+        }
         for change in log[start..<end] where !change.entity.isEmpty {
-            guard seen.insert(ResourceReference(change.id, entity: change.entity)).inserted else { continue }
-            if let record = records[change.entity]?[change.id] {
-                try answer.add(change.id, entity: change.entity, version: mark(record.version), record.values)
-            } else {
-                try answer.remove(change.id, entity: change.entity)
+            let resource = ResourceReference(change.id, entity: change.entity)
+            guard seen.insert(resource).inserted else { continue }
+            let record = records[change.entity]?[change.id]
+            if let record { try answer.add(change.id, entity: change.entity, version: mark(record.version), record.values) }
+            // One that is there again was replaced, unless the feed names each resource once.
+            if record == nil || tellsReplacements, let removal = removals[resource] {
+                try answer.remove(change.id, entity: change.entity, version: mark(removal))
             }
         }
         return answer

@@ -11,6 +11,8 @@ extension ScriptedBackend {
     struct LoggedChange {
         let entity: String
         let id: ResourceID
+        /// The number of the change that has removed the resource; nil where it is there.
+        var removal: Int64?
     }
 
     struct State {
@@ -39,6 +41,8 @@ extension ScriptedBackend {
         var cursors: [[ScriptedResource]] = []
         /// The changes for the feed; nil where there is none.
         var log: [LoggedChange]?
+        /// Whether the feed names a removed resource that another one has replaced under its identifier.
+        var tellsReplacements = true
         /// The number of changes in an answer of the feed.
         var changePage = Int.max
         /// The tokens before this one have expired.
@@ -71,7 +75,7 @@ extension ScriptedBackend {
             clock += 1
             order[entity]?.removeAll { $0 == id }
             freeIDs?[entity, default: []].append(id)
-            log?.append(LoggedChange(entity: entity, id: id))
+            log?.append(LoggedChange(entity: entity, id: id, removal: clock))
         }
 
         func mark(_ number: Int64) -> ResourceVersion? {

@@ -66,10 +66,10 @@ extension SimulatedServer {
         else { throw ScriptMistake("There is no endpoint \(request.entity).\(request.endpoint).") }
         try ScriptedQuery.check(request, endpoint)
         let time = clock.uptime
-        let mayBeStale = options.mayBeStale(request)
+        let (mayBeStale, mayBeCapped) = (options.mayBeStale(request), options.mayBeCapped(request))
         let (state, isCapped) = contents.withLock { contents in
             let isStale = mayBeStale && contents.options.staleReads > 0 && contents.random.chance(contents.options.staleReads)
-            let isCapped = contents.options.cappedAnswers > 0 && contents.random.chance(contents.options.cappedAnswers)
+            let isCapped = mayBeCapped && contents.options.cappedAnswers > 0 && contents.random.chance(contents.options.cappedAnswers)
             return (isStale ? contents.replica(at: time) : contents.state, isCapped)
         }
         let query = ScriptedQuery(state: state, entities: entities, toMany: toMany, endpoint: endpoint)

@@ -22,6 +22,8 @@ public final class SimulatedServer: Sendable {
         public var versions = ScriptedBackend.Versions.numbers
         /// Whether it tells what has changed, deletions included.
         public var hasChangeFeed = true
+        /// Whether the feed tells that a resource was removed whose identifier another one has got since.
+        public var tellsReplacements = true
         /// The number of changes in one answer of the feed.
         public var changesPerAnswer = Int.max
         /// Whether a new resource gets the identifier of a deleted one.
@@ -36,6 +38,8 @@ public final class SimulatedServer: Sendable {
         public var missingOutcomes = 0.0
         /// The share of reads that end early and do not say so, from 0 to 1.
         public var cappedAnswers = 0.0
+        /// Whether a read may end early.
+        public var mayBeCapped: @Sendable (BackendRequest) -> Bool = { _ in true }
         /// Why a change is refused; nil for one that is saved.
         public var refusal: @Sendable (BackendChange) -> (any Error)? = { _ in nil }
 
@@ -109,6 +113,7 @@ public final class SimulatedServer: Sendable {
             contents.withLock { contents in
                 contents.options = newValue
                 contents.state.versions = newValue.versions
+                contents.state.tellsReplacements = newValue.tellsReplacements
                 contents.state.changePage = max(1, newValue.changesPerAnswer)
                 contents.state.freeIDs = newValue.reusesIdentifiers ? contents.state.freeIDs ?? [:] : nil
             }

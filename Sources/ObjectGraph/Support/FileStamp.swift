@@ -1,11 +1,11 @@
 internal import Foundation
 
 #if canImport(Glibc)
-package import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-package import Musl
+internal import Musl
 #elseif canImport(Darwin)
-package import Darwin
+internal import Darwin
 #endif
 
 /// Identifies a state of a file without reading it: by inode, size and modification time.

@@ -7,22 +7,37 @@ final class AskOrder: Sendable {
         let resource: ResourceID
         let root: ObjectIdentifier
     }
+    private struct Deletion {
+        /// The last version of the object.
+        var version: ResourceVersion?
+        /// The version marks that it has had lately.
+        var marks: Set<String>
+        var time: UInt64
+        var uptime: Duration
+    }
     private struct State {
         var last: UInt64 = 0
+        var skips = 0
         /// What was asked for and is not filed yet.
         var open: Set<UInt64> = []
         /// When rows became what they are, as long as something is under way that was asked for earlier.
         var confirmed: [CacheKey: UInt64] = [:]
-        /// The objects that were deleted lately, with their last version.
-        var gone: [GoneResource: (version: ResourceVersion?, time: UInt64, uptime: Duration)] = [:]
+        /// The objects that were deleted lately.
+        var gone: [GoneResource: Deletion] = [:]
         /// The version marks that rows have had lately: a copy of the backend that lags may still answer with them.
         var replaced: [CacheKey: [(version: String, uptime: Duration)]] = [:]
+        /// The keys from which on rows were made by reads lately, by inheritance: one for each second at most.
+        var read: [ObjectIdentifier: [(first: Int64, uptime: Duration)]] = [:]
         /// The new objects that the backend has saved lately: a copy of it that lags may not have them yet.
         var made: [CacheKey: Duration] = [:]
     }
     private let state = LockedBox(State())
+    /// When the run has begun, by the monotonic clock.
+    private let begun: Duration
     /// How long an earlier version mark is known for one.
     private static let memory: Duration = .seconds(60)
+
+    init(begun: Duration) { self.begun = begun }
 
     /// Returns the time of something that is about to be asked for. Every call is followed by one of ``end(_:)``.
     func begin() -> UInt64 {
@@ -60,6 +75,12 @@ final class AskOrder: Sendable {
         }
     }
 
+    /// The number of times that something was not filed because what is there may be newer: it has to be asked for again.
+    var skips: Int { state.withLock { $0.skips } }
+
+    /// Notes that something was not filed because what is there may be newer.
+    func noteSkip() { state.withLock { $0.skips += 1 } }
+
     /// Returns whether a row became what it is by something that was asked for later.
     func isNewer(_ key: CacheKey, than time: UInt64) -> Bool { state.withLock { $0.confirmed[key] ?? 0 > time } }
 
@@ -92,15 +113,60 @@ final class AskOrder: Sendable {
         state.withLock { $0.made[key].map { uptime - $0 < Self.memory } ?? false }
     }
 
-    /// Notes that the backend does not have an object any more.
-    func noteGone(_ resource: ResourceID, _ root: ObjectIdentifier, _ version: ResourceVersion?, at time: UInt64, uptime: Duration) {
+    /// Notes that a read brings new rows, the first of which has a key: keys grow.
+    func noteRead(_ first: CacheKey, uptime: Duration) {
         state.withLock { state in
-            if state.gone.count > 10_000 { state.gone = state.gone.filter { uptime - $1.uptime < Self.memory } }
-            state.gone[GoneResource(resource: resource, root: root)] = (version, time, uptime)
+            var marks = (state.read[first.entity.root] ?? []).filter { uptime - $0.uptime < Self.memory }
+            if let last = marks.last, uptime - last.uptime < .seconds(1) { return }
+            marks.append((first.number, uptime))
+            state.read[first.entity.root] = marks
         }
     }
 
-    /// Returns whether an object was deleted after a time, or is answered with the version that it had when it was deleted.
+    /// Returns whether an object was saved, or read for the first time, so lately that a copy of the backend that lags may not have it. What an
+    /// earlier run has read may be that new for as long as this one is young.
+    func mayBeNew(_ key: CacheKey, uptime: Duration) -> Bool {
+        if uptime - begun < Self.memory || wasJustMade(key, uptime: uptime) { return true }
+        return state.withLock { state in
+            let first = state.read[key.entity.root]?.first { uptime - $0.uptime < Self.memory }
+            return first.map { key.number >= $0.first } ?? false
+        }
+    }
+
+    /// Notes that the backend does not have an object any more: its row, and the version and the time that this is known by.
+    func noteGone(
+        _ resource: ResourceID, _ key: CacheKey, _ version: ResourceVersion?, at time: UInt64, uptime: Duration
+    ) {
+        state.withLock { state in
+            if state.gone.count > 10_000 { state.gone = state.gone.filter { uptime - $1.uptime < Self.memory } }
+            let place = GoneResource(resource: resource, root: key.entity.root)
+            var deletion = Deletion(version: version, marks: [], time: time, uptime: uptime)
+            if let version { deletion.marks.insert(version.encoded) }
+            for old in state.replaced[key] ?? [] { deletion.marks.insert(old.version) }
+            // Of several objects that had the identifier one after the other, all marks are old.
+            if let earlier = state.gone[place], uptime - earlier.uptime < Self.memory {
+                deletion.marks.formUnion(earlier.marks)
+                deletion.version = deletion.version ?? earlier.version
+                deletion.time = max(deletion.time, earlier.time)
+            }
+            state.gone[place] = deletion
+        }
+    }
+
+    /// Notes that the backend has told of a resource, by what was asked for at a time: a deletion that was known then is over.
+    func noteThere(_ resource: ResourceID, _ root: ObjectIdentifier, askedAt time: UInt64) {
+        state.withLock { state in
+            let place = GoneResource(resource: resource, root: root)
+            if let known = state.gone[place], known.time <= time { state.gone[place] = nil }
+        }
+    }
+
+    /// Whether an object was deleted lately.
+    var hasGone: Bool { state.withLock { !$0.gone.isEmpty } }
+
+    /// Returns whether a row is that of an object that was deleted since it was asked for, or has a version that the object had before.
+    ///
+    /// A row with another version is that of a new object, which has got the identifier of the deleted one.
     func isGone(
         _ resource: ResourceID, _ root: ObjectIdentifier, _ version: ResourceVersion?, since time: UInt64, uptime: Duration
     ) -> Bool {
@@ -114,7 +180,7 @@ final class AskOrder: Sendable {
             }
             switch (version, known.version) {
             case (.number(let new)?, .number(let old)?): return new <= old
-            case (let new?, let old?): return new == old || known.time > time
+            case (let new?, _): return known.marks.contains(new.encoded) || known.time > time
             default: return known.time > time
             }
         }

@@ -7,7 +7,7 @@ internal import Predicates
 final class CacheFile: @unchecked Sendable {
     let names: CacheModel.Names
     let clock: any CacheClock
-    let order = AskOrder()
+    let order: AskOrder
     let gaps = Gaps()
     /// The store's token, which the IDs of its rows have.
     let token: StoreToken
@@ -28,11 +28,15 @@ final class CacheFile: @unchecked Sendable {
     private let commits = LockedBox(0)
     private static let caller = StoreCaller(author: "cache")
 
-    /// What tests do before and after a transaction is committed, which has a number.
+    /// What tests do before and after a transaction is committed, which has a number, and the rules that they switch off.
     struct CommitHooks: Sendable {
         var willCommit: (@Sendable (Int) -> Void)?
         var didCommit: (@Sendable (Int) -> Void)?
+        var switchedOff: Set<CacheRule> = []
     }
+
+    /// Whether a rule is kept: a test may have switched it off, to see that this is found.
+    func keeps(_ rule: CacheRule) -> Bool { !hooks.switchedOff.contains(rule) }
 
     /// Opens a file, or creates it.
     ///
@@ -47,7 +51,7 @@ final class CacheFile: @unchecked Sendable {
     ) throws {
         let made = CacheModel.shared(for: model)
         names = made.names
-        (self.clock, self.hooks) = (clock, hooks)
+        (self.clock, self.hooks, order) = (clock, hooks, AskOrder(begun: clock.uptime))
         coordinator = try NSPersistentStoreCoordinator(checking: made.model)
         guard NSPersistentStoreCoordinator.registeredStoreTypes[Self.storeType] != nil else {
             throw CoreDataError.make(

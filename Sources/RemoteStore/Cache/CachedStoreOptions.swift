@@ -1,5 +1,17 @@
 internal import Foundation
 
+/// A rule of the cache that a test can switch off.
+package enum CacheRule: String, Hashable, Sendable, CaseIterable {
+    /// An older read never replaces what is newer.
+    case newestRead
+    /// No bookmark passes what was not applied.
+    case bookmark
+    /// What an answer lacks is looked for before it is taken for deleted.
+    case wholeAnswer
+    /// What was confirmed is read below what is pending, and not over it.
+    case folding
+}
+
 /// How a cached store works.
 public struct CachedStoreOptions: Sendable {
     /// The policies of entities, by their names; subentities have that of their superentity unless they have one of their own.
@@ -32,6 +44,8 @@ public struct CachedStoreOptions: Sendable {
     /// Called with the number of each transaction of the file, before and after it is committed: for tests of what a crash leaves behind.
     package var willCommit: (@Sendable (Int) -> Void)?
     package var didCommit: (@Sendable (Int) -> Void)?
+    /// The rules that are not kept: for tests of the tests.
+    package var switchedOff: Set<CacheRule> = []
 
     /// Creates options.
     public init(

@@ -1,12 +1,13 @@
 internal import Foundation
 
 // The text of an identifier in a cache's file. Every row has one, and every row of an answer is looked up by it: it is short, and has no character
-// that is equal to another one, as the semicolon is to the Greek question mark, for which a database would have to look too.
+// that is equal to another one, as the semicolon is to the Greek question mark, for which a database would have to look too. Those of growing numbers
+// grow, so that an index is written at its end: the number of digits comes before them.
 extension ResourceID {
     /// The identifier as the text that rows are found by.
     var fileText: String {
         switch self {
-        case .integer(let number): "i\(number)"
+        case .integer: withFileText { String(decoding: $0, as: UTF8.self) }
         case .string(let text): "s" + text
         case .uuid(let value): "u" + value.uuidString
         case .composite: encoded
@@ -19,7 +20,7 @@ extension ResourceID {
             var text = fileText
             return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
         }
-        // From the end: at most 19 digits, a sign, and the letter.
+        // From the end: at most 19 digits, their number as a letter from “a” on, and a letter for the kind.
         return try withUnsafeTemporaryAllocation(byteCount: 21, alignment: 1) { bytes in
             var start = 21
             var rest = number.magnitude
@@ -28,21 +29,20 @@ extension ResourceID {
                 bytes[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             } while rest > 0
-            if number < 0 {
-                start -= 1
-                bytes[start] = UInt8(ascii: "-")
-            }
-            start -= 1
-            bytes[start] = UInt8(ascii: "i")
-            return try body(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+            bytes[start - 1] = UInt8(ascii: "a") - 1 + UInt8(truncatingIfNeeded: 21 - start)
+            bytes[start - 2] = number < 0 ? Self.negative : Self.number
+            return try body(UnsafeRawBufferPointer(rebasing: bytes[(start - 2)...]))
         }
     }
+
+    private static let number = UInt8(ascii: "i")
+    private static let negative = UInt8(ascii: "h")
 
     /// Creates the identifier of a text that ``fileText`` has made; nil for another text.
     init?(fileText text: String) {
         switch text.utf8.first {
-        case UInt8(ascii: "i"):
-            guard let number = Int64(text.utf8.dropFirst()) else { return nil }
+        case Self.number, Self.negative:
+            guard let number = Int64(digits: text.utf8.dropFirst(2), isNegative: text.utf8.first == Self.negative) else { return nil }
             self = .integer(number)
         case UInt8(ascii: "s"): self = .string(String(text.unicodeScalars.dropFirst()))
         case UInt8(ascii: "u"):
@@ -55,22 +55,19 @@ extension ResourceID {
 }
 
 extension Int64 {
-    /// Reads a number in decimal digits; nil for other text, and for a number that does not fit.
-    fileprivate init?(_ text: Substring.UTF8View) {
-        guard let first = text.first else { return nil }
-        let isNegative = first == UInt8(ascii: "-")
+    /// Reads decimal digits; nil for other text, and for a number that does not fit.
+    fileprivate init?(digits: Substring.UTF8View, isNegative: Bool) {
+        if digits.isEmpty { return nil }
         var number: Int64 = 0
-        var isEmpty = true
-        for byte in isNegative ? text.dropFirst() : text {
+        for byte in digits {
             let digit = byte &- UInt8(ascii: "0")
             // Downwards, where there is one number more.
             let (product, isTooMuch) = number.multipliedReportingOverflow(by: 10)
             let (sum, isTooLow) = product.subtractingReportingOverflow(Int64(digit))
             if digit > 9 || isTooMuch || isTooLow { return nil }
             number = sum
-            isEmpty = false
         }
-        if isEmpty || !isNegative && number == .min { return nil }
+        if !isNegative && number == .min { return nil }
         self = isNegative ? number : -number
     }
 }

@@ -56,30 +56,62 @@ final class CacheFeed: Sendable {
             }
             if answer.hasMore, answer.token == token { throw RemoteStoreError.endlessChanges(token, at: store.backend.location) }
             store.reader.versions.number(answer.answer)
-            changes.add(try apply(answer, token, askedAt, store))
+            let applied = try apply(answer, token, askedAt, store)
+            changes.add(applied.changes)
+            // What became newer while the answer was on its way is asked for again.
+            if !applied.isWhole { continue }
             token = answer.token
             if !answer.hasMore { return (token, false, changes) }
         }
     }
 
-    /// Files an answer, and the place that it ends at with it.
+    /// Files an answer, and the place that it ends at with it, unless something of it is not filed because what is there may be newer.
     private static func apply(
         _ answer: BackendChanges, _ before: ChangeToken, _ askedAt: UInt64, _ store: CachedStore
-    ) throws -> OutsideChanges {
+    ) throws -> (changes: OutsideChanges, isWhole: Bool) {
         store.reader.forgetEarlierAnswers()
         let removed = answer.removed
         let isNews = answer.token != before || !removed.isEmpty || answer.answer.count > 0
-        if !isNews { return OutsideChanges() }
-        let filed = try store.take(Array(answer.answer.rows), askedAt: askedAt, tellsAll: true) { transaction, _ in
-            var gone: [CacheKey] = []
-            for id in removed {
-                guard let resource = store.reader.decoding.resourceID(id) else { continue }
-                if let key = try transaction.key(of: resource, in: store.file.entity(id.owningEntity)) { gone.append(key) }
+        if !isNews { return (OutsideChanges(), true) }
+        let rows = Array(answer.answer.rows)
+        let order = store.file.order
+        let skips = order.skips
+        if !store.file.keeps(.bookmark) { try store.file.write { try setToken(answer.token, store, in: $0) } }
+        var isWhole = true
+        // One that is added and removed was replaced.
+        let added = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+        let filed = try store.take(rows, askedAt: askedAt, tellsAll: true) { transaction, _ in
+            try remove(removed.filter { added[$0.id] == nil }, by: added, askedAt, store, in: transaction)
+            isWhole = order.skips == skips
+            if isWhole { try setToken(answer.token, store, in: transaction) }
+        } before: { transaction in
+            try remove(removed.filter { added[$0.id] != nil }, by: added, askedAt, store, in: transaction)
+            for row in rows {
+                guard let resource = store.reader.decoding.resourceID(row.knownObjectID) else { continue }
+                order.noteThere(resource, store.importer.entity(row.knownObjectID).root, askedAt: askedAt)
             }
-            try store.remove(gone, askedAt: askedAt, isTold: true, in: transaction)
-            try setToken(answer.token, store, in: transaction)
         }
-        return filed.outside
+        return (filed.outside, isWhole || !store.file.keeps(.bookmark))
+    }
+
+    /// Removes what a backend has told to be gone.
+    ///
+    /// - Parameter added: The rows of the answer: an object that is known with the version of its row was made after the deletion.
+    private static func remove(
+        _ removed: [(id: NSManagedObjectID, version: ResourceVersion?)], by added: [NSManagedObjectID: Row], _ askedAt: UInt64,
+        _ store: CachedStore, in transaction: CacheTransaction
+    ) throws {
+        var gone: [CacheKey] = []
+        for (id, version) in removed {
+            guard let resource = store.reader.decoding.resourceID(id),
+                let key = try transaction.key(of: resource, in: store.file.entity(id.owningEntity)), let row = try transaction.row(key)
+            else { continue }
+            let known = store.file.entity(inner: row.knownObjectID.owningEntity).version(of: row)
+            if known?.isNewer(than: version) ?? false { continue }
+            if let new = added[id], let known, known == store.reader.versions.version(id, new.version) { continue }
+            gone.append(key)
+        }
+        try store.remove(gone, askedAt: askedAt, isTold: true, in: transaction)
     }
 
     /// Takes the present as the beginning: what the file holds is read anew first. Pending changes stay as they are.
@@ -87,9 +119,11 @@ final class CacheFeed: Sendable {
         let token = try await store.reader.runner.changes(ChangesRequest(token: nil, decoding: store.reader.decoding)).token
         store.reader.forgetEarlierAnswers()
         let caller = StoreCaller(stalenessInterval: 0)
+        let skips = store.file.order.skips
         let changes = try await store.readEverythingAnew(for: caller)
-        // What has changed while that was read comes with the next call.
-        try store.file.write { try setToken(token, store, in: $0) }
+        // What has changed while that was read comes with the next call. Where something was not filed, that begins anew.
+        let isWhole = store.file.order.skips == skips || !store.file.keeps(.bookmark)
+        try store.file.write { try setToken(isWhole ? token : nil, store, in: $0) }
         return (token, true, changes)
     }
 }

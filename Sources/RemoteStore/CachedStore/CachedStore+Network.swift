@@ -35,6 +35,7 @@ extension CachedStore {
         try await waitForIdentifiers(of: rows)
         if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity) {
             // The answer is not whole as it is filed: nothing is concluded from it.
+            if known.count < rows.count { file.order.noteSkip() }
             return try take(rows.filter { known.contains($0.knownObjectID) }, askedAt: askedAt)
         }
         let isWhole = query.fetchOffset == 0 && (query.fetchLimit == 0 || rows.count < query.fetchLimit)
@@ -54,15 +55,16 @@ extension CachedStore {
         if !infersDeletions { return try take(rows, askedAt: askedAt) }
         var missing: [CacheKey] = []
         var filed = try take(rows, askedAt: askedAt) { transaction, keys in
-            missing = try self.missing(query, KeySet(keys), adding: transaction.insertedCount, askedAt)
+            let all = try self.missing(query, KeySet(keys), adding: transaction.insertedCount, askedAt)
+            missing = all.map(\.key)
             // What the backend has left out may be more than is known here.
-            if missing.isEmpty { try self.coverages.note(coverage, in: transaction) }
+            if all.allSatisfy(\.isPending) { try self.coverages.note(coverage, in: transaction) }
         }
         if missing.isEmpty { return filed }
         try await lookFor(missing, form, for: caller)
         // One that is there and still matches was left out, whyever: the answer was not whole.
-        missing = try self.missing(query, KeySet(filed.keys), askedAt)
-        if missing.isEmpty {
+        missing = try self.missing(query, KeySet(filed.keys), askedAt).filter { !$0.isPending }.map(\.key)
+        if missing.isEmpty || !file.keeps(.wholeAnswer) {
             try file.write { try self.coverages.note(coverage, in: $0) }
         } else {
             filed.keys += missing
@@ -73,20 +75,29 @@ extension CachedStore {
         return filed
     }
 
-    /// Returns the rows of the file that match a query, and that a whole answer to it has not brought.
+    /// Returns the rows of the file that match a query, and that a whole answer to it has not brought. One with a pending change may match only because
+    /// of that; a new object is none.
     ///
     /// - Parameter added: How many of the found ones are not in the file yet.
-    private func missing(_ query: StoreQuery, _ found: KeySet, adding added: Int = 0, _ askedAt: UInt64) throws -> [CacheKey] {
+    private func missing(
+        _ query: StoreQuery, _ found: KeySet, adding added: Int = 0, _ askedAt: UInt64
+    ) throws -> [(key: CacheKey, isPending: Bool)] {
         let all = query.with(fetchOffset: 0, fetchLimit: 0).with(resultType: .managedObjectResultType).sorted(by: [])
-        // Mostly there are as many as have come.
+        // Mostly there are as many as have come: as many as there are at all, or as many as are shown.
+        let any = StoreQuery(file.entity(query.entity).inner.top).with(resultType: .countResultType)
+        if query.predicate == nil, case .count(let count) = try file.read(any), count == found.count - added { return [] }
         if query.predicate == nil, case .count(let count) = try file.read(innerQuery(all.with(resultType: .countResultType))) {
             if count == found.count - added { return [] }
         }
         guard case .rows(let rows) = try file.read(innerQuery(all)) else { return [] }
         return rows.compactMap { row in
             let key = file.key(of: row)
-            guard !found.contains(key), !key.entity.state(of: row).isPending, !file.order.isNewer(key, than: askedAt) else { return nil }
-            return key
+            let isPending = key.entity.state(of: row).isPending
+            guard !found.contains(key), !isPending || key.entity.resourceText(of: row) != nil, !file.order.isNewer(key, than: askedAt)
+            else {
+                return nil
+            }
+            return (key, isPending)
         }
     }
 
@@ -97,6 +108,7 @@ extension CachedStore {
     private func lookFor(_ missing: [CacheKey], _ form: QueryForm, for caller: StoreCaller) async throws {
         let askedAt = file.order.begin()
         defer { file.order.end(askedAt) }
+        if !file.keeps(.wholeAnswer) { return try remove(missing, askedAt: askedAt) }
         let ids = try file.rows(missing).compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
         let found: [Row]
         do { found = try await reader.read(ids, isFresh: true, for: caller) } catch let error as NSError
@@ -111,10 +123,13 @@ extension CachedStore {
 
     /// Files rows of the backend, with what came along, and merges them into the contexts.
     ///
-    /// - Parameter also: What is staged besides, in the last transaction; it gets the keys of all rows.
+    /// - Parameters:
+    ///   - also: What is staged besides, in the last transaction; it gets the keys of all rows.
+    ///   - first: What is staged before, in the first transaction.
     @discardableResult
     func take(
-        _ rows: [Row], askedAt: UInt64, tellsAll: Bool = false, also: (CacheTransaction, [CacheKey]) throws -> Void = { _, _ in }
+        _ rows: [Row], askedAt: UInt64, tellsAll: Bool = false, also: (CacheTransaction, [CacheKey]) throws -> Void = { _, _ in },
+        before first: (CacheTransaction) throws -> Void = { _ in }
     ) throws -> Filed {
         var filed = Filed()
         let along = alongside.take()
@@ -130,6 +145,7 @@ extension CachedStore {
             let isFirst = start == 0
             let earlier = filed.keys
             let written = try file.write { transaction in
+                if isFirst { try first(transaction) }
                 let keys = try importer.take(part, askedAt: askedAt, following: following, in: transaction).compactMap { $0 }
                 if isFirst { try importer.take(along.rows, askedAt: min(askedAt, along.askedAt), in: transaction) }
                 if isLast { try also(transaction, earlier + keys) }
@@ -164,12 +180,27 @@ extension CachedStore {
         let uptime = file.clock.uptime
         for row in try transaction.rows(keys) {
             let key = file.key(of: row)
+            if file.order.isNewer(key, than: askedAt) {
+                file.order.noteSkip()
+                continue
+            }
+            if !isTold, file.order.wasJustMade(key, uptime: uptime) { continue }
+            // Of what is pending, a deletion that is none would become a second object.
+            if !isTold, key.entity.state(of: row).isPending, file.order.mayBeNew(key, uptime: uptime) { continue }
+            try end([key], askedAt: askedAt, isTold: isTold, in: transaction)
+        }
+    }
+
+    /// Removes objects whatever is known of them: another one has their identifier, or nothing newer is known.
+    func end(_ keys: [CacheKey], askedAt: UInt64, isTold: Bool, in transaction: CacheTransaction) throws {
+        let uptime = file.clock.uptime
+        for row in try transaction.rows(keys) {
+            let key = file.key(of: row)
             let entity = file.entity(inner: row.knownObjectID.owningEntity)
-            if file.order.isNewer(key, than: askedAt) || !isTold && file.order.wasJustMade(key, uptime: uptime) { continue }
             if let resource = entity.resource(of: row) {
                 let version = entity.version(of: row)
                 let order = file.order
-                transaction.whenCommitted { order.noteGone(resource, entity.root, version, at: askedAt, uptime: uptime) }
+                transaction.whenCommitted { order.noteGone(resource, key, version, at: askedAt, uptime: uptime) }
             }
             if entity.state(of: row).isPending {
                 try folding?.receiveDeletion(askedAt: askedAt, key: key, in: transaction)
@@ -177,8 +208,10 @@ extension CachedStore {
             }
             if try loosen(key, entity, in: transaction) {
                 try transaction.delete(key)
-            } else {
-                try transaction.edit(key)?.makeStub()
+            } else if let stub = try transaction.edit(key) {
+                try stub.makeStub()
+                // Another object may get its identifier: pending references to this one do not lead there.
+                if isTold { try transaction.setResource(nil, of: stub) }
             }
         }
     }

@@ -65,8 +65,8 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
         let catalog = try Catalog(backend, resources, model)
         file = try CacheFile(
             at: url, model, clock: options.clock,
-            hooks: CacheFile.CommitHooks(willCommit: options.willCommit, didCommit: options.didCommit), options: options.fileOptions,
-            carrying: { try CarriedChanges($0, $1) })
+            hooks: .init(willCommit: options.willCommit, didCommit: options.didCommit, switchedOff: options.switchedOff),
+            options: options.fileOptions, carrying: { try CarriedChanges($0, $1) })
         // The IDs of the backend's own space never leave the store.
         let decoding = AnswerDecoding(model, backend.resources, token: StoreToken(identifier: "backend of \(file.identifier)"))
         reader = RemoteReader(
@@ -77,7 +77,10 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
         try file.noteModel()
         try coverages.load(from: file)
         try prepareOutbox()
-        importer = Importer(file: file, decoding: decoding, versions: reader.versions, folding: folding)
+        importer = Importer(file: file, decoding: decoding, versions: reader.versions, catalog: catalog, folding: folding) {
+            [weak self] key, askedAt, transaction in
+            try self?.end([key], askedAt: askedAt, isTold: true, in: transaction)
+        }
         metadata = [NSStoreUUIDKey: file.identifier, NSStoreTypeKey: Self.typeName]
     }
 

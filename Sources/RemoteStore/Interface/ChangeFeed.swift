@@ -41,7 +41,7 @@ public struct BackendChanges: Sendable {
     public var hasMore = false
     private(set) var answer: BackendAnswer
     /// The objects that are gone.
-    private(set) var removed: [NSManagedObjectID] = []
+    private(set) var removed: [(id: NSManagedObjectID, version: ResourceVersion?)] = []
     private let decoding: AnswerDecoding
 
     init(token: ChangeToken, answer: BackendAnswer, decoding: AnswerDecoding) {
@@ -66,9 +66,12 @@ public struct BackendChanges: Sendable {
 
     /// Adds a resource that does not exist any more.
     ///
+    /// One that is added as well was replaced: another resource has its identifier now.
+    ///
+    /// - Parameter version: The version that the deletion was given: a resource with a newer one is not what was deleted.
     /// - Throws: Code 134070 for an entity that the model does not have.
-    public mutating func remove(_ id: some ResourceIdentifier, entity: String) throws {
-        removed.append(decoding.id(id.resourceID, of: try decoding.entity(entity).description))
+    public mutating func remove(_ id: some ResourceIdentifier, entity: String, version: ResourceVersion? = nil) throws {
+        removed.append((decoding.id(id.resourceID, of: try decoding.entity(entity).description), version))
     }
 }
 

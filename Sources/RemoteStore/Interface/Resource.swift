@@ -8,6 +8,11 @@ public struct Resource: Sendable {
     public var saving: Saving?
     /// What becomes of single resources that the backend cannot read.
     public var unreadable = UnreadablePolicy.reported
+    /// The attribute that tells a resource from an earlier one with the same identifier, such as the time at which it was made: it never changes. Nil
+    /// where the backend gives no identifier twice, or nothing tells.
+    ///
+    /// A ``CachedStore`` takes a resource with another value for a new object, and the one before for deleted.
+    public var incarnation: String?
 
     /// Creates the description of a resource.
     ///

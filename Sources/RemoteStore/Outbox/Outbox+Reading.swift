@@ -22,6 +22,7 @@ extension Outbox: PendingFolding {
             values[name] = OutboxTransaction.value(confirmed, property)
         }
         guard record.isConfirmed else { return }
+        if !file.keeps(.folding) { return try pending.write(values, subject.row) }
         let written = record.receive(values, version: version, subject.shown)
         try pending.write(written, subject.row)
         var known = Set(values.keys)
@@ -47,9 +48,16 @@ extension Outbox: PendingFolding {
         guard let subject = try pending.subject(key), var record = try pending.record(pending.local(key)), record.isConfirmed else {
             return
         }
-        record.receiveDeletion()
+        try end(&record, subject, pending)
         try settle(&record, subject, pending)
         try pending.finish(record, subject.row)
+    }
+
+    /// Notes that others have deleted an object. Its identifier is free: whatever has it from now on is another object.
+    func end(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
+        guard record.isConfirmed else { return }
+        record.receiveDeletion()
+        if subject.row.resource != nil { try pending.transaction.setResource(nil, of: subject.row) }
     }
 
     /// Takes a whole list.
@@ -106,6 +114,12 @@ extension Outbox: PendingFolding {
         }
         let settlement = record.settle(rule, subject.shown, isAssigned: isAssigned)
         try apply(settlement, subject, pending)
+        // An object that is made anew under an identifier of its own has it again, unless another one has it now.
+        if record.kind == .insert, let resource = record.resource, subject.row.resource == nil,
+            try pending.transaction.key(of: resource, in: subject.row.entity) == nil
+        {
+            try pending.transaction.setResource(resource, of: subject.row)
+        }
     }
 
     /// Lets a row show what a settlement says.

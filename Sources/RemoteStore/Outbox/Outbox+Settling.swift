@@ -137,6 +137,13 @@ extension Outbox {
                 return .nothing
             }
             if let other = try transaction.key(of: assigned, in: row.entity), other != row.key {
+                if let twin = try transaction.row(other), isOther(pending.values(twin), subject) {
+                    // It was deleted since, and its identifier was given to another object.
+                    _ = record.acknowledge(id: assigned, version: version, try local(told, row, pending), subject.shown)
+                    try end(&record, subject, pending)
+                    record.endIfSettled()
+                    return .nothing
+                }
                 return try adopt(other, assigned, version, &record, told, subject, pending)
             }
             try transaction.setResource(assigned, of: row)
@@ -171,8 +178,8 @@ extension Outbox {
         guard case .assignedByBackend = subject.saving.identity, let old = record.resource else { return }
         record.resource = nil
         try pending.transaction.setResource(nil, of: row)
-        let (order, root, version, uptime) = (file.order, row.entity.root, row.version, file.clock.uptime)
-        pending.transaction.whenCommitted { order.noteGone(old, root, version, at: order.now, uptime: uptime) }
+        let (order, key, version, uptime) = (file.order, row.key, row.version, file.clock.uptime)
+        pending.transaction.whenCommitted { order.noteGone(old, key, version, at: order.now, uptime: uptime) }
     }
 
     /// Lets a new object take the place of a row that was read before the answer to it has come: they are one.
@@ -263,8 +270,8 @@ extension Outbox {
     /// Notes that the backend does not have an object any more, though a copy of it that lags may.
     private func noteGone(_ resource: ResourceID?, _ row: CacheRow, in transaction: CacheTransaction) {
         guard let resource else { return }
-        let (order, root, version, uptime) = (file.order, row.entity.root, row.version, file.clock.uptime)
-        transaction.whenCommitted { order.noteGone(resource, root, version, at: order.now, uptime: uptime) }
+        let (order, key, version, uptime) = (file.order, row.key, row.version, file.clock.uptime)
+        transaction.whenCommitted { order.noteGone(resource, key, version, at: order.now, uptime: uptime) }
     }
 
     // MARK: Conflicts
@@ -275,6 +282,13 @@ extension Outbox {
     ) throws -> Next {
         guard let sent = record.sent else { return .nothing }
         let current = try local(values, subject.row, pending)
+        if sent.change.kind != .insert, isOther(current, subject) {
+            // Its identifier was given to another object.
+            noteGone(record.resource, subject.row, in: pending.transaction)
+            (record.sent, record.isRepeated, record.state) = (nil, false, .waiting)
+            try end(&record, subject, pending)
+            return .nothing
+        }
         let isOwn =
             sent.change.lists.isEmpty && Self.contains(current, sent.values.filter { !subject.saving.uploads.contains($0.key) })
             && sent.change.kind != .delete
@@ -316,6 +330,15 @@ extension Outbox {
         return .nothing
     }
 
+    /// Whether values are those of another object, by what tells objects with one identifier apart.
+    private func isOther(_ values: [String: ResourceValue], _ subject: OutboxTransaction.Subject) -> Bool {
+        guard let entity = subject.row.entity.outer, let name = catalog.incarnation(of: entity), let new = values[name] else {
+            return false
+        }
+        let own = subject.shown.value(name)
+        return !new.isNull && !own.isNull && !new.isSame(as: own)
+    }
+
     /// Whether values of a backend contain what was sent. One that is missing does not count, unless nil was sent: many services leave that out.
     static func contains(_ values: [String: ResourceValue], _ sent: [String: ResourceValue]) -> Bool {
         sent.allSatisfy { name, value in values[name].map { $0 == value || $0.isNull && value.isNull } ?? value.isNull }
@@ -335,16 +358,22 @@ extension Outbox {
     func noteFound(_ found: Found, version: ResourceVersion?, of key: LocalKey, in transaction: CacheTransaction) throws {
         let pending = try OutboxTransaction.of(transaction, catalog)
         guard var record = try pending.record(key), let subject = try pending.subject(pending.place(record)) else { return }
+        // Of a deleted object, what was found under its identifier is another one.
+        let found = record.isDeletedByOthers ? Found.missing : found
+        let isNew = !record.isDeletedByOthers && file.order.mayBeNew(subject.row.key, uptime: file.clock.uptime)
         switch (record.sent?.change.kind, found) {
         case (.insert, .missing):
             // One that was refused was not saved by an earlier attempt either.
             if !record.isRepeated, let failure = record.failure { record.refuse(failure) } else { record.mayRepeat = true }
         case (.insert, .own), (.update, .own): _ = try noteSaved(&record, record.sent?.change.id, version, [:], subject, pending)
+        case (.update, .missing) where isNew, (.delete, .missing) where isNew:
+            // A copy of the backend that lags may not have it yet: it is sent again, and the backend says itself.
+            break
         case (.insert, .other): if let sent = record.sent { record.refuse(Self.failure(RemoteStoreError.isThere(sent.change))) }
         case (_, .missing):
             noteGone(record.resource, subject.row, in: transaction)
             record.sent = nil
-            record.receiveDeletion()
+            try end(&record, subject, pending)
         default:
             record.sent = nil
             record.isRepeated = false

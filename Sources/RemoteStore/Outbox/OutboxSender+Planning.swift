@@ -145,7 +145,7 @@ extension OutboxSender {
                         // Nothing differs any more, or nothing of it can be sent yet: that is tried less and less often.
                         record.sent = nil
                         record.prune(subject.shown)
-                        if !record.isDone {
+                        if !record.isDone, !record.isSetAside {
                             record.attempts += 1
                             let wait = delay(record.attempts, nil)
                             record.nextAttempt = clock.now + wait.inSeconds
@@ -167,6 +167,13 @@ extension OutboxSender {
         return marked
     }
 
+    private static func isGone(_ relationship: NSRelationshipDescription) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A change of “\(relationship.entity?.name ?? "?")” cannot be sent.",
+            reason: "Others have deleted the object that its “\(relationship.name)” refers to.",
+            next: "Let it refer to another object or to none, or drop the change.")
+    }
+
     /// Makes the change that is to be sent now; nil where there is nothing.
     private func change(
         of record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ postponed: Set<String>, _ number: Int,
@@ -181,6 +188,12 @@ extension OutboxSender {
                 let row = try pending.transaction.row(place)
             else { continue }
             let entity = pending.file.entity(inner: row.knownObjectID.owningEntity)
+            if entity.resource(of: row) == nil, entity.state(of: row) == .stub,
+                !record.isConfirmed || record.confirmed[relationship.name] != nil
+            {
+                record.refuse(Outbox.failure(Self.isGone(relationship)))
+                return nil
+            }
             if entity.resource(of: row) == nil || entity.state(of: row) == .pendingInsert && place != subject.row.key {
                 omitted.insert(relationship.name)
             }

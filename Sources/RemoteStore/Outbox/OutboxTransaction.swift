@@ -164,6 +164,16 @@ final class OutboxTransaction {
         }
     }
 
+    /// Returns the values of the attributes of a row of the file.
+    func values(_ row: Row) -> [String: ResourceValue] {
+        var values: [String: ResourceValue] = [:]
+        for case let attribute as NSAttributeDescription in row.knownObjectID.owningEntity.frozenParts.properties
+        where !row.isUnknown(attribute) {
+            values[attribute.name] = .value(row.value(of: attribute))
+        }
+        return values
+    }
+
     /// The names of the attributes and to-one relationships of an entity that are sent.
     static func names(_ entity: CacheEntity) -> [String] {
         (entity.outer?.frozenParts.properties ?? []).filter { !$0.isTransient && !$0.isToManyRelationship }.map(\.name)

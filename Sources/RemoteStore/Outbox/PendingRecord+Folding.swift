@@ -44,6 +44,19 @@ extension PendingRecord {
     mutating func delete() {
         isShown = false
         if state == .failed { reopen() }
+        if isDeletedByOthers, sent == nil { end() }
+    }
+
+    /// Whether others have deleted the object.
+    var isDeletedByOthers: Bool { theirs.map { $0.values == nil } ?? false }
+
+    /// Forgets everything where nothing is pending of an object that others have deleted.
+    mutating func endIfSettled() { if isDeletedByOthers, sent == nil, !isShown || confirmed.isEmpty && lists.isEmpty { end() } }
+
+    /// Forgets everything: nobody has the object any more.
+    private mutating func end() {
+        (isConfirmed, isShown, confirmed, lists, version, theirs, sent) = (false, false, [:], [:], nil, nil, nil)
+        reopen()
     }
 
     /// Lets it be sent again, at once.
@@ -142,7 +155,9 @@ extension PendingRecord {
             // What comes whole says of the other properties what was confirmed.
             for (name, value) in was.values where was.change.changedProperties.contains(name) { confirmed[name] = value }
         }
-        if !isOld, theirs != nil {
+        if isDeletedByOthers {
+            // After it was saved.
+        } else if !isOld, theirs != nil {
             // What others had changed was overwritten by what was sent, or the backend has merged it.
             theirs = nil
             if state == .conflicting { reopen() }
@@ -169,6 +184,7 @@ extension PendingRecord {
         lists = Self.rest(of: lists, after: was.lists)
         if theirs == nil, !isOld { version = new }
         prune(shown.showing(written))
+        endIfSettled()
         return written
     }
 
@@ -215,7 +231,7 @@ extension PendingRecord {
         _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown
     ) -> [String: ResourceValue] {
         // A new object: the answer to what was sent tells, or the backend refuses it.
-        guard isConfirmed else { return [:] }
+        guard isConfirmed, !isDeletedByOthers else { return [:] }
         if let new, let version, version.isNewer(than: new) { return [:] }
         if let known = theirs?.version, known.isNewer(than: new) { return [:] }
         var written: [String: ResourceValue] = [:]
@@ -252,12 +268,7 @@ extension PendingRecord {
     /// Notes that others have deleted the object.
     mutating func receiveDeletion() {
         guard isConfirmed else { return }
-        if isShown {
-            theirs = Theirs(values: nil, version: nil)
-        } else {
-            (isConfirmed, confirmed, lists, theirs, sent) = (false, [:], [:], nil, nil)
-            reopen()
-        }
+        if isShown { theirs = Theirs(values: nil, version: nil) } else { end() }
     }
 
     // MARK: Conflicts

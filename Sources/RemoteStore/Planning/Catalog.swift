@@ -58,9 +58,21 @@ struct Catalog: Sendable {
                         next: "Set allowsExternalBinaryDataStorage of the attribute: a large value is then in a file of its own.")
                 }
             }
+            if let name = resource.incarnation, entity.attributesByName[name] == nil {
+                throw Self.missing(name, in: "what tells resources with one identifier apart", of: entity)
+            }
             known[ObjectIdentifier(entity)] = (resource, resource.endpoints.map { Entry(entity: entity, endpoint: $0) })
         }
         self.resources = known
+        hasIncarnations = resources.contains { $0.incarnation != nil }
+    }
+
+    /// Whether resources with one identifier are told apart.
+    let hasIncarnations: Bool
+
+    /// Returns the attribute that tells objects of an entity apart that have the same identifier, one after the other; nil for none.
+    func incarnation(of entity: NSEntityDescription) -> String? {
+        hasIncarnations ? resource(of: entity)?.incarnation : nil
     }
 
     private static func check(_ endpoint: Endpoint, of entity: NSEntityDescription) throws {
@@ -91,10 +103,12 @@ struct Catalog: Sendable {
     }
 
     /// Returns what can be saved of an entity, or of the nearest superentity that is described.
-    func saving(of entity: NSEntityDescription) -> Resource.Saving? {
+    func saving(of entity: NSEntityDescription) -> Resource.Saving? { resource(of: entity)?.saving }
+
+    private func resource(of entity: NSEntityDescription) -> Resource? {
         var current: NSEntityDescription? = entity
         while let entity = current {
-            if let known = resources[ObjectIdentifier(entity)] { return known.resource.saving }
+            if let known = resources[ObjectIdentifier(entity)] { return known.resource }
             current = entity.superentity
         }
         return nil

@@ -118,7 +118,7 @@ final class ChangeFeed: Sendable {
                 return whole
             }
             reader.versions.number(answer.answer)
-            changes.add(take(Array(answer.answer.rows), answer.removed, time, coordinator, store))
+            changes.add(take(Array(answer.answer.rows), answer.removed.map(\.id), time, coordinator, store))
             if answer.hasMore, answer.token == token { throw RemoteStoreError.endlessChanges(token, at: reader.location) }
             token = answer.token
             state.withLock { $0.token = token }

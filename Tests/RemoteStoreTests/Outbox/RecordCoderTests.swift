@@ -1,13 +1,14 @@
 import Foundation
 @_spi(Stores) import ObjectGraph
 import Predicates
+import RemoteStoreTesting
 import Testing
 
 @testable import RemoteStore
 
 /// Random values of everything that pending records contain.
 struct RandomRecords {
-    var random: SeededNumbers
+    var random: SeededGenerator
 
     mutating func text() -> String {
         let pieces = ["", "a", "e\u{301}", "é", "\u{0}", "日本", "😀", "'; DROP", "\n", String(repeating: "x", count: 300)]
@@ -115,7 +116,7 @@ struct RandomRecords {
 @Suite("Pending changes as bytes") struct RecordCoderTests {
     @Test("A pending change that was read is the one that was written, to the last bit") func exact() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = RandomRecords(random: SeededNumbers(seed))
+        var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<2_000 {
             let record = random.record()
             let data = try record.encoded()
@@ -128,7 +129,7 @@ struct RandomRecords {
 
     @Test("Bytes that were cut, altered or lengthened are an error, never another change") func damaged() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = RandomRecords(random: SeededNumbers(seed))
+        var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<300 {
             let record = random.record()
             let data = try record.encoded()
@@ -146,7 +147,7 @@ struct RandomRecords {
 
     @Test("Bytes with a valid checksum that were written by somebody else are read without a stop") func foreign() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = RandomRecords(random: SeededNumbers(seed))
+        var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<3_000 {
             var content = [UInt8](try random.record().encoded().dropLast(8))
             for _ in 0..<Int.random(in: 1...4, using: &random.random) {
@@ -177,19 +178,5 @@ struct RandomRecords {
         let sealed = data.withUnsafeBytes { bytes in data + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) } }
         let error = failure { _ = try PendingRecord(LocalKey(root: "A", key: 1), sequence: 1, state: .waiting, sealed) }
         #expect(error?.localizedFailureReason?.contains("9") == true)
-    }
-}
-
-/// Random numbers from a seed.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,3 +1,4 @@
+import RemoteStoreTesting
 import Testing
 
 @testable import RemoteStore
@@ -48,7 +49,7 @@ import Testing
 
     @Test("In any order of any graph everything is sent once, and nothing before what it refers to, but for cycles") func random() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededNumbers(seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<500 {
             var left = (0..<12).map { number in
                 item(

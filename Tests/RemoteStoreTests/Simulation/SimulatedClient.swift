@@ -130,6 +130,24 @@ final class SimulatedClient {
         }
     }
 
+    /// Returns the mark of a folder; nil where it is not shown.
+    func folderMark(_ id: NSManagedObjectID) throws -> String? {
+        let context = coordinator.context()
+        return try context.performAndWait {
+            try context.fetch(request("Folder")).first { $0.objectID == id }?.value(forKey: "mark") as? String
+        }
+    }
+
+    /// Whether the client takes what it knows under an identifier for a note: it shows it as the server's, or is about to tell it of it.
+    func holds(_ mark: String, _ folders: [ResourceID: String]) throws -> Bool {
+        let pending = try store.pendingChanges()
+        if removed.contains(mark), pending.contains(where: { $0.kind == .delete }) { return true }
+        return try shown(folder: folders).contains { note in
+            guard note.mark == mark else { return false }
+            return try store.resourceID(for: note.id) != nil || pending.contains { $0.objectID == note.id && $0.kind == .insert }
+        }
+    }
+
     // MARK: What a user does
 
     /// Changes something, and saves it. Returns what was done.

@@ -11,21 +11,24 @@ import Testing
     private func run(rule: Int) throws -> Int {
         let start = ContinuousClock.now
         var count = 0
+        var counts: [String: Int] = [:]
         while Self.runs.map({ count * SimulationOptions.rules.count < $0 }) ?? (ContinuousClock.now - start < .seconds(5)) {
             let seed = Self.seed ?? .random(in: 0..<1_000_000_000)
             var options = SimulationOptions()
             (options.ruleName, options.rule) = SimulationOptions.rules[rule]
             let world = try SimulatedWorld(seed: seed, options)
+            defer { counts.merge(world.counts) { $0 + $1 } }
             do { try world.run() } catch {
                 Issue.record("seed \(seed), \(options.ruleName): \(error)")
-                print("SIMULATION seed \(seed) \(options.ruleName): \(error)")
+                print("SIMULATION \(world.setting) seed \(seed) \(options.ruleName): \(error)")
                 if Self.seed != nil { print(world.events.joined(separator: "\n")) }
-                return count
+                if Self.runs == nil { return count }
             }
             count += 1
             if Self.seed != nil { break }
         }
-        print("SimulationTests: \(count) runs by \(SimulationOptions.rules[rule].0)")
+        let text = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        print("SimulationTests: \(count) runs by \(SimulationOptions.rules[rule].0) in \(ContinuousClock.now - start): \(text)")
         return count
     }
 
@@ -35,11 +38,11 @@ import Testing
     func converging(rule: Int) throws { #expect(try run(rule: rule) > 0) }
 
     /// Returns the seed of a run that finds a bug, and what it says; nil where none of many does.
-    private func finds(_ bug: PlantedBug.Kind?, forgetsAtCrash: Bool = false) throws -> String? {
+    private func finds(_ bug: PlantedBug.Kind? = nil, without rule: CacheRule? = nil, forgetsAtCrash: Bool = false) throws -> String? {
         let first = UInt64.random(in: 0..<1_000_000_000)
         for seed in first..<first + 150 {
             var options = SimulationOptions()
-            (options.bug, options.forgetsAtCrash) = (bug, forgetsAtCrash)
+            (options.bug, options.broken, options.forgetsAtCrash) = (bug, rule, forgetsAtCrash)
             (options.ruleName, options.rule) = SimulationOptions.rules[Int(seed % 2)]
             do { try SimulatedWorld(seed: seed, options).run() } catch let error as Wrong { return "seed \(seed): \(error)" }
         }
@@ -52,9 +55,15 @@ import Testing
         print("SimulationTests: \(bug): \(found)")
     }
 
+    @Test("The simulation finds when a rule of the cache is switched off", arguments: CacheRule.allCases)
+    func switchedOff(rule: CacheRule) throws {
+        let found = try #require(try finds(without: rule), "\(rule) is not missed.")
+        print("SimulationTests: without \(rule): \(found)")
+    }
+
     @Test("The simulation finds that the last save is forgotten when a client dies")
     func forgetting() throws {
-        let found = try #require(try finds(nil, forgetsAtCrash: true))
+        let found = try #require(try finds(forgetsAtCrash: true))
         print("SimulationTests: forgetting: \(found)")
     }
 

@@ -136,7 +136,8 @@ struct CacheRows {
         for value in values {
             let item = Item(context: context)
             value.fill(item)
-            item[resource] = "i\(value.i0)"
+            let digits = String(value.i0)
+            item[resource] = "i\(UnicodeScalar(UInt8(96 + digits.utf8.count)))\(digits)"
             item[fetchedAt] = 0
             item[state] = 0
         }

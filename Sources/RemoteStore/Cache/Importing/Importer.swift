@@ -8,7 +8,10 @@ struct Importer {
     /// The space of IDs of the backend's rows.
     let decoding: AnswerDecoding
     let versions: VersionTable
+    let catalog: Catalog
     let folding: (any PendingFolding)?
+    /// Removes a row whose object the backend does not have any more, as something tells that was asked for at a time.
+    let remove: @Sendable (CacheKey, UInt64, CacheTransaction) throws -> Void
 
     /// Files rows.
     ///
@@ -55,11 +58,14 @@ private final class ImportRun {
     @exclusivity(unchecked) private var last: Kind?
     private let uptime: Duration
     private let now: Double
+    /// Whether an object was deleted lately.
+    private let hasGone: Bool
 
     init(_ importer: Importer, _ askedAt: UInt64, _ transaction: CacheTransaction) {
         (self.importer, self.askedAt, self.transaction) = (importer, askedAt, transaction)
         uptime = importer.file.clock.uptime
         now = transaction.now
+        hasGone = importer.file.order.hasGone
     }
 
     private var file: CacheFile { importer.file }
@@ -93,14 +99,16 @@ private final class ImportRun {
         var keys: [CacheKey?] = []
         keys.reserveCapacity(rows.count)
         // All keys first: rows may refer to each other.
-        var areNew = Array(repeating: false, count: rows.count)
+        var hasNew = false
+        var (areNew, stored) = (Array(repeating: false, count: rows.count), Array(repeating: Row?.none, count: rows.count))
         let unknown = rows.count - places.count
         var made = 0
         for (index, row) in rows.enumerated() {
             let id = row.knownObjectID
-            if let key = places[id]?.key {
-                keys.append(key)
-            } else if let resource = importer.decoding.resourceID(id), !isGone(resource, row) {
+            if let place = places[id], try !isReplaced(place.key, by: row) {
+                keys.append(place.key)
+                stored[index] = place.row
+            } else if let resource = importer.decoding.resourceID(id), !(hasGone && isGone(resource, row)) {
                 let entity = kind(id.owningEntity).entity
                 // Where all are new, those that follow will mostly be.
                 let expected = max(1, unknown - made + (unknown == rows.count ? following : 0))
@@ -108,6 +116,8 @@ private final class ImportRun {
                 made += 1
                 places[id] = Place(key: key)
                 keys.append(key)
+                if !hasNew { file.order.noteRead(key, uptime: uptime) }
+                hasNew = true
                 areNew[index] = true
             } else {
                 keys.append(nil)
@@ -123,7 +133,7 @@ private final class ImportRun {
         if !references.isEmpty { try place(references) }
         for index in rows.indices {
             guard let key = keys[index] else { continue }
-            if areNew[index] { try insert(rows[index], key) } else { try take(rows[index], key, places[rows[index].knownObjectID]?.row) }
+            if areNew[index] { try insert(rows[index], key) } else { try take(rows[index], key, stored[index]) }
         }
         let filed = keys.compactMap { $0 }
         let (order, askedAt) = (file.order, askedAt)
@@ -165,7 +175,28 @@ private final class ImportRun {
     /// Whether a resource was deleted after the row was asked for, or has come as it was before.
     private func isGone(_ resource: ResourceID, _ row: Row) -> Bool {
         let version = importer.versions.version(row.knownObjectID, row.version)
-        return file.order.isGone(resource, importer.entity(row.knownObjectID).root, version, since: askedAt, uptime: uptime)
+        guard hasGone, file.keeps(.newestRead),
+            file.order.isGone(resource, importer.entity(row.knownObjectID).root, version, since: askedAt, uptime: uptime)
+        else { return false }
+        file.order.noteSkip()
+        return true
+    }
+
+    /// Whether a row that has come is of another object than the one that had its identifier: then that one is removed.
+    private func isReplaced(_ key: CacheKey, by row: Row) throws -> Bool {
+        guard importer.catalog.hasIncarnations, let name = importer.catalog.incarnation(of: row.knownObjectID.owningEntity),
+            let new = row.knownObjectID.owningEntity.frozenParts.byName[name] as? NSAttributeDescription, !row.isUnknown(new),
+            let stored = try transaction.row(key)
+        else { return false }
+        let known = file.entity(inner: stored.knownObjectID.owningEntity)
+        guard let old = known.inner.frozenParts.byName[name] as? NSAttributeDescription else { return false }
+        let (before, now) = (stored.value(of: old), row.value(of: new))
+        if before.isNull || now.isNull || before == now { return false }
+        let state = known.state(of: stored)
+        if state == .stub || state == .pendingInsert { return false }
+        if isOlder(known.version(of: stored), importer.versions.version(row.knownObjectID, row.version), key) { return false }
+        try importer.remove(key, askedAt, transaction)
+        return true
     }
 
     private func innerID(_ id: NSManagedObjectID) throws -> NSManagedObjectID {
@@ -203,6 +234,7 @@ private final class ImportRun {
         let state = known.state(of: stored)
         let before = known.version(of: stored)
         if isOlder(before, version, key) { return }
+        if hasGone, let resource = importer.decoding.resourceID(row.knownObjectID), isGone(resource, row) { return }
         if state == .clean, known === entity, before == version || version == nil, !kind.hasToMany, known.isKnownAsUsual(stored),
             let copy = known.toInner, copy.unknown(in: row).isEmpty, try copy.differences(from: row, to: stored, reference: innerID).isEmpty
         {
@@ -269,8 +301,12 @@ private final class ImportRun {
     ///   - before: The version of the row that is there.
     ///   - version: The version that has come.
     private func isOlder(_ before: ResourceVersion?, _ version: ResourceVersion?, _ key: CacheKey) -> Bool {
+        if !file.keeps(.newestRead) { return false }
         if case .number(let new)? = version, case .number(let old)? = before { return new < old }
-        if file.order.isNewer(key, than: askedAt) { return true }
+        if file.order.isNewer(key, than: askedAt) {
+            file.order.noteSkip()
+            return true
+        }
         guard let version, version != before else { return false }
         return file.order.wasReplaced(version.encoded, of: key, uptime: uptime)
     }
@@ -370,31 +406,5 @@ extension ImportRun {
         var knowledge = edit.knowledge
         knowledge.setUnknown(knowledge.unknown.subtracting([relationship.name]))
         edit.setKnowledge(knowledge)
-    }
-}
-
-extension PropertySet {
-    /// The names of the properties of an entity.
-    func names(of entity: NSEntityDescription) -> [String] {
-        entity.frozenParts.properties.enumerated().filter { contains($0.offset) }.map(\.element.name)
-    }
-}
-
-extension NSEntityDescription {
-    /// Whether the entity has to-many relationships.
-    var hasToMany: Bool { frozenParts.relationships.contains { $0.isToMany } }
-}
-
-extension Row {
-    /// The IDs in the to-many relationships that the row has.
-    var listedIDs: [NSManagedObjectID] {
-        knownObjectID.owningEntity.frozenParts.relationships.filter { $0.isToMany && !$0.isTransient }.flatMap(relatedIDs)
-    }
-
-    /// Returns a row of which nothing is known.
-    static func unknown(_ entity: NSEntityDescription, _ id: NSManagedObjectID, version: Int64) -> Row {
-        let row = Row(id, version: version)
-        for property in entity.frozenParts.properties where !property.isTransient { row.setUnknown(property) }
-        return row
     }
 }

@@ -27,7 +27,7 @@ package struct SQLiteOpening {
         }
         SQLPreparations.set(options.preparation, for: url)
         if store.isReadOnly {
-            let connection = try SQLiteFiles.connectForReading(url, timeout: options.timeout)
+            let connection = try SQLiteFiles.connectForReading(url, timeout: options.timeout, keepsFiles: options.keepsFiles)
             let contents = try SQLiteContents(connection)
             return (connection, contents, try metadata(of: connection, contents))
         }
