@@ -46,13 +46,13 @@ struct ErrorReader {
             let errors = details.map { property, text in
                 CoreDataError.make(
                     NSManagedObjectValidationError, "“\(property)” of “\(plan.entity)” was refused by the service.", reason: text,
-                    next: "Change the value and save again.", cause: cause, info: [NSValidationKeyErrorKey: property])
+                    next: "Change the value and save again.", info: Self.info(cause, [NSValidationKeyErrorKey: property]))
             }
             if errors.count == 1 { return errors[0] }
             return CoreDataError.make(
                 NSValidationMultipleErrorsError, "The service refused \(errors.count) values of “\(plan.entity)”.",
                 reason: details.map { "\($0.property): \($0.text)" }.joined(separator: " "), next: "Change the values and save again.",
-                cause: cause, info: [NSDetailedErrorsKey: errors])
+                info: Self.info(cause, [NSDetailedErrorsKey: errors]))
         }
         let next: String =
             switch response.status {
@@ -66,7 +66,12 @@ struct ErrorReader {
         return CoreDataError.make(
             isSave ? NSPersistentStoreSaveError : NSPersistentStoreOperationError,
             isSave ? "The service refused a change of “\(plan.entity)”." : "The service refused to answer for “\(plan.entity)”.",
-            reason: "\(cause)", next: next, cause: cause)
+            reason: "\(cause)", next: next, info: Self.info(cause))
+    }
+
+    /// The cause as it is: as an `NSError` it would not say any more, off Apple's platforms, whether trying again may help.
+    private static func info(_ cause: WebServiceError, _ more: [String: Any] = [:]) -> [String: Any] {
+        more.merging([NSUnderlyingErrorKey: cause]) { first, _ in first }
     }
 
     /// Whether an answer of success says that it is an error, and whether it says that there is no such resource.

@@ -134,6 +134,23 @@ struct KintoNetworkTests {
         #expect(try await here.albums(nil, .cacheFirst(maximumAge: 0)) == ["One 1"])
     }
 
+    @Test("A change that the server is too busy for waits in the queue, and is made once", arguments: [503, 500])
+    func waiting(status: Int) async throws {
+        let here = try CachedMusic()
+        let id = try here.insert("Album", ["title": "One", "year": 1])
+        here.wire.set { request, pass in
+            // What fails with 500 may have been done.
+            if status == 500 { _ = try await pass(request) }
+            return WebResponse(status: status, headers: ["Retry-After": "0"])
+        }
+        try await here.store.sendPending()
+        #expect(try here.store.syncState(of: id) == .pending)
+        here.wire.set(nil)
+        try await here.store.sendPending()
+        #expect(try here.store.pendingCount() == 0)
+        #expect(try here.stored() == ["One 1"])
+    }
+
     @Test("A fetch that is cancelled cancels its request") func cancelled() async throws {
         let here = try CachedMusic()
         let ended = Texts()
