@@ -53,6 +53,8 @@ let package = Package(
         // Functions of Foundation on Apple's platforms that it lacks on others.
         .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
+        // Looks into stores and models, from a terminal.
+        .executable(name: "coredata", targets: ["CoreDataCommand"]),
         .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
         .plugin(name: "ShipModels", targets: ["ShipModels"]),
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
@@ -63,6 +65,7 @@ let package = Package(
         .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
         .trait(
             name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
+        .trait(name: "Command", description: "The command coredata. Fetches swift-argument-parser."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -73,6 +76,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        // Fetched only by those who enable the trait "Command".
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
@@ -149,6 +154,21 @@ let package = Package(
             name: "WebBackendTests",
             dependencies: coreDataModules + ["WebBackend", "WebTransport", "JSONReading", "RemoteStore", "StoreConformance"],
             swiftSettings: strict),
+        // What the command `coredata` does. Its folder `Commands` alone imports ArgumentParser.
+        .target(
+            name: "StoreCommands",
+            dependencies: coreDataModules + [
+                "PropertyLists", "SQLQueries", "FileStores", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
+            ], swiftSettings: strict),
+        // Not named as its product: where the file system ignores case, `CoreData` has that name.
+        .executableTarget(name: "CoreDataCommand", dependencies: ["StoreCommands"], swiftSettings: strict),
+        .testTarget(
+            name: "StoreCommandsTests",
+            dependencies: coreDataModules + [
+                "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "CSQLite", "CoreDataCommand",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
+            ], swiftSettings: strict),
         .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
         .testTarget(
             name: "FoundationCompatibilityTests", dependencies: coreDataModules + ["FoundationCompatibility"], swiftSettings: strict),

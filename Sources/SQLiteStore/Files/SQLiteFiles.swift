@@ -53,8 +53,12 @@ package enum SQLiteFiles {
     }
 
     /// Opens a connection for reading that does not change the file and its directory, also on a read-only disk.
-    static func connectForReading(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
+    ///
+    /// - Parameter keepsFiles: Whether the files beside it are to stay as they are, too: see ``SQLiteKeepsFilesOption``. Then a file whose last transaction
+    ///   must be undone cannot be read.
+    static func connectForReading(_ url: URL, timeout: TimeInterval, keepsFiles: Bool = false) throws -> SQLConnection {
         try requireFile(url)
+        if keepsFiles, let connection = try connectLeavingMemory(url, timeout: timeout) { return connection }
         let log = url.path + "-wal"
         let hasLog = ((try? FileManager.default.attributesOfItem(atPath: log)[.size]) as? NSNumber)?.intValue ?? 0 > 0
         if !hasLog, !FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path) {
@@ -65,11 +69,16 @@ package enum SQLiteFiles {
         func connect() throws -> SQLConnection {
             let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
             connection.isOfSharedFile = true
-            connection.leavesNoFiles = !FileManager.default.fileExists(atPath: log)
-            _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+            let leavesNoFiles = !FileManager.default.fileExists(atPath: log)
+            do { _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening) } catch {
+                // The connection that removes files would undo the transaction.
+                connection.leavesNoFiles = leavesNoFiles && !isUnfinished(error as NSError)
+                throw error
+            }
+            connection.leavesNoFiles = leavesNoFiles
             return connection
         }
-        do { return try connect() } catch let error as NSError where isUnfinished(error) {
+        do { return try connect() } catch let error as NSError where isUnfinished(error) && !keepsFiles {
             // A process ended within a transaction: only a connection that may write can undo what it had begun.
             let writer = try SQLConnection(url.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
             _ = try writer.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
@@ -79,8 +88,24 @@ package enum SQLiteFiles {
         }
     }
 
+    /// Opens a connection that follows writers through the shared-memory file of the log, and does not write to it.
+    ///
+    /// - Returns: Nil where there is no such file.
+    private static func connectLeavingMemory(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
+        guard access(url.path + "-shm", F_OK) == 0 else { return nil }
+        let connection = try openLeavingMemory(url, timeout: timeout)
+        connection.isOfSharedFile = true
+        _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+        return connection
+    }
+
+    private static func openLeavingMemory(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
+        try SQLConnection(
+            uri(url) + "?readonly_shm=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
+    }
+
     /// Returns whether a file cannot be read before a transaction is undone, of which it has the journal.
-    private static func isUnfinished(_ error: NSError) -> Bool {
+    static func isUnfinished(_ error: NSError) -> Bool {
         (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(SQLITE_READONLY | (3 << 8))
     }
 
@@ -113,7 +138,10 @@ package enum SQLiteFiles {
 
     /// Opens a read-only connection beside that of a store.
     static func openConcurrentReader(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
-        let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)
+        let connection =
+            options.keepsFiles
+            ? try openLeavingMemory(url, timeout: options.timeout)
+            : try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)
         for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
         return connection
     }

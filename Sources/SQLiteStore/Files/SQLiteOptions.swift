@@ -1,6 +1,11 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
+/// The option of a store opened for reading that leaves also the shared-memory file (`-shm`) as it is: a `Bool`.
+///
+/// While such a store is open, the same process cannot open its file for writing: SQLite shares the mapping of that file.
+package let SQLiteKeepsFilesOption = "SQLiteKeepsFilesOption"
+
 /// The options of a SQLite store.
 package struct SQLiteOptions {
     /// The default limit, in bytes, of the memory that only the cache retains.
@@ -15,6 +20,8 @@ package struct SQLiteOptions {
     let readerLimit: Int?
     let analyzes: Bool
     let vacuums: Bool
+    /// Whether reading leaves the files beside the store as they are, see ``SQLiteKeepsFilesOption``.
+    let keepsFiles: Bool
 
     /// - Throws: Code 134080 for invalid pragmas.
     init(_ options: [AnyHashable: Any]?) throws {
@@ -23,6 +30,7 @@ package struct SQLiteOptions {
         readerLimit = (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber).map { max(1, min(1000, $0.intValue)) }
         analyzes = (options?[NSSQLiteAnalyzeOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
         vacuums = (options?[NSSQLiteManualVacuumOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
+        keepsFiles = options?[SQLiteKeepsFilesOption] as? Bool ?? false
         guard let given = options?[NSSQLitePragmasOption] else {
             pragmas = []
             return

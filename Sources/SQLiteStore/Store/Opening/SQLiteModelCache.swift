@@ -27,7 +27,7 @@ enum SQLiteModelCache {
     }
 
     /// Returns the content of the table; nil where it is empty.
-    fileprivate static func content(in connection: SQLConnection) throws -> Data? {
+    static func content(in connection: SQLConnection) throws -> Data? {
         guard try !connection.texts("SELECT name FROM sqlite_master WHERE name = 'Z_MODELCACHE'", .opening).isEmpty else { return nil }
         return try connection.with("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1") { statement in
             guard try statement.step(.opening), !statement.isNull(0) else { return nil }
@@ -61,9 +61,14 @@ extension NSManagedObjectModel {
                 reason: "Its table Z_MODELCACHE is empty or not there.",
                 next: "Open it with the model it was written with.")
         }
+        try self.init(cached: content, in: connection)
+    }
+
+    /// Reads the content of a store's table `Z_MODELCACHE`.
+    convenience init(cached content: Data, in connection: SQLConnection) throws {
         let hashes = try SQLiteMetadata.read(from: connection)[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
         self.init()
-        try ModelCache.read(content, file: url.path, into: self)
+        try ModelCache.read(content, file: connection.path, into: self)
         for entity in entities {
             if let hash = hashes[entity.name ?? ""] { entity.adopt(versionHash: hash) }
         }

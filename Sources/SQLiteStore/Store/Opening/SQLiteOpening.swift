@@ -20,7 +20,7 @@ package struct SQLiteOpening {
         }
         let options = try SQLiteOptions(store.options)
         if store.isReadOnly {
-            let connection = try SQLiteFiles.connectForReading(url, timeout: options.timeout)
+            let connection = try SQLiteFiles.connectForReading(url, timeout: options.timeout, keepsFiles: options.keepsFiles)
             let contents = try SQLiteContents(connection)
             return (connection, contents, try metadata(of: connection, contents))
         }

@@ -103,7 +103,8 @@ extension SQLFetchPlan {
 }
 
 extension SQLValue {
-    fileprivate var shown: String {
+    /// The value as text.
+    var shown: String {
         switch self {
         case .null: "nil"
         case .boolean(let flag): flag ? "1" : "0"

@@ -1,0 +1,65 @@
+internal import Foundation
+@_spi(Stores) package import ObjectGraph
+internal import SQLQueries
+
+extension SQLiteStore {
+    /// What SQLite does for a fetch.
+    package struct Explanation: Sendable {
+        package let sql: String
+        /// The bound values, as text.
+        package let values: [String]
+        /// The lines of SQLite's query plan, indented by what they are part of.
+        package let steps: [String]
+    }
+
+    /// Returns the SQL of a fetch, and how SQLite executes it.
+    ///
+    /// - Throws: The errors of the fetch that are known before it is executed: code 134091 names a clause without SQL.
+    package func explanation(of query: StoreQuery) throws -> Explanation {
+        try reading { reader in
+            let query = try reader.queries().query(query, sqlEntity(query.entity))
+            let statement = try SQLStatement("EXPLAIN QUERY PLAN " + query.plan.sql, connection: reader.database(), isKept: false)
+            try query.bind(to: statement.handle)
+            var depths: [Int64: Int] = [:]
+            var steps: [String] = []
+            while try statement.step() {
+                let depth = depths[statement.int64(1)].map { $0 + 1 } ?? 0
+                depths[statement.int64(0)] = depth
+                steps.append(String(repeating: "  ", count: depth) + statement.text(3))
+            }
+            return try Explanation(
+                sql: query.plan.sql, values: query.plan.bindings.map { try query.values.value(of: $0).shown }, steps: steps)
+        }
+    }
+
+    /// Calls `body` with the IDs that a query finds, some at a time. Of all of them, only the keys are in memory, some 8 or 12 bytes each.
+    ///
+    /// What `body` fetches from the store meanwhile may be newer than the keys.
+    ///
+    /// - Parameters:
+    ///   - query: A query for IDs.
+    ///   - size: The maximum number of IDs at once.
+    /// - Throws: The errors of the fetch, and what `body` throws, which ends it.
+    package func forEachPart(of query: StoreQuery, size: Int, _ body: ([NSManagedObjectID]) throws -> Void) throws {
+        let entity = try sqlEntity(query.entity)
+        let isOfOneEntity = entity.numbers.count == 1
+        var (keys, numbers) = ([Int64](), [Int32]())
+        // A reader that is in use keeps the cache from releasing rows: it is given back before the first row is fetched.
+        try reading { reader in
+            let query = try reader.queries().query(query, entity)
+            let statement = try SQLStatement(query.plan.sql, connection: reader.database(), isKept: false)
+            try query.bind(to: statement.handle)
+            while try statement.step() {
+                keys.append(statement.int64(0))
+                if !isOfOneEntity { numbers.append(Int32(truncatingIfNeeded: statement.int64(1))) }
+            }
+        }
+        for start in stride(from: 0, to: keys.count, by: size) {
+            try body(
+                (start..<min(keys.count, start + size)).map { place in
+                    let owner = isOfOneEntity ? entity : schema.entity(numbered: Int64(numbers[place])) ?? entity
+                    return objectID(for: owner.entity, number: keys[place])
+                })
+        }
+    }
+}

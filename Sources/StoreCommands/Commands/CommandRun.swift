@@ -1,0 +1,49 @@
+#if Command
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+
+/// Runs the command of a process.
+package enum CommandRun {
+    /// Runs the command that the arguments name, and ends the process.
+    package static func main() -> Never {
+        Interruption.watch()
+        // What a program is warned of, such as missing classes, is no matter here; statements are shown to those who ask for them.
+        let asksForSQL = ProcessInfo.processInfo.environment["COREDATA_SQL_DEBUG"] != nil
+        LoggingSystem.bootstrap { label in
+            guard asksForSQL else { return SwiftLogNoOpLogHandler() }
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .debug
+            return handler
+        }
+        let code = run()
+        TemporaryFolders.removeAll()
+        exit(code)
+    }
+
+    private static func run() -> Int32 {
+        do {
+            var command = try CoreDataTool.parseAsRoot()
+            try command.run()
+            return 0
+        } catch {
+            // Wrong usage and requests for help are the parser's.
+            if [.success, .validationFailure].contains(CoreDataTool.exitCode(for: error)) { CoreDataTool.exit(withError: error) }
+            return failed(error)
+        }
+    }
+
+    /// Reports an error, and returns the exit code.
+    private static func failed(_ error: any Error) -> Int32 {
+        if error is Console.Closed { return 0 }
+        if error is CancellationError { return 130 }
+        if let code = error as? ExitCode { return code.rawValue }
+        let text = "coredata: " + DisplayText.lines(message(error)) + "\n"
+        FileHandle.standardError.write(Data(text.utf8))
+        return 1
+    }
+
+    /// Returns what an error says, with each of those that it combines.
+    package static func message(_ error: any Error) -> String { (error as NSError).localizedDescription }
+}
+#endif

@@ -1,0 +1,65 @@
+#if Command
+package import ArgumentParser
+internal import Foundation
+
+/// The command `coredata`.
+package struct CoreDataTool: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "coredata", abstract: "Looks into stores and models of Core Data.",
+        discussion: """
+            Stores are SQLite, XML and binary stores of Core Data, and CSV and JSON files. Each is opened read-only: no file of it is \
+            changed, rows in its log are read, and programs may write to it meanwhile.
+
+            Exit codes: 0 fine, 1 failed or found something, 64 wrong usage.
+            """,
+        subcommands: [
+            InspectCommand.self, QueryCommand.self, ExplainCommand.self, GetCommand.self, HistoryCommand.self, CheckCommand.self,
+            DiffCommand.self, CopyCommand.self, MigrateCommand.self, ModelCommand.self,
+        ])
+
+    package init() {}
+}
+
+/// The store that a command reads, and its model.
+struct StoreArguments: ParsableArguments {
+    @Argument(help: "The store: a path or a file URL.", completion: .file())
+    var store: String
+
+    @Option(
+        help: "A model file (.xcdatamodeld, .momd, .mom), instead of the model that the store keeps.",
+        completion: .file(extensions: ["xcdatamodeld", "xcdatamodel", "momd", "mom"]))
+    var model: String?
+
+    @Option(help: "The version in a versioned model; otherwise the one that fits the store.")
+    var modelVersion: String?
+
+    func open() throws -> OpenStore { try StoreReference(store, model: model, version: modelVersion).open() }
+}
+
+extension OutputFormat: ExpressibleByArgument {}
+
+/// The form of a report.
+enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
+    case table, json
+
+    var output: OutputFormat { self == .json ? .json : .table }
+}
+
+struct ReportArguments: ParsableArguments {
+    @Option(help: "The form of the result.")
+    var format = ReportFormat.table
+}
+
+extension ParsableCommand {
+    /// Calls `body` with standard output.
+    func print(_ body: (any Output) throws -> Void) throws {
+        let console = Console()
+        // What was found before an error is written nevertheless.
+        do { try body(console) } catch {
+            if !(error is Console.Closed) { try console.flush() }
+            throw error
+        }
+        try console.flush()
+    }
+}
+#endif

@@ -1,0 +1,72 @@
+internal import FileStores
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// Copies a store to a new one of any kind.
+package struct StoreCopying {
+    private let source: StoreReference
+
+    package init(_ source: StoreReference) { self.source = source }
+
+    /// Returns the kind of a new store from its name.
+    ///
+    /// - Throws: The names that tell a kind.
+    package static func kind(of path: String) throws -> StoreKind {
+        switch URL(fileURLWithPath: path).pathExtension.lowercased() {
+        case "sqlite", "sqlite3", "db", "store": return .sqlite
+        case "xml": return .xml
+        case "binary", "bin": return .binary
+        case "json": return .json
+        case "csv": return .csv
+        case "" where path.hasSuffix("/"): return .csv
+        default:
+            throw CommandError.make(
+                "The kind of a store cannot be told from “\(path)”.",
+                next:
+                    "End it with .sqlite, .xml, .binary, .json or .csv, or with a slash for a folder of CSV files; or name the kind with --kind."
+            )
+        }
+    }
+
+    /// Copies the store.
+    ///
+    /// - Parameters:
+    ///   - path: The place of the copy, where nothing may be.
+    ///   - kind: Its kind; nil for what its name tells.
+    /// - Returns: The number of objects in the copy.
+    /// - Throws: An error where there is something at the place, and the errors of both stores.
+    package func copy(to path: String, kind: StoreKind? = nil) throws -> Int {
+        let url = URL(fileURLWithPath: path)
+        let kind = try kind ?? Self.kind(of: path)
+        if FileManager.default.fileExists(atPath: url.path) {
+            throw CommandError.make(
+                "The store is not copied to \(url.path).", reason: "There is something already.", next: "Give another place, or remove it.")
+        }
+        let store = try source.open()
+        if case .drafted = store.modelOrigin, kind != .csv, kind != .json, store.kind == .sqlite || store.kind == .xml {
+            throw CommandError.make(
+                "The store is not copied.", reason: "It keeps no model of itself: a copy with a drafted one would lose what that lacks.",
+                next: "Name its model with --model.")
+        }
+        CSVStore.register()
+        JSONStore.register()
+        if kind == .csv && path.hasSuffix("/") { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+        do {
+            let copy = try store.coordinator.migratePersistentStore(
+                store.store, to: url, options: nil, withType: StoreReference.type(of: kind))
+            return try store.read {
+                var count = 0
+                for entity in store.model.entities where entity.superentity == nil {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                    request.affectedStores = [copy]
+                    count += try store.context.count(for: request)
+                }
+                return count
+            }
+        } catch {
+            // Nothing half-written stays.
+            try? FileManager.default.removeItem(at: url)
+            throw error
+        }
+    }
+}

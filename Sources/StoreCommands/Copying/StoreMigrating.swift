@@ -1,0 +1,38 @@
+internal import FileStores
+internal import Foundation
+package import Migration
+internal import ModelFiles
+internal import ObjectGraph
+
+/// Migrates a store to the current version of a model, or says what that would do.
+package struct StoreMigrating {
+    private let description: NSPersistentStoreDescription
+    private let coordinator: NSPersistentStoreCoordinator
+
+    /// - Parameters:
+    ///   - place: The store.
+    ///   - modelPath: The model; its other versions, and mapping models beside it, are known for the way.
+    ///   - version: The version to migrate to; nil for the current one.
+    package init(_ place: String, model modelPath: String, version: String? = nil) throws {
+        let found = try StoreKind.find(place)
+        let model = try ModelSource.model(at: modelPath, version: version)
+        CSVStore.register()
+        JSONStore.register()
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        description = NSPersistentStoreDescription(url: found.url)
+        description.type = StoreReference.type(of: found.kind)
+        description.shouldMigrateStoreAutomatically = true
+        description.shouldInferMappingModelAutomatically = true
+    }
+
+    /// Returns what a migration would do; the store is not changed.
+    package func plan() throws -> MigrationPlan { try coordinator.migrationPlan(for: description) }
+
+    /// Migrates the store.
+    ///
+    /// - Throws: The errors of the migration; the store is then as it was.
+    package func migrate() throws {
+        _ = try coordinator.addPersistentStore(
+            ofType: description.type, configurationName: nil, at: description.url, options: description.options)
+    }
+}

@@ -1,0 +1,142 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLiteStore
+
+/// What a store is: its files, metadata, model, entities, history, and what is odd about it.
+package struct StoreReport {
+    private let json: JSONValue
+
+    /// - Throws: The errors of reading the store.
+    package init(_ store: OpenStore) throws {
+        let metadata = store.store.metadata ?? [:]
+        let (model, note): (String, String?) =
+            switch store.modelOrigin {
+            case .store: ("kept by the store", nil)
+            case .file(let path): (path, nil)
+            case .drafted(let note): ("drafted", note)
+            }
+        let files = try StoreFiles.of(store)
+        let (entities, history) = (try Self.entities(store, metadata), try Self.history(store))
+        json = .members([
+            "path": .string(store.url.path), "kind": .string(store.kind.rawValue),
+            "uuid": .string(metadata[NSStoreUUIDKey] as? String ?? store.store.identifier ?? ""),
+            "files": .array(files.map { .members(["name": .string($0.name), "bytes": .integer($0.bytes), "holds": .string($0.holds)]) }),
+            "model": .members([
+                "origin": .string(model), "note": note.map(JSONValue.string),
+                "identifiers": .array(Self.identifiers(store, metadata).map(JSONValue.string)),
+                "checksum": (metadata["NSStoreModelVersionChecksumKey"] as? String).map(JSONValue.string),
+            ]), "metadata": Self.shown(metadata), "entities": .array(entities), "history": history,
+            "oddities": .array(try StoreOddities(store, files).found().map(JSONValue.string)),
+        ])
+    }
+
+    private static func identifiers(_ store: OpenStore, _ metadata: [String: Any]) -> [String] {
+        if let known = metadata[NSStoreModelVersionIdentifiersKey] as? [Any] { return known.map { "\($0)" }.filter { !$0.isEmpty } }
+        return store.model.versionIdentifiers.map { "\($0.base)" }.sorted()
+    }
+
+    /// Returns the metadata without what is shown elsewhere.
+    private static func shown(_ metadata: [String: Any]) -> JSONValue {
+        let elsewhere: Set = [
+            NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey, NSStoreTypeKey,
+            "NSStoreModelVersionHashesDigest",
+            "NSStoreModelVersionChecksumKey", "NSStoreModelVersionHashesVersion",
+        ]
+        return .object(
+            metadata.filter { !elsewhere.contains($0.key) && !$0.key.hasPrefix("OpenCoreData") }.sorted { $0.key < $1.key }
+                .map { .init(name: $0.key, value: json($0.value)) })
+    }
+
+    private static func json(_ value: Any) -> JSONValue {
+        switch value {
+        case let text as String: .string(text)
+        case let date as Date: .string(DateText.string(date))
+        case let data as Data: .string("\(data.count) bytes")
+        case let list as [Any]: .array(list.map(json))
+        case let values as [String: Any]: .object(values.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: json($0.value)) })
+        case let number as NSNumber: .real(number.doubleValue)
+        default: .string("\(value)")
+        }
+    }
+
+    private static func entities(_ store: OpenStore, _ metadata: [String: Any]) throws -> [JSONValue] {
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        return try store.read {
+            try store.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map { entity in
+                try Interruption.check()
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                request.includesSubentities = false
+                let count = entity.isAbstract ? 0 : try store.context.count(for: request)
+                return .members([
+                    "name": .string(entity.name ?? ""), "objects": .count(count), "parent": entity.superentity?.name.map(JSONValue.string),
+                    "abstract": entity.isAbstract ? .bool(true) : nil, "attributes": .count(entity.attributesByName.count),
+                    "relationships": .count(entity.relationshipsByName.count),
+                    "versionHash": .string((hashes[entity.name ?? ""] ?? entity.versionHash).base64EncodedString()),
+                ])
+            }
+        }
+    }
+
+    private static func history(_ store: OpenStore) throws -> JSONValue? {
+        guard let file = store.file, try StoreHistory.isKept(by: store) else { return nil }
+        let row = try file.rows("SELECT COUNT(*), MIN(ZTIMESTAMP), MAX(ZTIMESTAMP), MAX(Z_PK) FROM ATRANSACTION").first ?? []
+        let changes = try file.rows("SELECT COUNT(*) FROM ACHANGE").first ?? []
+        func integer(_ cell: SQLiteInspection.Cell?) -> JSONValue {
+            if case .integer(let number)? = cell { .integer(number) } else { .null }
+        }
+        func date(_ cell: SQLiteInspection.Cell?) -> JSONValue {
+            switch cell {
+            case .real(let seconds): .string(DateText.string(Date(timeIntervalSinceReferenceDate: seconds)))
+            case .integer(let seconds): .string(DateText.string(Date(timeIntervalSinceReferenceDate: Double(seconds))))
+            default: .null
+            }
+        }
+        return .members([
+            "transactions": integer(row.first), "changes": integer(changes.first), "first": date(row.dropFirst().first),
+            "last": date(row.dropFirst(2).first), "lastNumber": integer(row.last),
+        ])
+    }
+
+    // MARK: Writing
+
+    package func write(_ format: OutputFormat, to output: any Output) throws {
+        if format == .json { return try output.line(json.text()) }
+        func text(_ value: JSONValue?) -> String { if case .string(let text)? = value { DisplayText.line(text) } else { "" } }
+        func number(_ value: JSONValue?) -> Int { if case .integer(let number)? = value { Int(number) } else { 0 } }
+        func elements(_ value: JSONValue?) -> [JSONValue] { if case .array(let elements)? = value { elements } else { [] } }
+        try output.line("\(text(json["path"]))")
+        try output.line("\(text(json["kind"])) store \(text(json["uuid"]))")
+        for file in elements(json["files"]) {
+            try output.line("  \(text(file["name"]))  \(DisplayText.bytes(Int64(number(file["bytes"]))))  \(text(file["holds"]))")
+        }
+        let identifiers = elements(json["model"]?["identifiers"]).map { text($0) }.joined(separator: ", ")
+        try output.line("Model: \(text(json["model"]?["origin"]))" + (identifiers.isEmpty ? "" : ", version \(identifiers)"))
+        if let note = json["model"]?["note"] { try output.line("  \(text(note))") }
+        if case .object(let members)? = json["metadata"], !members.isEmpty {
+            try output.line("Metadata:")
+            for member in members {
+                let value = if case .string(let text) = member.value { text } else { member.value.text(indent: false) }
+                try output.line("  \(DisplayText.line(member.name)): \(DisplayText.line(value))")
+            }
+        }
+        if let history = json["history"] {
+            try output.line(
+                "History: \(DisplayText.counted(number(history["transactions"]), "transaction")), \(DisplayText.counted(number(history["changes"]), "change")), \(text(history["first"])) to \(text(history["last"]))"
+            )
+        }
+        try output.line()
+        var table = TextTable(["Entity", "Objects", "Attributes", "Relationships", "Parent"], width: output.width)
+        for entity in elements(json["entities"]) {
+            table.add([
+                .init(text(entity["name"]) + (entity["abstract"] == nil ? "" : " (abstract)")),
+                .init(DisplayText.grouped(number(entity["objects"])), isNumber: true),
+                .init("\(number(entity["attributes"]))", isNumber: true),
+                .init("\(number(entity["relationships"]))", isNumber: true), .init(text(entity["parent"])),
+            ])
+        }
+        try table.write(to: output)
+        let oddities = elements(json["oddities"])
+        if !oddities.isEmpty { try output.line("\nOddities:") }
+        for oddity in oddities { try output.line("  - \(text(oddity))") }
+    }
+}

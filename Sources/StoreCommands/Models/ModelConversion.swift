@@ -1,0 +1,43 @@
+internal import Foundation
+internal import Migration
+internal import ModelFiles
+package import ObjectGraph
+
+/// Writes a model in another form, and compares models.
+package enum ModelConversion {
+    /// Writes a model to a file whose name says the form: `.xcdatamodeld`, `.xcdatamodel`, `.mom`, `.swift`.
+    ///
+    /// - Throws: An error where there is a file already.
+    package static func write(_ model: NSManagedObjectModel, to path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        if FileManager.default.fileExists(atPath: url.path) {
+            throw CommandError.make(
+                "\(url.path) is not written.", reason: "There is a file already.", next: "Give another name, or remove it.")
+        }
+        switch url.pathExtension {
+        case "xcdatamodel": try model.write(toXCDataModel: url)
+        case "xcdatamodeld":
+            let name = url.deletingPathExtension().lastPathComponent
+            try model.write(toXCDataModel: url.appendingPathComponent("\(name).xcdatamodel"))
+        case "mom": try model.compiledModel().write(to: url)
+        case "swift": try Data(model.codeFirstSource().utf8).write(to: url)
+        default:
+            throw CommandError.make(
+                "“\(url.lastPathComponent)” is not the name of a model.",
+                next: "End it with .xcdatamodeld or .xcdatamodel (for Xcode), .mom (compiled), or .swift (classes with @ManagedObject).")
+        }
+    }
+
+    /// The differences of two models, one sentence each.
+    package static func differences(_ model: NSManagedObjectModel, _ other: NSManagedObjectModel) -> [String] {
+        model.differences(from: other, includingFileAttributes: false)
+    }
+
+    /// Returns why a store of a model cannot be migrated to another by an inferred mapping; nil where it can.
+    package static func obstacle(from model: NSManagedObjectModel, to other: NSManagedObjectModel) -> String? {
+        do {
+            _ = try NSMappingModel.inferredMappingModel(forSourceModel: model, destinationModel: other)
+            return nil
+        } catch { return (error as NSError).localizedDescription }
+    }
+}

@@ -1,0 +1,27 @@
+package import Foundation
+internal import ModelFiles
+package import ObjectGraph
+
+/// Reads the model of a file, which may be a store.
+package enum ModelSource {
+    /// Returns the model at a path: of a model file, or of a store.
+    ///
+    /// - Throws: What is wrong with the file.
+    package static func model(at path: String, version: String? = nil) throws -> NSManagedObjectModel {
+        let url = try StoreKind.url(of: path)
+        if isModel(url) {
+            guard FileManager.default.fileExists(atPath: url.path) else {
+                throw CommandError.make("There is no model at \(url.path).", next: "Check the path.")
+            }
+            if let version { return try NSManagedObjectModel(reading: url, version: version) }
+            return try NSManagedObjectModel(reading: url)
+        }
+        return try StoreReference(path, decodesTransformables: true).open().model
+    }
+
+    /// Returns whether a file has the name of a model.
+    package static func isModel(_ url: URL) -> Bool {
+        ["xcdatamodeld", "xcdatamodel", "momd", "mom", "omo", "cdm"].contains(url.pathExtension.lowercased())
+            || url.lastPathComponent == "contents" || url.lastPathComponent == "elements"
+    }
+}

@@ -1,0 +1,42 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Ends the command when the user interrupts it: where it reads or writes objects, with all that it opened closed; elsewhere after a moment.
+package enum Interruption {
+    private static let isAsked = Atomic<Bool>(false)
+    nonisolated(unsafe) private static var sources: [any DispatchSourceSignal] = []
+
+    /// Watches for interrupts. Call it once, when the command starts.
+    package static func watch() {
+        for number in [SIGINT, SIGTERM] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                // The second time at once.
+                if isAsked.exchange(true, ordering: .relaxed) { end() }
+                DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { end() }
+            }
+            source.resume()
+            sources.append(source)
+        }
+    }
+
+    private static func end() -> Never {
+        TemporaryFolders.removeAll()
+        _exit(130)
+    }
+
+    /// Throws `CancellationError` after an interrupt.
+    package static func check() throws {
+        if isAsked.load(ordering: .relaxed) { throw CancellationError() }
+    }
+}

@@ -1,0 +1,89 @@
+package import Foundation
+
+/// The kinds of store that are recognised by their files.
+package enum StoreKind: String, Sendable, CaseIterable {
+    case sqlite = "SQLite"
+    case xml = "XML"
+    case binary = "binary"
+    case csv = "CSV"
+    case json = "JSON"
+
+    /// A place where a store is, and its kind.
+    package struct Found: Sendable {
+        package let url: URL
+        package let kind: StoreKind
+    }
+
+    /// Finds the store at a path or URL.
+    ///
+    /// A package of a document (`UIManagedDocument`, `NSPersistentDocument`) stands for the store in it.
+    ///
+    /// - Throws: What is there instead, and what to do.
+    package static func find(_ place: String) throws -> Found {
+        let url = try url(of: place)
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw CommandError.make("There is no store at \(url.path).", next: "Check the path.")
+        }
+        return isFolder.boolValue ? try findInFolder(url) : Found(url: url, kind: try kind(ofFile: url))
+    }
+
+    /// Returns the file URL of a path or URL.
+    package static func url(of place: String) throws -> URL {
+        if let url = URL(string: place), let scheme = url.scheme, place.contains("://") {
+            if url.isFileURL { return url.standardizedFileURL }
+            throw CommandError.make(
+                "The store at \(place) cannot be opened.", reason: "Stores are opened from files; “\(scheme)” is another kind of place.",
+                next: "Give the path of a file or folder.")
+        }
+        return URL(fileURLWithPath: place).standardizedFileURL
+    }
+
+    private static func findInFolder(_ url: URL) throws -> Found {
+        let inner = url.appendingPathComponent("StoreContent").appendingPathComponent("persistentStore")
+        if FileManager.default.fileExists(atPath: inner.path) { return Found(url: inner, kind: try kind(ofFile: inner)) }
+        if ["momd", "xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) { throw isModel(url) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { !$0.hasPrefix(".") }
+        let endings = Set(names.map { ($0 as NSString).pathExtension.lowercased() })
+        if endings.contains("csv") { return Found(url: url, kind: .csv) }
+        if endings.contains("json") { return Found(url: url, kind: .json) }
+        let stores = names.sorted().filter { (try? kind(ofFile: url.appendingPathComponent($0))) != nil }
+        throw CommandError.make(
+            "There is no store at \(url.path).", reason: "It is a folder without CSV or JSON files.",
+            next: stores.isEmpty ? "Give the path of a store." : "It has these stores: \(stores.joined(separator: ", ")).")
+    }
+
+    private static func isModel(_ url: URL) -> NSError {
+        CommandError.make(
+            "The file at \(url.path) is a model, not a store.", next: "Use “coredata model show \(url.lastPathComponent)”.")
+    }
+
+    /// Returns the kind of a file from its first bytes, and where these do not decide, from its name.
+    private static func kind(ofFile url: URL) throws -> StoreKind {
+        guard let handle = FileHandle(forReadingAtPath: url.path) else {
+            throw CommandError.make("The file at \(url.path) cannot be read.", next: "Check its permissions.")
+        }
+        defer { try? handle.close() }
+        let start = try handle.read(upToCount: 4096) ?? Data()
+        let ending = url.pathExtension.lowercased()
+        if start.starts(with: Data("SQLite format 3\0".utf8)) { return .sqlite }
+        if start.starts(with: Data("bplist00".utf8)) {
+            if ["mom", "omo", "cdm"].contains(ending) { throw isModel(url) }
+            return .binary
+        }
+        if ending == "csv" || ending == "tsv" { return .csv }
+        let text = String(decoding: start, as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        if text.hasPrefix("<") {
+            if text.contains("<database") { return .xml }
+            if text.contains("<model") { throw isModel(url) }
+        }
+        if text.hasPrefix("{") || text.hasPrefix("[") || (ending == "json" && text.isEmpty) { return .json }
+        throw CommandError.make(
+            "The file at \(url.path) is not a store.",
+            reason: start.isEmpty
+                ? "It is empty." : "It is none of these: SQLite, XML and binary stores of Core Data, CSV, JSON.",
+            next: start.isEmpty
+                ? "Copy it again, with the file of the same name that ends in -wal."
+                : "Check the path; an encrypted store must be decrypted first.")
+    }
+}

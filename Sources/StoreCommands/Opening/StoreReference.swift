@@ -1,0 +1,180 @@
+internal import ArchiveStores
+internal import FileStores
+internal import Foundation
+internal import Migration
+internal import ModelFiles
+@_spi(Stores) internal import ObjectGraph
+internal import SQLiteStore
+
+/// A store to open, and how.
+package struct StoreReference: Sendable {
+    package let place: String
+    /// The path of a model file; nil for the model that the store keeps, or a drafted one.
+    package let modelPath: String?
+    /// The version in a versioned model; nil for the one that fits the store.
+    package let version: String?
+    package let isWritable: Bool
+    /// Whether transformable values are objects; otherwise their bytes, which needs no classes.
+    package let decodesTransformables: Bool
+
+    package init(
+        _ place: String, model: String? = nil, version: String? = nil, isWritable: Bool = false, decodesTransformables: Bool = false
+    ) {
+        (self.place, modelPath, self.version, self.isWritable) = (place, model, version, isWritable)
+        self.decodesTransformables = decodesTransformables
+    }
+
+    /// Opens the store. Unless it is writable, no file of it is changed.
+    ///
+    /// - Throws: What is wrong with the place, the model or the file, and what to do.
+    package func open() throws -> OpenStore {
+        let found = try StoreKind.find(place)
+        return found.kind == .sqlite ? try openSQLite(found) : try openOther(found)
+    }
+
+    // MARK: SQLite
+
+    private func openSQLite(_ found: StoreKind.Found) throws -> OpenStore {
+        let sideFiles = ["-wal", "-shm", "-journal"].filter { FileManager.default.fileExists(atPath: found.url.path + $0) }
+        let copy = isWritable ? nil : try StoreCopyForReading.ifNeeded(found.url)
+        let url = copy?.url ?? found.url
+        do {
+            let file = try SQLiteInspection(url, isCopy: copy != nil)
+            let metadata = try file.metadata()
+            let (model, origin) = try sqliteModel(file, metadata)
+            var options: [AnyHashable: Any] = [:]
+            if !isWritable {
+                options[NSReadOnlyPersistentStoreOption] = true
+                // Objects are read once, one after another.
+                options[SQLiteRowCacheLimitOption] = NSNumber(value: 1 << 20)
+                if copy == nil { options[SQLiteKeepsFilesOption] = true }
+            }
+            if case .drafted = origin {
+                guard !isWritable else {
+                    throw CommandError.make(
+                        "The store at \(found.url.path) cannot be written.",
+                        reason: "It keeps no model of itself, and a drafted one lacks what its tables do not tell.",
+                        next: "Name its model with --model.")
+                }
+                options[NSIgnorePersistentStoreVersioningOption] = true
+            }
+            if !decodesTransformables, !isWritable { showTransformablesAsBytes(model, metadata) }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            return OpenStore(found, origin, coordinator, store, isWritable ? nil : file, copy, sideFiles: sideFiles)
+        } catch let error as NSError where copy != nil {
+            throw renamed(error, url.path, found.url.path)
+        }
+    }
+
+    /// Returns an error with the place that was asked for, where the message has that of a copy.
+    private func renamed(_ error: NSError, _ copy: String, _ original: String) -> NSError {
+        var info = error.userInfo
+        for key in [NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey] {
+            if let text = info[key] as? String { info[key] = text.replacing(copy, with: original) }
+        }
+        return NSError(domain: error.domain, code: error.code, userInfo: info)
+    }
+
+    private func sqliteModel(_ file: SQLiteInspection, _ metadata: [String: Any]) throws -> (NSManagedObjectModel, OpenStore.ModelOrigin) {
+        if let modelPath { return (try modelFile(modelPath, metadata), .file(modelPath)) }
+        if let model = try file.model() { return (model, .store) }
+        return (
+            try TableModel(file).model(),
+            .drafted(
+                "The store keeps no model of itself: this one is drafted from its tables, with names in lower case and without to-many relationships."
+            )
+        )
+    }
+
+    /// Makes transformable attributes binary data, so that no class of the program that wrote them is needed.
+    private func showTransformablesAsBytes(_ model: NSManagedObjectModel, _ metadata: [String: Any]) {
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let entities = model.entities
+        // A file that fits keeps its hash; another one is refused with its own.
+        guard model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else { return }
+        var isChanged = false
+        for entity in entities {
+            for case let attribute as NSAttributeDescription in entity.properties
+            where attribute.attributeType == .transformableAttributeType && attribute.entity === entity {
+                attribute.valueTransformerName = nil
+                attribute.attributeType = .binaryDataAttributeType
+                isChanged = true
+            }
+        }
+        guard isChanged else { return }
+        for entity in entities { if let hash = hashes[entity.name ?? ""] { entity.adopt(versionHash: hash) } }
+    }
+
+    // MARK: Other stores
+
+    private func openOther(_ found: StoreKind.Found) throws -> OpenStore {
+        CSVStore.register()
+        JSONStore.register()
+        let type = Self.type(of: found.kind)
+        let metadata: [String: Any]? =
+            switch found.kind {
+            case .xml, .binary: try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: found.url)
+            default: nil
+            }
+        let (model, origin) = try otherModel(found, metadata)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        var options: [AnyHashable: Any] = isWritable ? [:] : [NSReadOnlyPersistentStoreOption: true]
+        if case .drafted = origin { options[NSIgnorePersistentStoreVersioningOption] = true }
+        let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: found.url, options: options)
+        return OpenStore(found, origin, coordinator, store, nil, nil)
+    }
+
+    private func otherModel(
+        _ found: StoreKind.Found, _ metadata: [String: Any]?
+    ) throws -> (NSManagedObjectModel, OpenStore.ModelOrigin) {
+        if let modelPath { return (try modelFile(modelPath, metadata), .file(modelPath)) }
+        switch found.kind {
+        case .csv:
+            return (
+                try NSManagedObjectModel(describingCSV: found.url),
+                .drafted("CSV files keep no model: this one is drafted from their columns, with the types that all values have.")
+            )
+        case .xml:
+            return (
+                try XMLStoreModel(found.url).model(),
+                .drafted("XML stores keep no model: this one is drafted from the objects in the file. What none of them has is missing.")
+            )
+        default:
+            throw CommandError.make(
+                "The \(found.kind.rawValue) store at \(found.url.path) cannot be opened by itself.", reason: "It keeps no model.",
+                next: "Name its model with --model (an .xcdatamodeld, .momd or .mom).")
+        }
+    }
+
+    /// The store type of a kind, for coordinators.
+    package static func type(of kind: StoreKind) -> String {
+        switch kind {
+        case .sqlite: NSSQLiteStoreType
+        case .xml: NSXMLStoreType
+        case .binary: NSBinaryStoreType
+        case .csv: CSVStore.type
+        case .json: JSONStore.type
+        }
+    }
+
+    // MARK: Model files
+
+    /// Reads a model file: of a versioned one, the version that fits the store, and otherwise the current one.
+    private func modelFile(_ path: String, _ metadata: [String: Any]?) throws -> NSManagedObjectModel {
+        let url = URL(fileURLWithPath: path)
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandError.make("There is no model at \(path).", next: "Check the path after --model.")
+        }
+        if let version { return try NSManagedObjectModel(reading: url, version: version) }
+        let names = ["xcdatamodeld", "momd"].contains(url.pathExtension) ? try NSManagedObjectModel.versionNames(at: url) : []
+        if let metadata, names.count > 1 {
+            for name in names {
+                let model = try NSManagedObjectModel(reading: url, version: name)
+                if model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) { return model }
+            }
+        }
+        return try NSManagedObjectModel(reading: url)
+    }
+}

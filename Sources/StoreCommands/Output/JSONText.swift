@@ -1,0 +1,105 @@
+internal import Foundation
+
+/// A value of JSON, with the members of objects in their order.
+package enum JSONValue: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// A number as its digits.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+
+    /// A member of an object.
+    package struct Member: Equatable, Sendable {
+        package let name: String
+        package let value: JSONValue
+    }
+
+    /// Returns an object.
+    package static func members(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
+    }
+
+    package static func count(_ number: Int) -> JSONValue { .integer(Int64(number)) }
+
+    /// A floating-point number; text where JSON has no such number.
+    package static func real(_ number: Double) -> JSONValue {
+        if !number.isFinite { return .string(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity") }
+        if let whole = Int64(exactly: number), abs(whole) < 1 << 53 { return .integer(whole) }
+        return .number("\(number)")
+    }
+
+    /// The member of an object; nil where there is none.
+    package subscript(name: String) -> JSONValue? {
+        if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
+    }
+
+    /// Returns the text.
+    ///
+    /// - Parameter indent: Whether members and elements have lines of their own.
+    package func text(indent: Bool = true) -> String {
+        var text = ""
+        write(to: &text, indent ? 0 : nil)
+        return text
+    }
+
+    private func write(to text: inout String, _ depth: Int?) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let flag): text += flag ? "true" : "false"
+        case .integer(let number): text += "\(number)"
+        case .number(let digits): text += digits
+        case .string(let string): Self.write(string, to: &text)
+        case .array(let elements):
+            Self.list("[", "]", elements.count, depth, &text) { index, text, depth in elements[index].write(to: &text, depth) }
+        case .object(let members):
+            Self.list("{", "}", members.count, depth, &text) { index, text, depth in
+                Self.write(members[index].name, to: &text)
+                text += depth == nil ? ":" : ": "
+                members[index].value.write(to: &text, depth)
+            }
+        }
+    }
+
+    private static func list(
+        _ start: String, _ end: String, _ count: Int, _ depth: Int?, _ text: inout String, _ element: (Int, inout String, Int?) -> Void
+    ) {
+        text += start
+        let inner = depth.map { $0 + 1 }
+        for index in 0..<count {
+            if index > 0 { text += "," }
+            if let inner { text += "\n" + String(repeating: "  ", count: inner) }
+            element(index, &text, inner)
+        }
+        if count > 0, let depth { text += "\n" + String(repeating: "  ", count: depth) }
+        text += end
+    }
+
+    private static func write(_ string: String, to text: inout String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            default:
+                // A terminal acts on control characters, of both ranges, and on those that change the direction of text.
+                if DisplayText.isUnsafe(scalar) {
+                    for unit in String(scalar).utf16 { text += "\\u" + hex(unit) }
+                } else {
+                    text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        text += "\""
+    }
+
+    private static func hex(_ unit: UInt16) -> String {
+        let digits = String(unit, radix: 16)
+        return String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}

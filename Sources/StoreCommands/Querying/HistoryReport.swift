@@ -1,0 +1,131 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLiteStore
+
+/// Shows the persistent history of a store.
+package struct HistoryReport {
+    private let transactions: [NSPersistentHistoryTransaction]
+    private let entity: NSEntityDescription?
+
+    /// - Parameters:
+    ///   - since: A date in ISO 8601, or the number of a transaction; those after it are shown.
+    ///   - entity: The entity whose changes are shown; nil for all.
+    ///   - limit: The maximum number of transactions: the last ones.
+    /// - Throws: What is wrong with the parameters; an error where the store has no history.
+    package init(_ store: OpenStore, since: String? = nil, entity: String? = nil, limit: Int? = nil) throws {
+        self.entity = try entity.map { try store.entity($0) }
+        let wanted = self.entity
+        guard try StoreHistory.isKept(by: store) else {
+            throw CommandError.make(
+                "The store at \(store.url.path) has no history.", reason: "It was never opened with NSPersistentHistoryTrackingKey.")
+        }
+        let request = try Self.request(since, store)
+        request.resultType = .transactionsAndChanges
+        let found: [NSPersistentHistoryTransaction] = try store.read {
+            let result = try store.context.execute(request) as? NSPersistentHistoryResult
+            return result?.result as? [NSPersistentHistoryTransaction] ?? []
+        }
+        let matching = found.filter { transaction in
+            wanted == nil || (transaction.changes ?? []).contains { Self.isOf(wanted, $0) }
+        }
+        transactions = limit.map { Array(matching.suffix(max(0, $0))) } ?? matching
+    }
+
+    private static func isOf(_ entity: NSEntityDescription?, _ change: NSPersistentHistoryChange) -> Bool {
+        entity.map { change.changedObjectID.entity.isKindOf(entity: $0) } ?? true
+    }
+
+    private static func request(_ since: String?, _ store: OpenStore) throws -> NSPersistentHistoryChangeRequest {
+        guard let since else { return .fetchHistory(after: Date.distantPast) }
+        if let number = Int64(since) {
+            return .fetchHistory(after: NSPersistentHistoryToken([store.store.identifier ?? "": number]))
+        }
+        guard let date = date(since) else {
+            throw CommandError.make(
+                "“\(since)” after --since is neither a date nor a number.",
+                next: "Write 2024-05-31, 2024-05-31T08:00:00Z, or the number of a transaction.")
+        }
+        return .fetchHistory(after: date)
+    }
+
+    private static func date(_ text: String) -> Date? {
+        let formatter = ISO8601DateFormatter()
+        if let date = formatter.date(from: text) { return date }
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        if let date = formatter.date(from: text) { return date }
+        formatter.formatOptions = [.withFullDate]
+        return formatter.date(from: text)
+    }
+
+    private static func name(_ type: NSPersistentHistoryChangeType) -> String {
+        switch type {
+        case .insert: "insert"
+        case .update: "update"
+        case .delete: "delete"
+        }
+    }
+
+    package func json() -> JSONValue {
+        .array(
+            transactions.map { transaction in
+                func text(_ value: String?) -> JSONValue { value.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null }
+                return .members([
+                    "number": .integer(transaction.transactionNumber), "timestamp": .string(DateText.string(transaction.timestamp)),
+                    "author": text(transaction.author), "context": text(transaction.contextName), "bundle": text(transaction.bundleID),
+                    "process": text(transaction.processID),
+                    "changes": .array((transaction.changes ?? []).filter { Self.isOf(entity, $0) }.map(Self.json)),
+                ])
+            })
+    }
+
+    private static func json(_ change: NSPersistentHistoryChange) -> JSONValue {
+        var tombstone: JSONValue?
+        if let values = change.tombstone, !values.isEmpty {
+            let members = values.map { key, value in
+                let attribute = change.changedObjectID.entity.attributesByName["\(key.base)"]
+                return JSONValue.Member(
+                    name: "\(key.base)", value: attribute.map { ValueText.json(value, $0) } ?? .string(String(describing: value)))
+            }
+            tombstone = .object(members.sorted { $0.name < $1.name })
+        }
+        return .members([
+            "type": .string(name(change.changeType)),
+            "object": .string(change.changedObjectID.uriRepresentation().absoluteString),
+            "updated": change.updatedProperties.map { .array($0.map(\.name).sorted().map(JSONValue.string)) }, "tombstone": tombstone,
+        ])
+    }
+
+    package func write(_ format: OutputFormat, to output: any Output) throws {
+        if format == .json { return try output.line(json().text()) }
+        for transaction in transactions {
+            let who = [transaction.author, transaction.contextName, transaction.bundleID, transaction.processID]
+                .compactMap { $0.flatMap { $0.isEmpty ? nil : $0 } }
+            try output.line(
+                "\(transaction.transactionNumber)  \(DateText.string(transaction.timestamp))  \(DisplayText.line(who.joined(separator: " · ")))"
+            )
+            for change in transaction.changes ?? [] where Self.isOf(entity, change) {
+                let updated = change.updatedProperties.map { $0.map(\.name).sorted().joined(separator: ", ") } ?? ""
+                try output.line(
+                    DisplayText.line("    \(Self.name(change.changeType))  \(ValueText.short(change.changedObjectID))  \(updated)").trimmed)
+            }
+        }
+        try output.line(transactions.isEmpty ? "No transactions." : DisplayText.counted(transactions.count, "transaction") + ".")
+    }
+}
+
+/// What a store tells of its history.
+enum StoreHistory {
+    static func isKept(by store: OpenStore) throws -> Bool {
+        guard let file = store.file else { return false }
+        return try !file.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ATRANSACTION'").isEmpty
+    }
+}
+
+extension String {
+    /// The text without blanks at its end.
+    fileprivate var trimmed: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

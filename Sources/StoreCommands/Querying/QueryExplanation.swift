@@ -1,0 +1,54 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+internal import SQLiteStore
+
+/// Says how a store answers a query.
+package struct QueryExplanation {
+    private let query: Query
+
+    package init(_ query: Query) { self.query = query }
+
+    package func json() throws -> JSONValue {
+        guard let sqlite = query.store.store as? SQLiteStore else {
+            return .members([
+                "kind": .string(query.store.kind.rawValue), "way": .string("memory"),
+                "note": .string("The store is in memory as a whole: predicate, order and limit are applied there."),
+            ])
+        }
+        return try query.store.read {
+            let request = query.request(NSManagedObject.self)
+            let storeQuery = try query.store.context.storeQuery(for: request)
+            do {
+                let explanation = try sqlite.explanation(of: storeQuery)
+                return .members([
+                    "kind": .string("SQLite"), "way": .string("sql"), "sql": .string(explanation.sql),
+                    "values": .array(explanation.values.map(JSONValue.string)), "plan": .array(explanation.steps.map(JSONValue.string)),
+                ])
+            } catch  where SQLQueryError.isUntranslatable(error) {
+                return .members([
+                    "kind": .string("SQLite"), "way": .string("partly in memory"),
+                    "note": .string(
+                        "A clause has no SQL: it is evaluated in memory, for the rows that the others leave. "
+                            + ((error as NSError).localizedFailureReason ?? "")),
+                ])
+            }
+        }
+    }
+
+    package func write(_ format: OutputFormat, to output: any Output) throws {
+        let json = try json()
+        if format == .json { return try output.line(json.text()) }
+        func strings(_ name: String) -> [String] {
+            guard case .array(let elements)? = json[name] else { return [] }
+            return elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        }
+        if case .string(let sql)? = json["sql"] {
+            try output.line(DisplayText.lines(sql))
+            for (index, value) in strings("values").enumerated() { try output.line("  ?\(index + 1) = \(DisplayText.line(value))") }
+            try output.line("\nPlan:")
+            for step in strings("plan") { try output.line("  \(DisplayText.line(step))") }
+        }
+        if case .string(let note)? = json["note"] { try output.line(DisplayText.lines(note)) }
+    }
+}

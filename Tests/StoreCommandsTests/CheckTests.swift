@@ -1,0 +1,63 @@
+import CoreData
+import Foundation
+import ObjectGraph
+import Testing
+
+@testable import StoreCommands
+
+/// What `check` finds, each planted by plain SQL.
+@Suite struct CheckTests {
+    private let pad: Pad
+
+    init() throws {
+        pad = try Pad()
+        try Records.make(pad.store)
+    }
+
+    private func rules() throws -> [String] {
+        try StoreCheck.findings(in: StoreReference(pad.store.path).open()).map { "\($0.rule) \($0.count)" }
+    }
+
+    @Test func aStoreThatWasSavedIsFine() throws {
+        #expect(try rules() == [])
+        let result = try CommandProcess(["check", pad.store.path])
+        #expect(result.code == 0)
+        #expect(result.output == "Nothing is wrong.\n")
+    }
+
+    @Test(arguments: [
+        ("UPDATE ZTRACK SET ZALBUM = 99 WHERE Z_PK = 1", "dangling 1"),
+        ("UPDATE ZTRACK SET Z_ENT = 77 WHERE Z_PK = 1", "entity 1"),
+        ("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Track'", "keys 1"),
+        ("UPDATE ZARTIST SET ZNAME = NULL WHERE ZNAME = 'Neu!'", "required 1"),
+        ("UPDATE ZALBUM SET ZYEAR = 'long ago' WHERE ZYEAR = 1975", "type 1"),
+        ("UPDATE ZALBUM SET ZCOVER = x'024142433100' WHERE ZYEAR = 1975", "external 1"),
+    ]) func eachRuleIsChecked(sql: String, expected: String) throws {
+        try Plain.execute(sql, pad.store)
+        #expect(try rules() == [expected])
+        #expect(try CommandProcess(["check", pad.store.path]).code == 1)
+    }
+
+    @Test func placesInAnOrderAreChecked() throws {
+        try Plain.execute("UPDATE ZTRACK SET Z_FOK_ALBUM = 5 WHERE Z_PK IN (1, 2)", pad.store)
+        #expect(try rules() == ["order 1"])
+        try Plain.execute("UPDATE ZTRACK SET Z_FOK_ALBUM = NULL WHERE Z_PK IN (1, 2)", pad.store)
+        #expect(try rules() == ["order 2"])
+    }
+
+    @Test func filesOfNoObjectAreFound() throws {
+        let folder = pad.url.appendingPathComponent(".records_SUPPORT/_EXTERNAL_DATA")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data([1]).write(to: folder.appendingPathComponent("orphan"))
+        #expect(try rules() == ["external 1"])
+    }
+
+    @Test func aDamagedPageIsFound() throws {
+        var data = try Data(contentsOf: pad.store)
+        // The last page, whatever it holds.
+        data.replaceSubrange((data.count - 4096)..<data.count, with: Data(repeating: 0x5A, count: 4096))
+        try data.write(to: pad.store)
+        let result = try CommandProcess(["check", pad.store.path])
+        #expect(result.code == 1)
+    }
+}

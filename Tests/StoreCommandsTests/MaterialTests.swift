@@ -1,0 +1,35 @@
+import Foundation
+import ObjectGraph
+import Testing
+
+@testable import StoreCommands
+
+/// Stores that were made on iOS and macOS.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] != nil)) struct MaterialTests {
+    private static var stores: [URL] {
+        let folder = URL(fileURLWithPath: ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] ?? "").appendingPathComponent("stores")
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
+        return names.sorted().map { folder.appendingPathComponent($0) }
+            .filter { ["sqlite", "moody", "paw"].contains($0.pathExtension) }
+    }
+
+    @Test func everyStoreIsReadAndLeftAsItIs() throws {
+        let folder = try #require(Self.stores.first).deletingLastPathComponent().deletingLastPathComponent()
+        let before = try Pad.contents(of: folder)
+        var objects = 0
+        for url in Self.stores {
+            let store = try StoreReference(url.path).open()
+            try StoreReport(store).write(.table, to: CollectedOutput(width: 80))
+            for entity in store.model.entities where !entity.isAbstract {
+                let output = CollectedOutput()
+                let query = try Query(QueryText(entity.name ?? "", excludesSubentities: true), in: store)
+                try QueryPrinter(query, to: output).write(.csv)
+                objects += try query.count()
+                try QueryPrinter(query, to: CollectedOutput(width: 80)).write(.table)
+            }
+        }
+        print("\(Self.stores.count) stores with \(objects) objects were read.")
+        #expect(objects > 5000)
+        #expect(try Pad.contents(of: folder) == before)
+    }
+}

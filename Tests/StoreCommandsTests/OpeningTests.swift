@@ -1,0 +1,123 @@
+import CoreData
+import FileStores
+import Foundation
+import ObjectGraph
+import Testing
+
+@testable import StoreCommands
+
+/// Stores are opened by their files alone.
+@Suite struct OpeningTests {
+    private func message(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return ""
+        } catch { return (error as NSError).localizedDescription }
+    }
+
+    private func count(_ opening: StoreReference, _ entity: String) throws -> Int {
+        try Query(QueryText(entity), in: opening.open()).count()
+    }
+
+    @Test func theModelIsTheOneThatTheStoreKeeps() throws {
+        let pad = try Pad()
+        try Records.make(pad.store)
+        let store = try StoreReference(pad.store.absoluteString).open()
+        #expect(store.kind == .sqlite)
+        guard case .store = store.modelOrigin else {
+            Issue.record("The model comes from \(store.modelOrigin).")
+            return
+        }
+        #expect(try Query(QueryText("Album"), in: store).count() == 3)
+        #expect(try Query(QueryText("Album", excludesSubentities: true), in: store).count() == 2)
+    }
+
+    @Test func aStoreWithoutAModelIsReadByWhatItsTablesTell() throws {
+        let pad = try Pad()
+        try Records.make(pad.store)
+        try Plain.execute("DELETE FROM Z_MODELCACHE", pad.store)
+        let store = try StoreReference(pad.store.path).open()
+        guard case .drafted(let note) = store.modelOrigin else {
+            Issue.record("The model comes from \(store.modelOrigin).")
+            return
+        }
+        #expect(note.contains("drafted from its tables"))
+        let output = CollectedOutput()
+        let query = try Query(
+            QueryText("Album", where: "artist.name == 'Harmonia'", sort: "year", columns: "title,venue,artist.name"), in: store)
+        try QueryPrinter(query, to: output).write(.csv)
+        #expect(output.text.contains(",Live 1974,Griessem,Harmonia\n"))
+        #expect(output.text.contains(",Deluxe,,Harmonia\n"))
+        #expect(store.model.entitiesByName["LiveAlbum"]?.superentity?.name == "Album")
+    }
+
+    @Test(arguments: [NSXMLStoreType, NSBinaryStoreType]) func otherStoresOfCoreDataAreToldFromTheirFiles(type: String) throws {
+        let pad = try Pad()
+        let url = pad.file("records.data")
+        try Records.make(url, type: type)
+        let before = try Pad.contents(of: pad.url)
+        let model = pad.file("Records.xcdatamodel")
+        try Records.model().write(toXCDataModel: model)
+        #expect(try count(StoreReference(url.path, model: model.path), "Track") == 4)
+        if type == NSXMLStoreType {
+            #expect(try count(StoreReference(url.path), "Track") == 4)
+        } else {
+            #expect(message { _ = try StoreReference(url.path).open() }.contains("--model"))
+        }
+        try FileManager.default.removeItem(at: model)
+        #expect(try Pad.contents(of: pad.url) == before)
+    }
+
+    @Test func aFolderOfCSVFilesIsAStore() throws {
+        let pad = try Pad()
+        try Data("id,title,year\n1,Deluxe,1975\n2,Zuckerzeit,1974\n".utf8).write(to: pad.file("Album.csv"))
+        let before = try Pad.contents(of: pad.url)
+        let output = CollectedOutput()
+        let query = try Query(QueryText("Album", where: "year < 1975", columns: "title"), in: StoreReference(pad.url.path).open())
+        try QueryPrinter(query, to: output).write(.csv)
+        #expect(output.text.hasSuffix(",Zuckerzeit\n"))
+        #expect(try Pad.contents(of: pad.url) == before)
+    }
+
+    @Test func aJSONStoreNeedsAModelAndSaysSo() throws {
+        let pad = try Pad()
+        let url = pad.file("records.json")
+        try Data(#"{"Artist": [{"id": 1, "name": "Neu!"}], "Album": [], "Track": []}"#.utf8).write(to: url)
+        #expect(message { _ = try StoreReference(url.path).open() }.contains("--model"))
+        let model = pad.file("Records.xcdatamodel")
+        let artist = NSEntityDescription()
+        artist.name = "Artist"
+        artist.properties = [NSAttributeDescription(name: "name", type: .string)]
+        try NSManagedObjectModel(entities: [artist]).write(toXCDataModel: model)
+        #expect(try count(StoreReference(url.path, model: model.path), "Artist") == 1)
+    }
+
+    @Test func errorsNameTheNextStep() throws {
+        let pad = try Pad()
+        #expect(message { _ = try StoreReference(pad.file("none.sqlite").path).open() }.contains("Check the path."))
+        try Data().write(to: pad.file("empty.sqlite"))
+        #expect(message { _ = try StoreReference(pad.file("empty.sqlite").path).open() }.contains("-wal"))
+        try Plain.execute("CREATE TABLE plain (a)", pad.file("plain.sqlite"))
+        #expect(message { _ = try StoreReference(pad.file("plain.sqlite").path).open() }.contains("Z_METADATA"))
+        try Data("Hello".utf8).write(to: pad.file("text.txt"))
+        #expect(message { _ = try StoreReference(pad.file("text.txt").path).open() }.contains("It is none of these"))
+        #expect(message { _ = try StoreReference("https://example.com/api").open() }.contains("https"))
+        try Records.make(pad.store)
+        let store = try StoreReference(pad.store.path).open()
+        #expect(message { _ = try Query(QueryText("album"), in: store) }.contains("Did you mean “Album”?"))
+        #expect(message { _ = try Query(QueryText("Album", columns: "titel"), in: store) }.contains("tracks"))
+        #expect(message { _ = try Query(QueryText("Album", columns: "tracks.title"), in: store) }.contains("tracks.@count"))
+        #expect(message { _ = try Query(QueryText("Album", where: "year >"), in: store) }.contains("\n  year >\n        ^"))
+        #expect(message { _ = try Query(QueryText("Album", limit: -1), in: store) }.contains("--limit"))
+    }
+
+    @Test func aDamagedStoreIsAnErrorAndNoCrash() throws {
+        let pad = try Pad()
+        try Records.make(pad.store)
+        let whole = try Data(contentsOf: pad.store)
+        for length in [17, 100, 1000, 4096, whole.count / 2] {
+            try whole.prefix(length).write(to: pad.store)
+            #expect(message { try StoreReport(StoreReference(pad.store.path).open()).write(.json, to: CollectedOutput()) } != "")
+        }
+    }
+}
