@@ -39,7 +39,7 @@ package struct StoreReference: Sendable {
         let copy = isWritable ? nil : try StoreCopyForReading.ifNeeded(found.url)
         let url = copy?.url ?? found.url
         do {
-            let file = try SQLiteInspection(url)
+            let file = try SQLiteInspection(url, isCopy: copy != nil)
             let metadata = try file.metadata()
             let (model, origin) = try sqliteModel(file, metadata)
             var options: [AnyHashable: Any] = [:]

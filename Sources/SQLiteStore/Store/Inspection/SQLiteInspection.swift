@@ -20,9 +20,10 @@ package final class SQLiteInspection {
 
     /// Opens a file.
     ///
+    /// - Parameter isCopy: Whether the file is the caller's own copy, in which an unfinished transaction may be undone.
     /// - Throws: The errors of opening it.
-    package init(_ url: URL) throws {
-        connection = try SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout, keepsFiles: true)
+    package init(_ url: URL, isCopy: Bool = false) throws {
+        connection = try SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout, keepsFiles: !isCopy)
     }
 
     /// Returns whether the last transaction of a file must be undone before it can be read: the process that wrote it was killed.
