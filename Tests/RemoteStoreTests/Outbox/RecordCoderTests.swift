@@ -161,7 +161,7 @@ struct RandomRecords {
 
     @Test("A change that an earlier version has written, which had no uploads, is read") func earlierForm() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = RandomRecords(random: SeededNumbers(seed))
+        var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<100 {
             var record = random.record()
             record.uploads = [:]
