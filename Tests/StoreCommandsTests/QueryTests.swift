@@ -32,6 +32,14 @@ import Testing
         #expect(lines[5] == "3 objects.")
     }
 
+    @Test func theReadmeShowsWhatIsPrinted() throws {
+        let text = try run(
+            QueryText("Album", where: "artist.name == 'Harmonia'", sort: "-year", columns: "title,year,tracks.@count"), .table)
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(readme.contains("```text\n\(text)```"))
+    }
+
     @Test func aTableFitsTheWidthOfTheTerminal() throws {
         for width in [30, 50, 80] {
             for line in try run(QueryText("Track", columns: "title,seconds,album.title,album.artist.name"), .table, width: width).split(
