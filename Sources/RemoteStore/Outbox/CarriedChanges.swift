@@ -105,7 +105,7 @@ struct CarriedChanges: CarriedContent {
             let own = Set(changes.map(\.record.key))
             for (key, place) in places.sorted(by: { ($0.key.root, $0.key.key) < ($1.key.root, $1.key.key) }) {
                 guard let entity = file.entity(renamedFrom: place.entity) else { continue }
-                let row = try transaction.insert(entity, place.resource.flatMap(ResourceID.init(encoded:)))
+                let row = try transaction.insert(entity, place.resource.flatMap(ResourceID.init(fileText:)))
                 if !own.contains(key) { row.setState(.stub) }
                 rows[key] = row
             }

@@ -66,7 +66,7 @@ import Testing
         while await !context.perform(isShown) { await Task.yield() }
     }
 
-    @Test("Each event brings what has changed into the contexts, once; nothing is asked between them", .timeLimit(.minutes(1)))
+    @Test("Each event brings what has changed into the contexts, once; nothing is asked between them", .timeLimit(.minutes(30)))
     func events() async throws {
         let (streaming, store, context, _, errors) = try program()
         let objects = try await context.perform { Held(try context.fetch(fetchRequest("Album", by: ["year"]))) }
@@ -86,7 +86,7 @@ import Testing
         try context.persistentStoreCoordinator?.remove(store)
     }
 
-    @Test("A stream that ends or breaks is begun again after a while, and what has changed meanwhile comes", .timeLimit(.minutes(1)))
+    @Test("A stream that ends or breaks is begun again after a while, and what has changed meanwhile comes", .timeLimit(.minutes(30)))
     func broken() async throws {
         let (streaming, store, context, clock, errors) = try program()
         let objects = try await context.perform { Held(try context.fetch(fetchRequest("Album", by: ["year"]))) }
