@@ -65,7 +65,9 @@ let package = Package(
         .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
         .trait(
             name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
-        .trait(name: "Command", description: "The command coredata. Fetches swift-argument-parser."),
+        .trait(
+            name: "Command",
+            description: "The command coredata, with its explorer. Fetches swift-argument-parser, Hummingbird and SwiftNIO."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -78,6 +80,9 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         // Fetched only by those who enable the trait "Command".
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
@@ -163,8 +168,30 @@ let package = Package(
                 "PropertyLists", "SQLQueries", "FileStores", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
+        // What the pages of `coredata serve` ask, answered as values.
+        .target(
+            name: "Explorer", dependencies: coreDataModules + ["StoreCommands", "PropertyLists", "SQLQueries", logging],
+            swiftSettings: strict),
+        // The explorer over HTTP, with its pages. It alone imports Hummingbird.
+        .target(
+            name: "ExplorerServer",
+            dependencies: [
+                "Explorer", "StoreCommands", logging,
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Command"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Command"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Command"])),
+            ], resources: [.embedInCode("Web")], swiftSettings: strict),
+        // The WebDriver client and the tests of the explorer in a browser are here, too.
+        .testTarget(
+            name: "ExplorerTests",
+            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "CSQLite"], swiftSettings: strict),
         // Not named as its product: where the file system ignores case, `CoreData` has that name.
-        .executableTarget(name: "CoreDataCommand", dependencies: ["StoreCommands"], swiftSettings: strict),
+        .executableTarget(
+            name: "CoreDataCommand",
+            dependencies: [
+                "StoreCommands", "ExplorerServer", "Explorer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
+            ], swiftSettings: strict),
         .testTarget(
             name: "StoreCommandsTests",
             dependencies: coreDataModules + [

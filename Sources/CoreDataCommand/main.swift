@@ -1,7 +1,7 @@
 #if Command
 internal import StoreCommands
 
-CommandRun.main()
+CommandRun.main(adding: [ServeCommand.self])
 #else
 internal import Foundation
 

@@ -144,7 +144,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func properties(_ bits: Data, _ entity: NSEntityDescription) -> Set<NSPropertyDescription> {
+    static func properties(_ bits: Data, _ entity: NSEntityDescription) -> Set<NSPropertyDescription> {
         var properties: Set<NSPropertyDescription> = []
         for (index, property) in entity.frozenParts.properties.enumerated() where index / 8 < bits.count {
             if bits[bits.startIndex + index / 8] & (1 << (index % 8)) != 0 { properties.insert(property) }

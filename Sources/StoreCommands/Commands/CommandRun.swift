@@ -1,12 +1,16 @@
 #if Command
-internal import ArgumentParser
+package import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import Predicates
 
 /// Runs the command of a process.
 package enum CommandRun {
     /// Runs the command that the arguments name, and ends the process.
-    package static func main() -> Never {
+    ///
+    /// - Parameter commands: Commands of modules above this one.
+    package static func main(adding commands: [any ParsableCommand.Type] = []) -> Never {
+        CoreDataTool.added.set(commands)
         Interruption.watch()
         // What a program is warned of, such as missing classes, is no matter here; statements are shown to those who ask for them.
         let asksForSQL = ProcessInfo.processInfo.environment["COREDATA_SQL_DEBUG"] != nil

@@ -1,9 +1,13 @@
 #if Command
 package import ArgumentParser
 internal import Foundation
+internal import Predicates
 
 /// The command `coredata`.
 package struct CoreDataTool: ParsableCommand {
+    /// The commands of modules above this one.
+    static let added = LockedBox<[any ParsableCommand.Type]>([])
+
     package static let configuration = CommandConfiguration(
         commandName: "coredata", abstract: "Looks into stores and models of Core Data.",
         discussion: """
@@ -15,7 +19,7 @@ package struct CoreDataTool: ParsableCommand {
         subcommands: [
             InspectCommand.self, QueryCommand.self, ExplainCommand.self, GetCommand.self, HistoryCommand.self, CheckCommand.self,
             DiffCommand.self, CopyCommand.self, MigrateCommand.self, ModelCommand.self,
-        ])
+        ] + added.withLock { $0 })
 
     package init() {}
 }

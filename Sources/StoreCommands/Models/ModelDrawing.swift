@@ -130,15 +130,14 @@ package struct ModelDrawing {
     // MARK: SVG
 
     /// Returns the picture.
-    package func svg() -> String {
+    ///
+    /// - Parameter isStandalone: Whether it holds its styles; otherwise they are those of the page around it, ``style``.
+    package func svg(isStandalone: Bool = true) -> String {
         let width = (graph.nodes.map { $0.x + $0.width }.max() ?? 0) + (graph.loops.isEmpty ? 0 : 90) + 2 * Self.margin
         let height = (graph.nodes.map { $0.y + $0.height }.max() ?? 0) + 2 * Self.margin
         var text = """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(number(width)) \(number(height))" width="\(number(width))" height="\(number(height))" role="img" aria-label="Diagram of a model">
-            <style>
-            \(Self.style)
-            </style>
-            <rect class="page" width="100%" height="100%"/>
+            \(isStandalone ? "<style>\n\(Self.style)\n</style>\n" : "")<rect class="page" width="100%" height="100%"/>
             <g transform="translate(\(number(Self.margin)) \(number(Self.margin)))">
 
             """
@@ -148,12 +147,13 @@ package struct ModelDrawing {
         return text + "</g>\n</svg>\n"
     }
 
-    private static let style = """
+    /// The styles of the picture.
+    package static let style = """
         .page { fill: #ffffff; } .box { fill: #fbfbfd; stroke: #c4c9d4; } .head { fill: #e8eefc; } .abstract .head { fill: #eef0f3; }
         text { font: 12px -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1d2330; }
         .name { font-weight: 600; font-size: 13px; } .abstract .name { font-style: italic; } .type { fill: #6b7385; text-anchor: end; }
         .label { font-size: 10.5px; fill: #4a5570; } .end { text-anchor: end; }
-        path { fill: none; stroke: #7a86a1; stroke-width: 1.3; stroke-linejoin: round; } .parent { stroke: #b08a3c; } .arrow { fill: #ffffff; }
+        path { fill: none; stroke: #7a86a1; stroke-width: 1.3; stroke-linejoin: round; } path.head { stroke: none; } .parent { stroke: #b08a3c; } .arrow { fill: #ffffff; }
         @media (prefers-color-scheme: dark) {
         .page { fill: #14171d; } .box { fill: #1c2029; stroke: #3a4252; } .head { fill: #27334d; } .abstract .head { fill: #2a2e37; }
         text { fill: #e6e9f0; } .type { fill: #98a1b5; } .label { fill: #aeb8cf; } path { stroke: #8592b0; } .parent { stroke: #d0a95a; }
@@ -176,11 +176,11 @@ package struct ModelDrawing {
         // Only the upper corners of the head are round.
         let head =
             "M\(x) \(number(node.y + Self.header))V\(number(node.y + 7))q0 -7 7 -7h\(number(node.width - 14))q7 0 7 7V\(number(node.y + Self.header))z"
-        var text = "<g\(entity.isAbstract ? " class=\"abstract\"" : "")>\n"
+        var text = "<g\(entity.isAbstract ? " class=\"abstract\"" : "") data-entity=\"\(Self.escaped(entity.name ?? ""))\">\n"
         let isBare = attributes.isEmpty && node.height <= Self.header
         text +=
             "<rect class=\"box\(isBare ? " head" : "")\" x=\"\(x)\" y=\"\(y)\" width=\"\(width)\" height=\"\(number(node.height))\" rx=\"7\"/>\n"
-        if !isBare { text += "<path class=\"head\" style=\"stroke:none\" d=\"\(head)\"/>\n" }
+        if !isBare { text += "<path class=\"head\" d=\"\(head)\"/>\n" }
         text += "<text class=\"name\" x=\"\(number(node.x + 12))\" y=\"\(number(node.y + 20))\">\(Self.escaped(entity.name ?? ""))</text>\n"
         for (index, attribute) in attributes.enumerated() {
             let line = number(node.y + Self.header + 19 + Double(index) * Self.row)

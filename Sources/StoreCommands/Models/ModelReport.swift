@@ -21,7 +21,7 @@ package struct ModelReport {
     // MARK: Facts
 
     /// The name of an attribute's type.
-    static func type(of attribute: NSAttributeDescription) -> String {
+    package static func type(of attribute: NSAttributeDescription) -> String {
         switch attribute.attributeType {
         case .undefinedAttributeType: "undefined"
         case .integer16AttributeType: "integer 16"

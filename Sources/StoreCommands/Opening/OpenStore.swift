@@ -27,6 +27,8 @@ package final class OpenStore {
     /// The endings of the files that were beside a SQLite store before it was opened.
     package let sideFiles: [String]
     private let copy: StoreCopyForReading?
+    /// Whether a copy of the file was opened, which others do not write to.
+    package var isCopy: Bool { copy != nil }
 
     init(
         _ found: StoreKind.Found, _ origin: ModelOrigin, _ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore,

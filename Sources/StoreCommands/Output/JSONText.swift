@@ -15,6 +15,8 @@ package enum JSONValue: Equatable, Sendable {
     package struct Member: Equatable, Sendable {
         package let name: String
         package let value: JSONValue
+
+        package init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
     }
 
     /// Returns an object.

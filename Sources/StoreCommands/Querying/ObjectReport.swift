@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ObjectGraph
+package import ObjectGraph
 
 /// Shows an object with all its properties.
 package struct ObjectReport {
@@ -7,7 +7,8 @@ package struct ObjectReport {
     private static let listedObjects = 20
 
     private let store: OpenStore
-    private let id: NSManagedObjectID
+    /// The ID of the object.
+    package let id: NSManagedObjectID
 
     /// - Parameter reference: A URI (`x-coredata://…/Album/p12`), or its end (`Album/p12`).
     /// - Throws: What is wrong with the reference, and what to do.

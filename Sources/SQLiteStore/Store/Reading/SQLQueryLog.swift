@@ -36,30 +36,41 @@ struct SQLQueryLog {
         let start: DispatchTime
     }
 
-    /// Logs the statements of a connection other than fetches: those of saves, faults, and the store itself.
+    /// Logs and records the statements of a connection other than fetches: those of saves, faults, and the store itself.
     static func trace(_ connection: SQLConnection) {
-        if level == 0 { return }
+        if level == 0, !SQLRecording.isEnabled { return }
         sqlite3_trace_v2(
             connection.handle, UInt32(SQLITE_TRACE_PROFILE),
             { _, _, statement, nanoseconds in
-                guard let statement, let text = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
+                let recording = SQLRecording.current
+                guard SQLQueryLog.level > 0 || recording != nil, let statement, let text = sqlite3_sql(OpaquePointer(statement)) else {
+                    return 0
+                }
                 let sql = String(cString: text)
                 // Fetches are logged with more information.
                 if sql.contains(" t0"), sql.hasPrefix("SELECT") || sql.hasPrefix("EXPLAIN") { return 0 }
                 let time = nanoseconds?.loadUnaligned(as: Int64.self) ?? 0
+                recording?.add(sql, seconds: Double(time) / 1e9)
+                guard SQLQueryLog.level > 0 else { return 0 }
                 Log.sql.debug("\(sql) (\(Double(time) / 1e9) s)")
                 return 0
             }, nil)
     }
 
     func begin(_ query: SQLQuery, _ connection: SQLConnection) -> Run? {
-        level > 0 ? Run(query: query, connection: connection, start: .now()) : nil
+        level > 0 || (SQLRecording.isEnabled && SQLRecording.current != nil)
+            ? Run(query: query, connection: connection, start: .now()) : nil
     }
 
     func end(_ run: Run?, rows: Int) {
         guard let run else { return }
         let seconds = Double(DispatchTime.now().uptimeNanoseconds &- run.start.uptimeNanoseconds) / 1e9
         let plan = run.query.plan
+        if let recording = SQLRecording.current {
+            let values = plan.bindings.map { binding in (try? run.query.values.value(of: binding)).map(\.shown) ?? "?" }
+            recording.add(plan.sql, values: values, rows: rows, seconds: seconds)
+        }
+        guard level > 0 else { return }
         var message = "\(plan.sql) (\(rows) rows in \(seconds) s)"
         if level >= 2 {
             let values = plan.bindings.map { binding in showsValues ? (try? run.query.values.value(of: binding)).map(\.shown) ?? "?" : "?" }

@@ -6,10 +6,18 @@ internal import Synchronization
 
 extension SQLReader {
     /// Reads the destination IDs of a to-many relationship from the file.
-    func readRelated(_ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ key: Int64) throws -> [NSManagedObjectID] {
+    ///
+    /// - Parameter page: The rows of the relationship that are read; nil for all.
+    func readRelated(
+        _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ key: Int64, page: Range<Int>? = nil
+    ) throws -> [NSManagedObjectID] {
         let question = try SQLRelatedQuery(relationship, owner, schema)
-        return try database().with(question.one) { statement in
+        return try database().with(page == nil ? question.one() : question.one() + " LIMIT ? OFFSET ?") { statement in
             statement.bind(key, at: 1)
+            if let page {
+                statement.bind(Int64(page.count), at: 2)
+                statement.bind(Int64(page.lowerBound), at: 3)
+            }
             var ids: [NSManagedObjectID] = []
             var last: Int64?
             while try statement.step() {
@@ -20,6 +28,18 @@ extension SQLReader {
                 if let id = relatedID(key, statement.int64(1), question.destination) { ids.append(id) }
             }
             return ids
+        }
+    }
+
+    /// Counts the rows of a relationship.
+    ///
+    /// - Parameter limit: The number at which counting ends.
+    func countRelated(_ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ key: Int64, limit: Int) throws -> Int {
+        let question = try SQLRelatedQuery(relationship, owner, schema)
+        return try database().with("SELECT COUNT(*) FROM (\(question.one(isOrdered: false)) LIMIT ?)") { statement in
+            statement.bind(key, at: 1)
+            statement.bind(Int64(limit), at: 2)
+            return try statement.step() ? Int(statement.int64(0)) : 0
         }
     }
 
@@ -115,15 +135,17 @@ struct SQLRelatedQuery {
     }
 
     /// Selects key and entity of the rows related to one row.
-    var one: String {
+    ///
+    /// - Parameter isOrdered: Whether the rows come in the order of the relationship.
+    func one(isOrdered: Bool = true) -> String {
         switch place {
         case .foreignKey(let key):
             let order = key.orderColumn.map { "\($0), " } ?? ""
-            return "SELECT Z_PK, Z_ENT FROM \(key.table) WHERE \(key.column) = ? ORDER BY \(order)Z_PK"
+            return "SELECT Z_PK, Z_ENT FROM \(key.table) WHERE \(key.column) = ?" + (isOrdered ? " ORDER BY \(order)Z_PK" : "")
         case .join(let join):
             let order = join.orderColumn.map { "j.\($0), " } ?? ""
             return "SELECT t.Z_PK, t.Z_ENT FROM \(source(join)) j JOIN \(destination.table) t ON t.Z_PK = j.\(join.other) "
-                + "WHERE j.\(join.own) = ? ORDER BY \(order)t.Z_PK"
+                + "WHERE j.\(join.own) = ?" + (isOrdered ? " ORDER BY \(order)t.Z_PK" : "")
         }
     }
 

@@ -1,0 +1,23 @@
+/// What a table shows.
+package struct TableQuestion: Sendable {
+    package var entity: String
+    /// A predicate in the format language; nil or blank for all objects.
+    package var predicate: String?
+    /// Keys to sort by, such as `year,-title`.
+    package var sort: String?
+    /// The columns, such as `title,artist.name`; nil for attributes and to-one relationships.
+    package var columns: String?
+    package var offset: Int
+    package var limit: Int
+
+    /// The most rows that are answered at once.
+    package static let mostRows = 500
+
+    package init(
+        _ entity: String, where predicate: String? = nil, sort: String? = nil, columns: String? = nil, offset: Int = 0, limit: Int = 100
+    ) {
+        (self.entity, self.predicate, self.sort, self.columns) = (entity, predicate, sort, columns)
+        (self.offset, self.limit) = (max(0, offset), min(max(1, limit), Self.mostRows))
+        if predicate?.allSatisfy(\.isWhitespace) == true { self.predicate = nil }
+    }
+}

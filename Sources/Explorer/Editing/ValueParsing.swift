@@ -1,0 +1,69 @@
+internal import Foundation
+internal import ObjectGraph
+
+/// Reads values that people write into fields.
+enum ValueParsing {
+    /// Returns the value of a text for an attribute; nil for no value.
+    ///
+    /// - Throws: What the text must look like.
+    static func value(_ text: String?, _ attribute: NSAttributeDescription) throws -> Any? {
+        guard let text else { return nil }
+        func wrong(_ what: String) -> ExplorerError { ExplorerError(what, field: attribute.name) }
+        let bare = text.trimmingCharacters(in: .whitespaces)
+        switch attribute.attributeType {
+        case .stringAttributeType: return text
+        case .integer16AttributeType: return NSNumber(value: try integer(bare, Int16.self, wrong))
+        case .integer32AttributeType: return NSNumber(value: try integer(bare, Int32.self, wrong))
+        case .integer64AttributeType: return NSNumber(value: try integer(bare, Int64.self, wrong))
+        case .decimalAttributeType:
+            // `NSDecimalNumber` takes the beginning of a text for the number.
+            guard Double(bare) != nil, bare.allSatisfy({ $0.isNumber || "+-.eE".contains($0) }) else {
+                throw wrong("“\(shown(bare))” is not a number; write 12.50.")
+            }
+            return NSDecimalNumber(string: bare)
+        case .doubleAttributeType, .floatAttributeType:
+            guard let number = Double(bare) else { throw wrong("“\(shown(bare))” is not a number; write 12.5.") }
+            return NSNumber(value: number)
+        case .booleanAttributeType:
+            guard let flag = ["true": true, "false": false][bare.lowercased()] else { throw wrong("Write true or false.") }
+            return NSNumber(value: flag)
+        case .dateAttributeType:
+            guard let date = date(bare) else { throw wrong("“\(shown(bare))” is not a date; write 2024-05-31T08:00:00Z.") }
+            return date
+        case .UUIDAttributeType:
+            guard let uuid = UUID(uuidString: bare) else {
+                throw wrong("“\(shown(bare))” is not a UUID: 32 digits from 0 to F in groups of 8, 4, 4, 4 and 12.")
+            }
+            return uuid
+        case .URIAttributeType:
+            guard let url = URL(string: bare) else { throw wrong("“\(shown(bare))” is not a URI.") }
+            return url
+        case .binaryDataAttributeType:
+            guard let data = Data(base64Encoded: bare) else { throw wrong("The bytes are not in Base64.") }
+            return data
+        default: throw wrong("Values of “\(attribute.name)” cannot be edited here: only a program has their type.")
+        }
+    }
+
+    private static func shown(_ text: String) -> String { text.count > 40 ? text.prefix(40) + "…" : text }
+
+    private static func integer<Number: FixedWidthInteger>(
+        _ text: String, _ type: Number.Type, _ wrong: (String) -> ExplorerError
+    ) throws -> Number {
+        if let number = Number(text) { return number }
+        throw wrong("“\(shown(text))” is not a whole number from \(Number.min) to \(Number.max).")
+    }
+
+    /// Returns the date of a text in ISO 8601, with any number of digits of seconds.
+    private static func date(_ text: String) -> Date? {
+        let formatter = ISO8601DateFormatter()
+        guard let dot = text.firstIndex(of: ".") else {
+            if let date = formatter.date(from: text) { return date }
+            formatter.formatOptions = [.withFullDate]
+            return formatter.date(from: text)
+        }
+        let digits = text[text.index(after: dot)...].prefix { $0.isASCII && $0.isNumber }
+        guard !digits.isEmpty, let fraction = Double("0.\(digits)") else { return nil }
+        return formatter.date(from: String(text[..<dot]) + String(text[digits.endIndex...])).map { $0.addingTimeInterval(fraction) }
+    }
+}

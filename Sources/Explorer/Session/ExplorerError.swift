@@ -1,0 +1,88 @@
+internal import Foundation
+internal import ObjectGraph
+internal import Predicates
+package import StoreCommands
+
+/// An error with the place on the page where it belongs.
+package struct ExplorerError: Error {
+    /// The kinds of error.
+    package enum Kind: Sendable {
+        /// What was asked for is wrong.
+        case wrong
+        /// There is no such thing.
+        case notFound
+        /// The session does not allow it.
+        case forbidden
+    }
+
+    package let kind: Kind
+    private let message: String
+    private let reason: String
+    /// The field that the error belongs to: `where`, or a property of an object.
+    private let field: String?
+    /// The place in the field's text, in characters.
+    private let position: Int?
+    private let cause: (any Error)?
+
+    init(
+        _ kind: Kind, _ message: String, reason: String = "", field: String? = nil, position: Int? = nil, cause: (any Error)? = nil
+    ) {
+        (self.kind, self.message, self.reason) = (kind, message, reason)
+        (self.field, self.position, self.cause) = (field, position, cause)
+    }
+
+    /// An error of what was asked for.
+    init(_ message: String, field: String? = nil, position: Int? = nil, cause: (any Error)? = nil) {
+        self.init(.wrong, message, field: field, position: position, cause: cause)
+    }
+
+    /// Returns any error as the page shows it: its message, the field and the place in it, and each of the errors that it combines.
+    package static func json(_ error: any Error) -> JSONValue {
+        .members(["error": json(any: error)])
+    }
+
+    private static func json(any error: any Error) -> JSONValue {
+        if let error = error as? ExplorerError {
+            return .members([
+                "message": .string(error.reason.isEmpty ? error.message : "\(error.message) \(error.reason)"),
+                "field": error.field.map(JSONValue.string), "position": error.position.map(JSONValue.count),
+            ])
+        }
+        let error = error as NSError
+        let several = (error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? []).map { json(any: $0) }
+        let object = (error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject)?.objectID
+        return .members([
+            "message": .string(error.localizedDescription),
+            "field": (error.userInfo[NSValidationKeyErrorKey] as? String).map(JSONValue.string),
+            "object": object.map { .string(Reading.reference($0)) }, "errors": several.isEmpty ? nil : .array(several),
+        ])
+    }
+
+    /// Parses a predicate.
+    ///
+    /// - Throws: What is wrong, with its place.
+    static func predicate(_ format: String) throws -> NSPredicate {
+        do { return try NSPredicate(parsing: format) } catch let error as InvalidPredicateError {
+            throw invalid(error, format)
+        }
+    }
+
+    /// Returns an error of a fetch with its place in the predicate, where it is about that.
+    static func located(_ error: any Error, in format: String?) -> any Error {
+        guard let format, !(error is ExplorerError) else { return error }
+        if let invalid = error as? InvalidPredicateError, invalid.position != nil { return Self.invalid(invalid, format) }
+        // A fetch names what it does not know in quotation marks.
+        let message = error.localizedDescription
+        let names = message.split(omittingEmptySubsequences: false, whereSeparator: { "“”\"".contains($0) }).enumerated()
+        for (index, name) in names where index % 2 == 1 && !name.isEmpty {
+            guard let place = format.range(of: name) else { continue }
+            let position = format.distance(from: format.startIndex, to: place.lowerBound)
+            return ExplorerError(message, field: "where", position: position, cause: error)
+        }
+        return ExplorerError(message, field: "where", cause: error)
+    }
+
+    private static func invalid(_ error: InvalidPredicateError, _ format: String) -> ExplorerError {
+        ExplorerError("The predicate is not valid: \(error.message)", field: "where", position: error.position, cause: error)
+    }
+}

@@ -1,0 +1,108 @@
+internal import Foundation
+internal import ObjectGraph
+internal import Predicates
+internal import SQLiteStore
+package import StoreCommands
+
+/// A store that is explored: opened again when its files change, and asked by many pages at once.
+package final class ExplorerSession: Sendable {
+    /// Whether objects may be edited.
+    package var isWritable: Bool { reference.isWritable }
+
+    private let reference: StoreReference
+
+    private struct Opened {
+        let store: OpenStore
+        let stamp: FileStamp
+    }
+
+    private let opened: LockedBox<Opened>
+
+    /// Opens a store.
+    ///
+    /// - Throws: What is wrong with the place, the model or the file, and what to do.
+    package init(_ reference: StoreReference) throws {
+        SQLRecording.enable()
+        self.reference = reference
+        opened = LockedBox(try Self.open(reference))
+    }
+
+    private static func open(_ reference: StoreReference) throws -> Opened {
+        // The stamp is older than what is read, so that no write between them is missed.
+        let found = try StoreKind.find(reference.place)
+        let stamp = FileStamp(found.url, found.kind)
+        let store = try reference.open()
+        if reference.isWritable { store.read { store.context.undoManager = UndoManager() } }
+        return Opened(store: store, stamp: stamp)
+    }
+
+    /// The path of the store.
+    package var path: String { opened.withLock { $0.store.url.path } }
+
+    /// A number for what the files of the store hold at the moment: it changes when anybody writes to them.
+    ///
+    /// Any thread may ask.
+    package func stamp() -> Int {
+        let (url, kind) = opened.withLock { ($0.store.url, $0.store.kind) }
+        return FileStamp(url, kind).hash
+    }
+
+    /// Returns the store, opened again where what was opened does not follow its files: files that are read as a whole, copies, and files that
+    /// were replaced.
+    private func store() throws -> OpenStore {
+        let known = opened.withLock { $0 }
+        if isWritable { return known.store }
+        let stamp = FileStamp(known.store.url, known.store.kind)
+        if stamp == known.stamp { return known.store }
+        let follows = known.store.kind == .sqlite && !known.store.isCopy && stamp.number == known.stamp.number
+        let new = follows ? Opened(store: known.store, stamp: stamp) : try Self.open(reference)
+        opened.set(new)
+        return new.store
+    }
+
+    /// Calls `body` on the queue of a context, and returns its answer with what it asked the store.
+    ///
+    /// A page that only reads has a context of its own; in a writable session, all share the one that has the unsaved changes.
+    ///
+    /// - Throws: The errors of opening the store again, and what `body` throws.
+    func ask(_ body: @escaping @Sendable (Reading) throws -> JSONValue) async throws -> JSONValue {
+        let store = try store()
+        let context = isWritable ? store.context : NSManagedObjectContext(.privateQueue)
+        let recording = SQLRecording()
+        return try await context.perform {
+            if context.persistentStoreCoordinator == nil { context.persistentStoreCoordinator = store.coordinator }
+            let start = ContinuousClock.now
+            let reading = Reading(store: store, context: context, isWritable: self.isWritable)
+            let answer = try SQLRecording.$current.withValue(recording) {
+                let answer = try body(reading)
+                // What a property could not throw.
+                try context.throwPendingFaultError()
+                return answer
+            }
+            return Self.answer(answer, reading, recording, ContinuousClock.now - start)
+        }
+    }
+
+    private static func answer(_ answer: JSONValue, _ reading: Reading, _ recording: SQLRecording, _ time: Duration) -> JSONValue {
+        guard case .object(let members) = answer else { return answer }
+        let asked = recording.statements.map { statement in
+            JSONValue.members([
+                "sql": .string(statement.sql), "values": .array(statement.values.map(JSONValue.string)),
+                "rows": statement.rows.map(JSONValue.count), "ms": .milliseconds(statement.seconds),
+            ])
+        }
+        let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+        let note = reading.store.kind == .sqlite ? nil : "The store is in memory as a whole: predicate, order and limit are applied there."
+        let about = JSONValue.members([
+            "statements": .array(asked), "count": .count(recording.count), "ms": .milliseconds(seconds), "note": note.map(JSONValue.string),
+        ])
+        var all = members + [.init(name: "asked", value: about)]
+        if reading.isWritable { all.append(.init(name: "state", value: reading.state())) }
+        return .object(all)
+    }
+}
+
+extension JSONValue {
+    /// Milliseconds with three digits.
+    static func milliseconds(_ seconds: Double) -> JSONValue { .real((seconds * 1e6).rounded() / 1e3) }
+}

@@ -1,0 +1,74 @@
+package import Foundation
+internal import ObjectGraph
+internal import StoreCommands
+
+/// Writes values for pages: short in tables, so that a page stays small whatever a store holds.
+enum Cells {
+    /// The number of characters of a text that a table shows.
+    static let textInTable = 160
+    /// The number of characters of a text that the page of an object shows.
+    static let textOfObject = 20_000
+    /// The number of bytes that are shown as digits.
+    private static let shownBytes = 256
+    /// Whole numbers up to this one are the same in JavaScript.
+    private static let exact: Int64 = 1 << 53
+
+    /// Returns a value.
+    ///
+    /// - Parameters:
+    ///   - attribute: The attribute that it is a value of; nil for a number of related objects.
+    ///   - limit: The number of characters that are shown of a text.
+    static func json(_ value: Any?, _ attribute: NSAttributeDescription?, limit: Int) -> JSONValue {
+        guard let value, !(value is NSNull) else { return .null }
+        if let data = value as? Data { return .members(["bytes": .count(data.count)]) }
+        guard let attribute else { return .integer((value as? NSNumber)?.int64Value ?? Int64(value as? Int ?? 0)) }
+        switch ValueText.json(value, attribute) {
+        case .string(let text): return cut(text, limit)
+        case .integer(let number) where abs(number) > exact: return .string("\(number)")
+        // Decimal numbers keep their digits as text.
+        case .number(let digits): return .string(digits)
+        case .object(let members): return cut(JSONValue.object(members).text(indent: false), limit)
+        case let other: return other
+        }
+    }
+
+    private static func cut(_ text: String, _ limit: Int) -> JSONValue {
+        // Counting the bytes is quick, whatever the length.
+        guard text.utf8.count > limit, text.count > limit else { return .string(text) }
+        return .members(["cut": .string(String(text.prefix(limit))), "length": .count(text.count)])
+    }
+
+    /// Returns bytes with the first of them as digits, and the kind of picture that they are.
+    static func json(_ data: Data) -> JSONValue {
+        .members([
+            "bytes": .count(data.count), "hex": .string(data.prefix(shownBytes).map { byte in hex(byte) }.joined()),
+            "picture": (PictureKind(data)?.rawValue).map(JSONValue.string),
+        ])
+    }
+
+    private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+}
+
+/// The kinds of picture that a page shows. Others, such as SVG, may hold programs.
+package enum PictureKind: String, Sendable {
+    case png = "image/png"
+    case jpeg = "image/jpeg"
+    case gif = "image/gif"
+    case webp = "image/webp"
+
+    /// Recognises a picture by its first bytes.
+    package init?(_ data: Data) {
+        let start = [UInt8](data.prefix(12))
+        if start.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+            self = .png
+        } else if start.starts(with: [0xFF, 0xD8, 0xFF]) {
+            self = .jpeg
+        } else if start.starts(with: Array("GIF87a".utf8)) || start.starts(with: Array("GIF89a".utf8)) {
+            self = .gif
+        } else if start.count == 12, start.starts(with: Array("RIFF".utf8)), start[8...].elementsEqual(Array("WEBP".utf8)) {
+            self = .webp
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import ObjectGraph
+internal import StoreCommands
+
+/// Names of objects, for people: the values of the attribute of each entity that says most.
+enum Labels {
+    private static let preferred = [
+        "name", "title", "fullname", "displayname", "label", "subject", "summary", "text", "identifier", "key", "id",
+    ]
+    private static let limit = 80
+
+    /// Returns the attribute whose value names objects of an entity; nil where it has no text.
+    static func attribute(_ entity: NSEntityDescription) -> NSAttributeDescription? {
+        let texts = Reading.attributes(entity).filter { $0.attributeType == .stringAttributeType }
+        for name in preferred { if let found = texts.first(where: { $0.name.lowercased() == name }) { return found } }
+        for name in preferred.prefix(4) { if let found = texts.first(where: { $0.name.lowercased().hasSuffix(name) }) { return found } }
+        return texts.first
+    }
+
+    /// Returns objects by their IDs, with their names: one fetch for each entity.
+    static func json(_ ids: [NSManagedObjectID], in reading: Reading) throws -> [NSManagedObjectID: JSONValue] {
+        var result: [NSManagedObjectID: JSONValue] = [:]
+        var texts: [NSManagedObjectID: String] = [:]
+        let unique = Set(ids)
+        for (entity, ids) in Dictionary(grouping: unique, by: \.entity) {
+            guard let attribute = attribute(entity) else { continue }
+            var missing: [NSManagedObjectID] = []
+            for id in ids {
+                // Objects with unsaved changes are in memory.
+                if let object = reading.context.registeredObject(for: id), object.isInserted || object.isUpdated {
+                    texts[id] = object.value(forKey: attribute.name) as? String
+                } else {
+                    missing.append(id)
+                }
+            }
+            if missing.isEmpty { continue }
+            let request = NSFetchRequest<NSDictionary>(entityName: entity.name ?? "")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["objectID", attribute.name]
+            request.predicate = NSPredicate(format: "SELF IN %@", argumentArray: [missing])
+            for row in try reading.context.fetch(request) {
+                if let id = row["objectID"] as? NSManagedObjectID { texts[id] = row[attribute.name] as? String }
+            }
+        }
+        for id in unique {
+            let label = texts[id].map { $0.count > limit ? $0.prefix(limit) + "…" : $0[...] }
+            result[id] = .members(["object": .string(Reading.reference(id)), "label": label.map { .string(String($0)) }])
+        }
+        return result
+    }
+}

@@ -1,0 +1,126 @@
+import CoreData
+import Foundation
+import Testing
+
+/// What a writable session changes.
+@Suite struct EditingTests {
+    private static func served() throws -> (Folder, ServedStore) {
+        let folder = try Folder()
+        try Library.make(folder.store)
+        return (folder, try ServedStore(folder.store, ["--writable"]))
+    }
+
+    private static func id(_ entity: String, _ predicate: String, _ served: ServedStore) throws -> String {
+        let rows = try served.get("/api/rows", ["entity": entity, "where": predicate]).json["rows"] as? [[String: Any]]
+        return try #require(rows?.first?["id"] as? String)
+    }
+
+    private static func value(_ name: String, of id: String, _ served: ServedStore) throws -> Any? {
+        let attributes = try served.get("/api/object", ["id": id]).json["attributes"] as? [[String: Any]] ?? []
+        return attributes.first { $0["name"] as? String == name }?["value"]
+    }
+
+    /// Reads a value with a coordinator of its own.
+    private static func saved(_ key: String, _ entity: String, _ predicate: String, in folder: Folder) throws -> Any? {
+        let context = try Library.open(folder.store)
+        defer { try? Library.close(context) }
+        return try context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = NSPredicate(format: predicate)
+            return try context.fetch(request).first?.value(forKey: key)
+        }
+    }
+
+    @Test func aValueIsSetUndoneRedoneAndSaved() throws {
+        let (folder, served) = try Self.served()
+        let id = try Self.id("Album", "title == 'Deluxe'", served)
+        #expect(try served.edit(["action": "set", "id": id, "name": "year", "value": "1976"]).status == 200)
+        #expect(try Self.value("year", of: id, served) as? Int == 1976)
+        #expect(try Self.saved("year", "Album", "title == 'Deluxe'", in: folder) as? Int == 1975)
+        #expect(try served.edit(["action": "undo"]).status == 200)
+        #expect(try Self.value("year", of: id, served) as? Int == 1975)
+        _ = try served.edit(["action": "redo"])
+        #expect(try Self.value("year", of: id, served) as? Int == 1976)
+        #expect(try served.edit(["action": "save"]).status == 200)
+        #expect(try Self.saved("year", "Album", "title == 'Deluxe'", in: folder) as? Int == 1976)
+    }
+
+    @Test(arguments: [
+        ("Album", "year", "many"), ("Album", "year", "3000000000"), ("Album", "price", "12,30"), ("Album", "released", "yesterday"),
+        ("Album", "code", "1234"), ("Album", "isLive", "perhaps"), ("Album", "cover", "not Base64!"),
+    ])
+    func anErrorOfAValueNamesItsField(entity: String, name: String, value: String) throws {
+        let (folder, served) = try Self.served()
+        let id = try Self.id(entity, "title == 'Deluxe'", served)
+        let before = try Self.value(name, of: id, served) as? NSObject
+        let answer = try served.edit(["action": "set", "id": id, "name": name, "value": value])
+        #expect(try !answer.error.isEmpty)
+        #expect(try answer.error["field"] as? String == name)
+        #expect(try Self.value(name, of: id, served) as? NSObject == before)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func aRequiredValueIsMissedWhenItIsSetAndWhenItIsSaved() throws {
+        let (folder, served) = try Self.served()
+        let id = try Self.id("Artist", "name == 'Neu!'", served)
+        let answer = try served.edit(["action": "set", "id": id, "name": "name", "value": NSNull()])
+        #expect(try !answer.error.isEmpty)
+        #expect(try answer.error["field"] as? String == "name")
+        // A new object has none yet.
+        let new = try #require(try served.edit(["action": "create", "entity": "Artist"]).json["id"] as? String)
+        let save = try served.edit(["action": "save"])
+        #expect(try !save.error.isEmpty)
+        #expect(try save.error["field"] as? String == "name")
+        #expect(try save.error["object"] as? String == new)
+        _ = try served.edit(["action": "set", "id": new, "name": "name", "value": "Cluster"])
+        let saved = try served.edit(["action": "save"]).json["saved"] as? [String: String]
+        let permanent = try #require(saved?[new])
+        #expect(try served.get("/api/object", ["id": permanent]).json["label"] as? String == "Cluster")
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func relationshipsAreEditedInTheirOrderAndDeletionIsUndone() throws {
+        let (folder, served) = try Self.served()
+        let album = try Self.id("Album", "title == 'Deluxe'", served)
+        func tracks() throws -> [String] {
+            let relationships = try served.get("/api/object", ["id": album]).json["relationships"] as? [[String: Any]] ?? []
+            let objects = relationships.first { $0["name"] as? String == "tracks" }?["objects"] as? [[String: Any]] ?? []
+            return objects.compactMap { $0["label"] as? String }
+        }
+        let dame = try Self.id("Track", "title == 'Notre Dame'", served)
+        _ = try served.edit(["action": "move", "id": album, "name": "tracks", "object": dame, "place": 0])
+        #expect(try tracks() == ["Notre Dame", "Deluxe (Immer wieder)", "Walky-Talky", "Monza"])
+        let monza = try Self.id("Track", "title == 'Monza'", served)
+        _ = try served.edit(["action": "remove", "id": album, "name": "tracks", "object": monza])
+        #expect(try tracks().count == 3)
+        _ = try served.edit(["action": "add", "id": album, "name": "tracks", "object": monza])
+        #expect(try tracks().last == "Monza")
+        _ = try served.edit(["action": "save"])
+        #expect(try tracks() == ["Notre Dame", "Deluxe (Immer wieder)", "Walky-Talky", "Monza"])
+        let other = try Self.id("Artist", "name == 'Neu!'", served)
+        _ = try served.edit(["action": "set", "id": album, "name": "artist", "object": other])
+        let harmonia = try Self.id("Artist", "name == 'Harmonia'", served)
+        _ = try served.edit(["action": "delete", "id": harmonia])
+        #expect(try served.get("/api/object", ["id": harmonia]).status == 404)
+        _ = try served.edit(["action": "undo"])
+        #expect(try served.get("/api/object", ["id": harmonia]).json["label"] as? String == "Harmonia")
+        _ = try served.edit(["action": "discard"])
+        #expect((try served.get("/api/store").json["state"] as? [String: Any])?["updated"] as? Int == 0)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func fiftyCandidatesAreOfferedAtMost() throws {
+        let folder = try Folder()
+        try Library.make(folder.store)
+        try Library.addTracks(5000, to: folder.store)
+        let served = try ServedStore(folder.store, ["--writable"])
+        let album = try Self.id("Album", "title == 'Deluxe'", served)
+        let all = try served.get("/api/candidates", ["id": album, "name": "tracks"])
+        #expect((try all.json["objects"] as? [Any])?.count == 50)
+        // The objects, their names, and the owner.
+        #expect(try all.rowsRead <= 101)
+        let some =
+            try served.get("/api/candidates", ["id": album, "name": "tracks", "text": "track 000123"]).json["objects"] as? [[String: Any]]
+        #expect(some?.count == 10)
+    }
+}

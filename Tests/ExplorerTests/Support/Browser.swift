@@ -1,0 +1,175 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Chromium without a window, driven over the WebDriver protocol by chromedriver. Both end with the test.
+///
+/// Source: [WebDriver](https://www.w3.org/TR/webdriver2/).
+final class Browser {
+    private let driver = Process()
+    private let output = Pipe()
+    private let profile: Folder
+    private var port = 0
+    private var session = ""
+
+    private static func find(_ names: [String]) throws -> URL {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":").map(String.init) + ["/usr/bin"]
+        for name in names {
+            for folder in folders {
+                let url = URL(fileURLWithPath: folder).appendingPathComponent(name)
+                if FileManager.default.isExecutableFile(atPath: url.path) { return url }
+            }
+        }
+        throw HTTP.Failure(
+            description: "These tests need \(names[0]): Scripts/prepare chromium chromium-driver, or the packages of your system for it.")
+    }
+
+    /// - Parameters:
+    ///   - width: The width of the page.
+    ///   - isDark: Whether the reader prefers dark colours.
+    init(width: Int = 1280, height: Int = 860, isDark: Bool = false) throws {
+        profile = try Folder()
+        let chromium = try Self.find(["chromium", "chromium-browser", "google-chrome"])
+        driver.executableURL = try Self.find(["chromedriver"])
+        driver.arguments = ["--port=0"]
+        driver.standardOutput = output
+        try driver.run()
+        var printed = ""
+        while port == 0 {
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { throw HTTP.Failure(description: "chromedriver ended: \(printed)") }
+            printed += String(decoding: data, as: UTF8.self)
+            guard let line = printed.range(of: "started successfully on port ") else { continue }
+            let digits = printed[line.upperBound...].prefix { $0.isNumber }
+            // More digits may follow, until the dot at the end.
+            if digits.endIndex < printed.endIndex { port = Int(digits) ?? 0 }
+        }
+        // In containers there is neither a sandbox nor much shared memory.
+        var arguments = [
+            "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+            "--window-size=\(max(width, 520)),\(height)", "--user-data-dir=\(profile.url.path)", "--no-first-run", "--lang=en",
+        ]
+        if isDark { arguments.append("--blink-settings=preferredColorScheme=0") }
+        let options: [String: Any] = ["binary": chromium.path, "args": arguments]
+        let made = try send(
+            "POST", "/session",
+            ["capabilities": ["alwaysMatch": ["goog:chromeOptions": options, "goog:loggingPrefs": ["browser": "ALL"]]]])
+        session = (made as? [String: Any])?["sessionId"] as? String ?? ""
+        try command(
+            "goog/cdp/execute",
+            [
+                "cmd": "Emulation.setDeviceMetricsOverride",
+                "params": ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600],
+            ])
+        try command("timeouts", ["script": 30_000])
+    }
+
+    deinit {
+        // The browser ends with its session. The driver, started by a thread that takes no signals, takes none itself but the last one.
+        if !session.isEmpty { _ = try? send("DELETE", "/session/\(session)", nil) }
+        kill(driver.processIdentifier, SIGKILL)
+        driver.waitUntilExit()
+    }
+
+    private func send(_ method: String, _ path: String, _ body: [String: Any]?) throws -> Any? {
+        let data = try body.map { try JSONSerialization.data(withJSONObject: $0) }
+        let answer = try HTTP.request(method, path, port: port, headers: ["Content-Type": "application/json"], body: data)
+        let value = try answer.json["value"]
+        if answer.status != 200 { throw HTTP.Failure(description: "\(path): \((value as? [String: Any])?["message"] ?? answer.text)") }
+        return value
+    }
+
+    @discardableResult private func command(_ name: String, _ body: [String: Any] = [:]) throws -> Any? {
+        try send("POST", "/session/\(session)/\(name)", body)
+    }
+
+    // MARK: Pages
+
+    func open(_ address: String) throws { try command("url", ["url": address]) }
+    func back() throws { try command("back") }
+
+    /// The address of the page, without host.
+    var address: String {
+        get throws { try run("return location.pathname + location.search") as? String ?? "" }
+    }
+
+    /// Runs a script in the page, with its arguments in `arguments`.
+    @discardableResult func run(_ script: String, _ arguments: [Any] = []) throws -> Any? {
+        try command("execute/sync", ["script": script, "args": arguments])
+    }
+
+    /// Waits until an expression of the page is true.
+    ///
+    /// - Throws: An error that tells what the page shows, after 20 seconds.
+    func wait(_ expression: String) throws {
+        let script = """
+            const done = arguments[arguments.length - 1], end = performance.now() + 20000;
+            const look = () => {
+              let is = false;
+              try { is = Boolean(\(expression)); } catch {}
+              if (is) return done(true);
+              if (performance.now() > end) return done(document.body.innerText.slice(0, 600));
+              setTimeout(look, 20);
+            };
+            look();
+            """
+        let result = try command("execute/async", ["script": script, "args": []])
+        if let text = result as? String { throw HTTP.Failure(description: "The page does not come to \(expression). It shows: \(text)") }
+    }
+
+    /// Waits until the page shows a text.
+    func wait(for text: String) throws {
+        let data = try JSONSerialization.data(withJSONObject: [text])
+        try wait("document.body.innerText.includes(\(String(decoding: data, as: UTF8.self))[0])")
+    }
+
+    private func element(_ selector: String) throws -> String {
+        let quoted = String(decoding: try JSONSerialization.data(withJSONObject: [selector]), as: UTF8.self)
+        try wait("document.querySelector(\(quoted)[0])")
+        let found = try command("element", ["using": "css selector", "value": selector]) as? [String: String]
+        return found?.values.first ?? ""
+    }
+
+    /// Clicks as a person does: where something lies above the element, that is an error.
+    func click(_ selector: String) throws { try command("element/\(element(selector))/click") }
+
+    /// Clicks the first element of a selector that has a text.
+    func click(_ selector: String, text: String) throws {
+        let quoted = String(decoding: try JSONSerialization.data(withJSONObject: [selector, text]), as: UTF8.self)
+        try wait("[...document.querySelectorAll(\(quoted)[0])].some((one) => one.textContent.trim().startsWith(\(quoted)[1]))")
+        let script = "return [...document.querySelectorAll(arguments[0])].find((one) => one.textContent.trim().startsWith(arguments[1]))"
+        let found = try run(script, [selector, text]) as? [String: String]
+        try command("element/\(found?.values.first ?? "")/click")
+    }
+
+    /// Types into an element; `\u{E007}` is Enter, `\u{E009}` Control.
+    func type(_ text: String, into selector: String) throws { try command("element/\(element(selector))/value", ["text": text]) }
+
+    func clear(_ selector: String) throws { try command("element/\(element(selector))/clear") }
+
+    func text(_ selector: String) throws -> String {
+        try run("return document.querySelector(arguments[0])?.innerText ?? ''", [selector]) as? String ?? ""
+    }
+
+    /// The texts of all elements of a selector.
+    func texts(_ selector: String) throws -> [String] {
+        try run("return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText)", [selector]) as? [String] ?? []
+    }
+
+    /// The errors and warnings in the browser's console since the last time.
+    func consoleErrors() throws -> [String] {
+        let entries = try command("se/log", ["type": "browser"]) as? [[String: Any]] ?? []
+        return entries.filter { ["SEVERE", "WARNING"].contains($0["level"] as? String ?? "") }.compactMap { $0["message"] as? String }
+    }
+
+    /// Writes a picture of the page to the folder that `EXPLORER_SCREENSHOTS` names; nothing where it is not set.
+    func screenshot(_ name: String) throws {
+        guard let folder = ProcessInfo.processInfo.environment["EXPLORER_SCREENSHOTS"] else { return }
+        let base = try send("GET", "/session/\(session)/screenshot", nil) as? String ?? ""
+        try Data(base64Encoded: base)?.write(to: URL(fileURLWithPath: folder).appendingPathComponent("\(name).png"))
+    }
+}
