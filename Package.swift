@@ -65,7 +65,9 @@ let package = Package(
         .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
         .trait(
             name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
-        .trait(name: "Command", description: "The command coredata. Fetches swift-argument-parser."),
+        .trait(
+            name: "Command", description: "The command coredata. Fetches swift-argument-parser, and what WebBackend needs.",
+            enabledTraits: ["WebBackend"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -160,7 +162,7 @@ let package = Package(
         .target(
             name: "StoreCommands",
             dependencies: coreDataModules + [
-                "PropertyLists", "SQLQueries", "FileStores", logging,
+                "PropertyLists", "SQLQueries", "FileStores", "JSONReading", "RemoteStore", "WebBackend", "WebTransport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         // Not named as its product: where the file system ignores case, `CoreData` has that name.
@@ -168,7 +170,8 @@ let package = Package(
         .testTarget(
             name: "StoreCommandsTests",
             dependencies: coreDataModules + [
-                "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "CSQLite", "CoreDataCommand",
+                "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "RemoteStore", "WebBackend", "WebTransport", "CSQLite",
+                "CoreDataCommand",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
