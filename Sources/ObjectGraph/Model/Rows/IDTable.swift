@@ -40,7 +40,7 @@ package struct IDTable<Value> {
     @inlinable package func number(of id: NSManagedObjectID) -> Int? { index.number(of: id) }
 
     /// Gives an object a value. Quicker than the subscript, whose access the compiler does not specialize in other modules.
-    @inlinable package mutating func set(_ value: Value, for id: NSManagedObjectID) {
+    @inlinable @inline(__always) package mutating func set(_ value: Value, for id: NSManagedObjectID) {
         let number = index.numberMaking(id).number
         if number == values.count { values.append(value) } else { values[number] = value }
     }
