@@ -50,6 +50,8 @@ let package = Package(
         .library(name: "FileStores", targets: ["FileStores"]),
         // Web services, described in a few lines, as backends of a remote store.
         .library(name: "WebBackend", targets: ["WebBackend", "WebTransport"]),
+        // Stores in PostgreSQL databases.
+        .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
         // Functions of Foundation on Apple's platforms that it lacks on others.
         .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
@@ -65,9 +67,11 @@ let package = Package(
         .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
         .trait(
             name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
+        .trait(name: "PostgreSQL", description: "The product PostgreSQLStore: PostgreSQL databases as stores. Needs the headers of libpq."),
         .trait(
             name: "Command",
-            description: "The command coredata, with its explorer. Fetches swift-argument-parser, Hummingbird and SwiftNIO."),
+            description: "The command coredata, with its explorer. Fetches swift-argument-parser, Hummingbird, and what WebBackend needs.",
+            enabledTraits: ["WebBackend"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -140,6 +144,18 @@ let package = Package(
                 "RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "CSQLite", "store-writer",
             ],
             swiftSettings: strict),
+        .systemLibrary(
+            name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]),
+        .target(
+            name: "PostgreSQLStore",
+            dependencies: [
+                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", logging,
+                .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "PostgreSQLStoreTests",
+            dependencies: coreDataModules + ["PostgreSQLStore", "PredicateCases", "SQLQueries", "StoreConformance", logging],
+            swiftSettings: strict),
         .target(name: "JSONReading", swiftSettings: strict),
         .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"], swiftSettings: strict),
         .target(
@@ -165,7 +181,7 @@ let package = Package(
         .target(
             name: "StoreCommands",
             dependencies: coreDataModules + [
-                "PropertyLists", "SQLQueries", "FileStores", logging,
+                "PropertyLists", "SQLQueries", "FileStores", "JSONReading", "RemoteStore", "WebBackend", "WebTransport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         // What the pages of `coredata serve` ask, answered as values.
@@ -195,7 +211,8 @@ let package = Package(
         .testTarget(
             name: "StoreCommandsTests",
             dependencies: coreDataModules + [
-                "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "CSQLite", "CoreDataCommand",
+                "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "RemoteStore", "WebBackend", "WebTransport", "CSQLite",
+                "CoreDataCommand",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),

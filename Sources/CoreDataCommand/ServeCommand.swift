@@ -47,14 +47,23 @@ struct ServeCommand: ParsableCommand {
             } catch { ended.end(error) }
         }
         // Waits on the main thread, which no task needs.
-        while true {
-            if let error = ended.wait(0.1) { throw error }
-            do { try Interruption.check() } catch {
+        var error: (any Error)?
+        while error == nil {
+            error = ended.wait(0.1)
+            do { try Interruption.check() } catch let interruption {
+                // The store is closed first; another interrupt ends at once.
+                Interruption.forget()
                 serving.cancel()
-                throw error
+                _ = ended.wait(Self.patience)
+                error = interruption
             }
         }
+        try session.close()
+        if let error { throw error }
     }
+
+    /// The seconds that requests have to end after an interrupt.
+    private static let patience = 5.0
 }
 
 /// How the server ended.

@@ -1,7 +1,7 @@
 #if Macros
 @_exported public import CoreData
 
-/// Declares the entity of an ``NSManagedObject`` subclass in the class.
+/// Declares the entity of a subclass of `NSManagedObject` in the class.
 ///
 /// ```swift
 /// @ManagedObject final class Album: NSManagedObject {

@@ -5,11 +5,13 @@ import Testing
 
 /// Pages that are asked for while the one before is read.
 @Suite("Reading ahead") struct ReadAheadTests {
-    /// Three pages of two tracks. Each tells the next one early, and then waits for something.
+    /// Pages of two tracks. Each tells the next one early, and then waits for something.
     private struct Pages: EarlyPagingBackend {
         let location = URL(string: "pages:tracks")!
         let resources = [Resource("Track", endpoints: [Endpoint("list", paging: .pages(of: 2, stability: .cursors))])]
+        var count = 3
         let begun = Guarded<[Int]>([])
+        let told = Guarded<[Int]>([])
         let cancelled = Guarded<[Int]>([])
         let whileReading: @Sendable (Pages, Int) async throws -> Void
 
@@ -20,7 +22,10 @@ import Testing
         ) async throws -> BackendAnswer {
             let number = request.page.flatMap { Int($0.text) } ?? 0
             begun.withValue { $0.append(number) }
-            if number < 2 { tellNext?(PageToken("\(number + 1)")) }
+            if number < count - 1 {
+                tellNext?(PageToken("\(number + 1)"))
+                told.withValue { $0.append(number) }
+            }
             try await withTaskCancellationHandler {
                 try await whileReading(self, number)
             } onCancel: {
@@ -28,7 +33,7 @@ import Testing
             }
             var answer = request.answer()
             for index in 0..<2 { try answer.add(number * 2 + index, ["title": .value(.string("Track \(number * 2 + index)"))]) }
-            if number < 2 { answer.next = PageToken("\(number + 1)") }
+            if number < count - 1 { answer.next = PageToken("\(number + 1)") }
             return answer
         }
 
@@ -57,18 +62,31 @@ import Testing
         #expect(backend.begun.withValue { $0.sorted() } == [0, 1, 2])
     }
 
-    @Test("A fetch that fails gives up the page that it has asked for", .timeLimit(.minutes(1)))
+    @Test("No page is asked for while two before it are not wanted yet", .timeLimit(.minutes(1)))
+    func atMostTwo() throws {
+        let early = Guarded<[Int]>([])
+        let backend = Pages(count: 6) { pages, number in
+            guard number == 0 else { return }
+            try await pages.wait { pages.told.withValue { $0.contains(2) } }
+            early.withValue { $0 = pages.begun.withValue { $0.sorted() } }
+        }
+        #expect(try context(backend).texts(fetchRequest("Track")).count == 12)
+        #expect(early.withValue { $0 } == [0, 1, 2])
+        #expect(backend.begun.withValue { $0 }.sorted() == Array(0..<6))
+    }
+
+    @Test("A fetch that fails gives up the pages that it has asked for", .timeLimit(.minutes(1)))
     func givenUp() async throws {
         let backend = Pages { pages, number in
             if number == 0 {
-                try await pages.wait { pages.begun.withValue { $0.contains(1) } }
+                try await pages.wait { pages.begun.withValue { $0.contains(2) } }
                 throw Broken()
             }
             try await pages.wait { false }
         }
         let context = try context(backend)
         #expect(throws: Broken.self) { try context.texts(fetchRequest("Track")) }
-        try await backend.wait { backend.cancelled.withValue { $0 == [1] } }
+        try await backend.wait { backend.cancelled.withValue { $0.sorted() == [1, 2] } }
     }
 
     @Test("A fetch with a limit asks for no page that it may not want", .timeLimit(.minutes(1)))

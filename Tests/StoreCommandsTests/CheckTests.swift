@@ -45,6 +45,49 @@ import Testing
         #expect(try rules() == ["order 2"])
     }
 
+    @Test func valuesThatMustBeUniqueAreChecked() throws {
+        // The store itself keeps them unique by an index: a file without it may break the rule.
+        let store = try StoreReference(pad.store.path).open()
+        let indexes = try #require(store.file).rows(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE UNIQUE INDEX%'")
+        for case .text(let name) in indexes.map({ $0[0] }) { try Plain.execute("DROP INDEX \(name)", pad.store) }
+        #expect(try rules() == [])
+        try Plain.execute("UPDATE ZARTIST SET ZNAME = 'Neu!'", pad.store)
+        #expect(try rules() == ["unique 1"])
+        // Nil is no value.
+        try Plain.execute("UPDATE ZARTIST SET ZNAME = NULL", pad.store)
+        #expect(try rules() == ["required 2"])
+    }
+
+    @Test func bothSidesOfAOneToOneRelationshipAreChecked() throws {
+        let (person, passport) = (NSEntityDescription(), NSEntityDescription())
+        (person.name, passport.name) = ("Person", "Passport")
+        let (own, owner) = (
+            NSRelationshipDescription(name: "passport", destination: passport),
+            NSRelationshipDescription(name: "owner", destination: person)
+        )
+        own.inverse(to: owner)
+        (person.properties, passport.properties) = ([own], [owner])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [person, passport]))
+        let url = pad.file("people.sqlite")
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for _ in 0..<2 {
+                let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+                person.setValue(NSEntityDescription.insertNewObject(forEntityName: "Passport", into: context), forKey: "passport")
+            }
+            try context.save()
+        }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+        func rules() throws -> [String] { try StoreCheck.findings(in: StoreReference(url.path).open()).map { "\($0.rule) \($0.count)" } }
+        #expect(try rules() == [])
+        try Plain.execute("UPDATE ZPASSPORT SET ZOWNER = (SELECT MAX(Z_PK) FROM ZPERSON)", url)
+        // One person has a passport of another, and that passport is not its owner's.
+        #expect(try Set(rules()) == ["inverse 1"])
+    }
+
     @Test func filesOfNoObjectAreFound() throws {
         let folder = pad.url.appendingPathComponent(".records_SUPPORT/_EXTERNAL_DATA")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

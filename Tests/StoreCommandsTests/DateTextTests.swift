@@ -1,4 +1,5 @@
 import Foundation
+import PropertyLists
 import Testing
 
 @testable import StoreCommands
@@ -13,6 +14,16 @@ import Testing
             let seconds = Double(Int64.random(in: -12_000_000_000...30_000_000_000, using: &generator))
             let date = Date(timeIntervalSinceReferenceDate: seconds)
             #expect(DateText.string(date) == formatter.string(from: date), "\(seconds)")
+        }
+    }
+
+    @Test func theSameDateIsReadBack() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<2000 {
+            let seconds = Double.random(in: -1...1, using: &generator) * pow(10, Double.random(in: -12...10, using: &generator))
+            var text = DateText.string(Date(timeIntervalSinceReferenceDate: seconds))
+            let read = text.withUTF8 { DateScanner.iso8601(UnsafeRawBufferPointer($0)) } ?? Double(text)
+            #expect(read == seconds, "\(text)")
         }
     }
 

@@ -79,11 +79,35 @@ import Testing
         #expect(try Pad.contents(of: pad.url) == before)
     }
 
-    @Test func aJSONStoreNeedsAModelAndSaysSo() throws {
+    @Test func aJSONStoreIsReadByADraftOfItsModel() throws {
         let pad = try Pad()
         let url = pad.file("records.json")
-        try Data(#"{"Artist": [{"id": 1, "name": "Neu!"}], "Album": [], "Track": []}"#.utf8).write(to: url)
+        let text = """
+            {"Artist": [{"id": 1, "name": "Neu!"}, {"id": 2, "name": "Can", "tags": ["a"]}],
+             "Album": [{"id": 1, "artist": 1, "year": 1972, "price": 9.5, "live": false}, {"id": 2, "artist": 2, "year": null, "price": 8}]}
+            """
+        try Data(text.utf8).write(to: url)
+        let before = try Pad.contents(of: pad.url)
+        let store = try StoreReference(url.path).open()
+        guard case .drafted(let note) = store.modelOrigin else {
+            Issue.record("The model comes from \(store.modelOrigin).")
+            return
+        }
+        #expect(note.contains("drafted from their records"))
+        let output = CollectedOutput()
+        let query = try Query(QueryText("Album", where: "artist.name == 'Neu!'", columns: "year,price,live,artist.name"), in: store)
+        try QueryPrinter(query, to: output).write(.csv)
+        #expect(output.text.contains(",1972,9.5,false,Neu!\n"))
+        #expect(store.model.entitiesByName["Artist"]?.propertiesByName.keys.sorted() == ["name"])
+        #expect(try Pad.contents(of: pad.url) == before)
+    }
+
+    @Test func aJSONStoreWithoutRecordsNeedsAModelAndSaysSo() throws {
+        let pad = try Pad()
+        let url = pad.file("records.json")
+        try Data(#"{"Artist": []}"#.utf8).write(to: url)
         #expect(message { _ = try StoreReference(url.path).open() }.contains("--model"))
+        try Data(#"{"Artist": [{"id": 1, "name": "Neu!"}], "Album": [], "Track": []}"#.utf8).write(to: url)
         let model = pad.file("Records.xcdatamodel")
         let artist = NSEntityDescription()
         artist.name = "Artist"

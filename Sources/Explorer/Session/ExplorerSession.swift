@@ -16,7 +16,8 @@ package final class ExplorerSession: Sendable {
         let stamp: FileStamp
     }
 
-    private let opened: LockedBox<Opened>
+    /// Nil when the session has ended.
+    private let opened: LockedBox<Opened?>
 
     /// Opens a store.
     ///
@@ -36,21 +37,34 @@ package final class ExplorerSession: Sendable {
         return Opened(store: store, stamp: stamp)
     }
 
-    /// The path of the store.
-    package var path: String { opened.withLock { $0.store.url.path } }
+    /// Closes the store, with which the files that SQLite keeps beside an open one go. Questions that come later are refused.
+    ///
+    /// - Throws: The error of closing it.
+    package func close() throws {
+        let last = opened.withLock { opened in
+            defer { opened = nil }
+            return opened
+        }
+        if let last { try last.store.coordinator.remove(last.store.store) }
+    }
+
+    private func current() throws -> Opened {
+        guard let opened = opened.withLock({ $0 }) else { throw CancellationError() }
+        return opened
+    }
 
     /// A number for what the files of the store hold at the moment: it changes when anybody writes to them.
     ///
     /// Any thread may ask.
     package func stamp() -> Int {
-        let (url, kind) = opened.withLock { ($0.store.url, $0.store.kind) }
-        return FileStamp(url, kind).hash
+        guard let known = opened.withLock({ $0 }) else { return 0 }
+        return FileStamp(known.store.url, known.store.kind).hash
     }
 
     /// Returns the store, opened again where what was opened does not follow its files: files that are read as a whole, copies, and files that
     /// were replaced.
     private func store() throws -> OpenStore {
-        let known = opened.withLock { $0 }
+        let known = try current()
         if isWritable { return known.store }
         let stamp = FileStamp(known.store.url, known.store.kind)
         if stamp == known.stamp { return known.store }

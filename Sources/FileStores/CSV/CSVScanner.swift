@@ -1,11 +1,11 @@
 /// A field of a record, by its place in the text.
-struct CSVField {
+package struct CSVField {
     /// The first byte, behind the quote of a quoted field.
     var start: Int
     /// The number of bytes, without quotes.
-    var count: Int
+    package var count: Int
     /// Whether the field stands in quotes.
-    var isQuoted: Bool
+    package var isQuoted: Bool
     /// Whether something in it is escaped.
     var hasEscapes: Bool
 
@@ -16,7 +16,7 @@ struct CSVField {
 /// Splits a CSV text into records and fields.
 ///
 /// The scanner does not own the text: whoever uses it keeps the ``TextBytes`` alive.
-struct CSVScanner {
+package struct CSVScanner {
     private let base: UnsafeRawPointer
     let end: Int
     /// The place of the next byte.
@@ -28,11 +28,11 @@ struct CSVScanner {
     /// 0 for none.
     private let comment: UInt8
     /// The fields of the record that was read last.
-    private(set) var fields: [CSVField] = []
+    package private(set) var fields: [CSVField] = []
     /// The place of the record that was read last, without its line ending.
-    private(set) var record = 0..<0
+    package private(set) var record = 0..<0
 
-    init(_ text: TextBytes, _ dialect: CSVDialect) {
+    package init(_ text: TextBytes, _ dialect: CSVDialect) {
         base = text.start
         end = text.count
         delimiter = dialect.delimiter.asciiValue ?? 0x2C
@@ -45,7 +45,7 @@ struct CSVScanner {
     @inline(__always) private func byte(_ index: Int) -> UInt8 { base.load(fromByteOffset: index, as: UInt8.self) }
 
     /// Reads the next record; returns false at the end of the text. Empty lines and comments are passed over.
-    mutating func nextRecord() throws(FileMistake) -> Bool {
+    package mutating func nextRecord() throws(FileMistake) -> Bool {
         while next < end {
             let first = byte(next)
             if first == 0x0A || first == 0x0D {
@@ -156,7 +156,7 @@ struct CSVScanner {
     }
 
     /// Returns a field as text of its own.
-    func string(_ field: CSVField) -> String {
+    package func string(_ field: CSVField) -> String {
         if !field.hasEscapes {
             return String(decoding: UnsafeRawBufferPointer(start: base + field.start, count: field.count), as: UTF8.self)
         }

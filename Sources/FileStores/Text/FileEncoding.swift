@@ -157,9 +157,9 @@ private enum Windows1252 {
 }
 
 /// Checks whether bytes are UTF-8.
-enum UTF8Check {
+package enum UTF8Check {
     /// Returns the place of the first byte that is not UTF-8; nil where all are.
-    static func firstMistake(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    package static func firstMistake(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         let count = bytes.count
         var index = 0

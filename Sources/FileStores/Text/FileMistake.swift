@@ -1,6 +1,6 @@
 /// What is wrong at a place of a file.
-struct FileMistake: Error {
-    let offset: Int
+package struct FileMistake: Error {
+    package let offset: Int
     /// What was expected there, and what was found.
-    let expected: String
+    package let expected: String
 }

@@ -2,11 +2,11 @@ internal import ObjectGraph
 
 /// The content of a file in memory, as UTF-8.
 // Immutable once it is shared: nobody writes to the memory after `init`, which belongs to the instance, or to its array, and is freed with it.
-final class TextBytes: @unchecked Sendable {
+package final class TextBytes: @unchecked Sendable {
     /// The first byte, behind a byte order mark.
     let start: UnsafeRawPointer
     /// The number of bytes.
-    let count: Int
+    package let count: Int
     private let memory: UnsafeMutableRawPointer?
     /// The bytes, where they were given as an array: its storage does not move while nobody writes to it.
     private let array: [UInt8]
@@ -25,7 +25,7 @@ final class TextBytes: @unchecked Sendable {
     }
 
     /// Takes over the bytes of an array.
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         array = bytes.isEmpty ? [0] : bytes
         start = array.withUnsafeBytes { $0.baseAddress }.known("an array with elements has storage")
         count = bytes.count
@@ -34,13 +34,13 @@ final class TextBytes: @unchecked Sendable {
 
     deinit { memory?.deallocate() }
 
-    var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+    package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     /// Returns a part as text.
     func string(_ range: Range<Int>) -> String { String(decoding: UnsafeRawBufferPointer(rebasing: buffer[range]), as: UTF8.self) }
 
     /// Returns the line and the column of a byte, both from 1. A column counts characters of Unicode scalars.
-    func place(of offset: Int) -> (line: Int, column: Int) {
+    package func place(of offset: Int) -> (line: Int, column: Int) {
         var (line, column) = (1, 1)
         var index = 0
         while index < min(offset, count) {

@@ -47,7 +47,7 @@ open class NSMappingModel: NSObject, NSCopying {
     }
 
     /// Reads a mapping model from a file: an `.xcmappingmodel`, or the `xcmapping.xml` in one. The reason of a failure is logged;
-    /// ``init(reading:)`` throws it.
+    /// ``init(reading:)-(URL)`` throws it.
     public convenience init?(contentsOf url: URL?) {
         guard let url else { return nil }
         do { try self.init(reading: url) } catch {

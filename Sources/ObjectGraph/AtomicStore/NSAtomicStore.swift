@@ -3,7 +3,7 @@ internal import Predicates
 
 /// A store that reads and writes its file as a whole: the base class of stores for CSV, JSON or XML files.
 ///
-/// Override ``loadMetadata()``, ``load()``, ``newReferenceObject(for:)``, ``newCacheNode(for:)``, ``updateCacheNode(_:from:)`` and
+/// Override ``NSPersistentStore/loadMetadata()``, ``load()``, ``newReferenceObject(for:)``, ``newCacheNode(for:)``, ``updateCacheNode(_:from:)`` and
 /// ``save()``. The framework keeps the nodes, answers fetches from them, and calls the store on the queue of the requesting context, one
 /// request at a time.
 ///

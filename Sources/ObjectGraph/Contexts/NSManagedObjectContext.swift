@@ -18,7 +18,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 
 /// An object graph that fetches objects, registers one instance of each, tracks their changes and saves them.
 ///
-/// A context works on a queue. Use the context and its objects inside ``perform(schedule:_:)``, ``performAndWait(_:)-(()->T)`` or
+/// A context works on a queue. Use the context and its objects inside ``perform(schedule:_:)``, ``performAndWait(_:)`` or
 /// `perform(_:)`; a main-queue context may also be used directly on the main thread. See the article *Contexts and threads*.
 ///
 /// Source: [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
@@ -182,7 +182,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Runs `block` on the context's queue, and waits for it. Subclasses may override it.
     ///
     /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts. A block with a result or an
-    /// error is run by ``performAndWait(_:)-(()->T)``, which does not call this function.
+    /// error is run by ``performAndWait(_:)``, which does not call this function.
     open func performAndWait(_ block: () -> Void) { contextQueue.sync(block) }
 
     /// Creates a context with a queue of the given kind.
@@ -272,7 +272,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Returns the object with an ID, without querying the store: the registered object, or a new fault. Call it on the context's queue.
     ///
-    /// Whether the object exists is found out when its values are read; ``existingObject(with:)`` finds it out at once.
+    /// Whether the object exists is found out when its values are read; ``existingObject(with:)->NSManagedObject`` finds it out at once.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
 
     /// Returns the object with an ID if it is registered with the context, nil otherwise. Call it on the context's queue.

@@ -57,7 +57,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// that has them. Whatever refers to an object that gives way refers to the one that stays from then on.
     ///
     /// A new object that has given way has no context, and ``NSManagedObject/isDeleted`` is true. Its ID leads to the object that stays:
-    /// ``NSManagedObjectContext/object(with:)`` returns that one. A change to it is not saved, and is an error of code 133000 that the next
+    /// ``NSManagedObjectContext/object(with:)->NSManagedObject`` returns that one. A change to it is not saved, and is an error of code 133000 that the next
     /// fetch or save of the context throws.
     ///
     /// - Throws: Code 133021 with the conflicts that the policy leaves unresolved, and for an object in a relationship that the object that

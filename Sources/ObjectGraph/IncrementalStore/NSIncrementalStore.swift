@@ -2,7 +2,7 @@ public import Foundation
 
 /// A store that reads and writes individual objects: the base class of stores for web services, databases or large files.
 ///
-/// Override ``loadMetadata()``, ``execute(_:with:)``, ``newValuesForObject(with:with:)``,
+/// Override ``NSPersistentStore/loadMetadata()``, ``execute(_:with:)``, ``newValuesForObject(with:with:)``,
 /// ``newValue(forRelationship:forObjectWith:with:)`` and, to save new objects, ``obtainPermanentIDs(for:)``. The framework calls them on
 /// the queue of the requesting context, one request at a time unless the store ``acceptsConcurrentRequests``. Answers are validated; one
 /// that violates the contract is an error (code 134070) that names the method and the problem.

@@ -11,7 +11,7 @@ extension NSManagedObjectModel {
     /// - Throws: Code 134020 (`NSPersistentStoreIncompatibleSchemaError`) with every error: entity, property, and what to do.
     public convenience init(for classes: NSManagedObject.Type...) throws { try self.init(for: classes) }
 
-    /// Creates the model that classes declare; see ``init(for:)-(NSManagedObject.Type...)``.
+    /// Creates the model that classes declare; see `init(for:)` with classes.
     public convenience init(for classes: [NSManagedObject.Type]) throws {
         self.init()
         var assembly = DeclarationAssembly()
@@ -20,7 +20,7 @@ extension NSManagedObjectModel {
 }
 
 extension NSPersistentContainer {
-    /// Creates a container with the model that classes declare; see ``NSManagedObjectModel/init(for:)-(NSManagedObject.Type...)``.
+    /// Creates a container with the model that classes declare; see `NSManagedObjectModel(for:)` with classes.
     ///
     /// - Parameters:
     ///   - name: The name of the container.

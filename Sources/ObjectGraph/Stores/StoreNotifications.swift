@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The user-info key of the added stores, in a ``Foundation/Notification/Name/NSPersistentStoreCoordinatorStoresDidChange`` notification.
+/// The user-info key of the added stores, in a `NSPersistentStoreCoordinatorStoresDidChange` notification.
 public let NSAddedPersistentStoresKey = "added"
 
 /// The user-info key of the removed stores.

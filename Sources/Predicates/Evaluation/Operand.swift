@@ -27,6 +27,8 @@ enum Operand {
     case reference(SchemaReference, identity: ValueReader, follow: SubjectFollower)
     /// The subjects reached over a to-many relationship, and their count where it is known without visiting them.
     case subjects(SchemaReference, SubjectVisitor, count: ElementCounter? = nil)
+    /// One of the subjects reached over a to-many relationship, by its place: the visitor visits it alone, or nothing where there is none.
+    case chosen(SchemaReference, SubjectVisitor)
     /// An attribute of the subjects reached over a to-many relationship.
     case slots(SubjectVisitor, SlotLocation, SlotKind)
     /// The number of elements of a collection.
@@ -44,6 +46,15 @@ enum Operand {
         case .subject(let schema, follow: nil): return { schema.identity(of: $0) }
         case .subject(let schema, .some(let follow)):
             return { subject in try follow(subject).map { schema.identity(of: $0) } ?? .null }
+        case .chosen(let schema, let visit):
+            return { subject in
+                var result = PropertyValue.null
+                try visit(subject) {
+                    result = schema.identity(of: $0)
+                    return false
+                }
+                return result
+            }
         case .subjects, .slots, .values:
             let visit = elements()
             return { subject in

@@ -184,6 +184,9 @@ extension PredicateCompiler {
     // MARK: Collections
 
     private func element(_ parts: [Operand], _ index: ExpressionTree.ElementIndex, _ clause: String) throws -> Operand {
+        if case .subjects(let schema, let visit, _) = parts[0], let chosen = chosen(visit, parts.dropFirst().first, index, clause) {
+            return .chosen(schema, chosen)
+        }
         let read = parts[0].scalar()
         func elements(_ subject: PredicateSubject) throws -> [PropertyValue]? {
             let value = try read(subject)
@@ -210,6 +213,57 @@ extension PredicateCompiler {
                 guard let elements = try elements(subject), number >= 0, number < Int64(elements.count) else { return .null }
                 return elements[Int(number)]
             }
+        }
+    }
+
+    /// Returns a visitor of one subject of many; nil where the index is the number of them, or a key.
+    private func chosen(
+        _ visit: @escaping SubjectVisitor, _ position: Operand?, _ index: ExpressionTree.ElementIndex, _ clause: String
+    ) -> SubjectVisitor? {
+        switch index {
+        case .size: return nil
+        case .first:
+            return { subject, body in
+                try visit(subject) {
+                    _ = try body($0)
+                    return false
+                }
+            }
+        case .last:
+            return { subject, body in
+                // A subject is valid only while it is visited: the last one is known by its number.
+                var count = 0
+                try visit(subject) { _ in
+                    count += 1
+                    return true
+                }
+                try Self.visit(count - 1, of: visit, subject, body)
+            }
+        case .at:
+            guard let position else { return nil }
+            if case .constant(.string) = position { return nil }
+            let read = position.scalar()
+            return { subject, body in
+                let position = try read(subject)
+                guard case .int64(let number) = position else {
+                    throw InvalidPredicateError(
+                        kind: .unsupported, message: "\(position.typeName) is not an index, in the clause \(clause)")
+                }
+                try Self.visit(Int(number), of: visit, subject, body)
+            }
+        }
+    }
+
+    /// Visits the subject of a place, if there is one.
+    private static func visit(
+        _ place: Int, of visit: @escaping SubjectVisitor, _ subject: PredicateSubject, _ body: (PredicateSubject) throws -> Bool
+    ) throws {
+        var next = 0
+        try visit(subject) { element in
+            defer { next += 1 }
+            if next < place { return true }
+            if next == place { _ = try body(element) }
+            return false
         }
     }
 

@@ -15,6 +15,8 @@ extension PredicateCompiler {
                 current = try step(key, of: schema, follow: follow, clause: clause)
             case .subjects(let schema, let visit, _):
                 current = try step(key, of: schema, over: visit, clause: clause)
+            case .chosen(let schema, let visit):
+                return try path([key] + rest, fromChosen: schema, visit, clause: clause)
             case .slots, .values:
                 let visit = current.elements()
                 current = .values { subject, body in
@@ -26,6 +28,25 @@ extension PredicateCompiler {
             }
         }
         return current
+    }
+
+    /// Compiles a key path from one subject of a collection, which is valid only while it is visited.
+    private func path(
+        _ keys: ArraySlice<String>, fromChosen schema: SchemaReference, _ visit: @escaping SubjectVisitor, clause: String
+    ) throws -> Operand {
+        let found = try path(keys, from: .subjects(schema, visit), clause: clause)
+        // Whether the path itself leads to many.
+        let isMany = try path(keys, from: .subject(schema, follow: { _ in nil }), clause: clause).isMany
+        guard found.isMany, !isMany else { return found }
+        let values = found.elements(clause: clause)
+        return .dynamic { subject in
+            var result = PropertyValue.null
+            try values(subject) {
+                result = $0
+                return false
+            }
+            return result
+        }
     }
 
     private func property(_ key: String, of schema: SchemaReference, clause: String) throws -> PredicateProperty {
@@ -145,7 +166,7 @@ extension PredicateCompiler {
 
     private func counter(_ collection: Operand, clause: String) throws -> ElementCounter {
         switch collection {
-        case .slot, .value, .subject, .reference, .count: throw unsupported("@count needs a collection", clause)
+        case .slot, .value, .subject, .reference, .chosen, .count: throw unsupported("@count needs a collection", clause)
         case .subjects(_, _, .some(let count)): return count
         case .subjects(_, let visit, nil), .slots(let visit, _, _): return counter(of: visit)
         case .values(let visit): return counter(of: visit)
@@ -199,7 +220,7 @@ extension Operand {
     fileprivate func asMany(clause: String) throws -> Operand {
         switch self {
         case .subjects, .slots, .values: return self
-        case .slot, .value, .subject, .reference, .count:
+        case .slot, .value, .subject, .reference, .chosen, .count:
             throw InvalidPredicateError(kind: .unsupported, message: "A collection operator needs a collection, in the clause \(clause)")
         case .constant, .dynamic: return .values(elements(clause: clause))
         }

@@ -6,7 +6,7 @@ public import Foundation
 /// and this class for others, such as `TRUEPREDICATE`.
 ///
 /// Foundation's initializer cannot throw, so neither can the one here. A format that does not parse creates a predicate that holds the
-/// error in ``Foundation/NSPredicate/parseError``; all throwing functions (``tree()``, compilation, fetches) throw it, and
+/// error in ``Foundation/NSPredicate/parseError``; all throwing functions (`tree()`, compilation, fetches) throw it, and
 /// `evaluate(with:)` stops the program with its message, where Apple's framework raises an exception.
 ///
 /// An instance is immutable and may be used on any thread.

@@ -24,7 +24,7 @@ public enum SyncState: String, Sendable, CaseIterable {
 public struct CachedStoreStatus: Sendable, Equatable {
     /// The number of changes that the backend does not have yet.
     public var pendingCount = 0
-    /// The number of those that wait for the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)``.
+    /// The number of those that wait for the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)->_``.
     public var setAsideCount = 0
     /// Whether changes, or large values that go before them, are being sent.
     public var isSending = false

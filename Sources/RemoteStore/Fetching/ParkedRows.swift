@@ -27,7 +27,7 @@ final class ParkedRows: Sendable {
             for row in rows {
                 guard let id = row.objectID else { continue }
                 state.turn &+= 1
-                state.rows[id] = (row, time, state.turn)
+                state.rows.set((row, time, state.turn), for: id)
                 state.order.append((id, state.turn))
             }
             while state.rows.count > limit, state.start < state.order.count {

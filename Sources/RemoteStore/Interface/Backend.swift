@@ -55,7 +55,7 @@ public protocol Backend: Sendable {
     ///
     /// - Parameter request: Its token is nil at first: the answer then needs to contain nothing but the token of the present. What is read after that is
     ///   taken to have everything that the token has passed.
-    /// - Returns: An answer made by ``ChangesRequest/answer()``.
+    /// - Returns: An answer made by ``ChangesRequest/answer(_:)``.
     /// - Throws: ``ExpiredChangeToken`` where the backend does not know any more what has changed since; any other error.
     func changes(_ request: ChangesRequest) async throws -> BackendChanges
 }

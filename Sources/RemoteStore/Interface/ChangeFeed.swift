@@ -68,7 +68,10 @@ public struct BackendChanges: Sendable {
     ///
     /// One that is added as well was replaced: another resource has its identifier now.
     ///
-    /// - Parameter version: The version that the deletion was given: a resource with a newer one is not what was deleted.
+    /// - Parameters:
+    ///   - id: Its identifier.
+    ///   - entity: Its entity.
+    ///   - version: The version that the deletion was given: a resource with a newer one is not what was deleted.
     /// - Throws: Code 134070 for an entity that the model does not have.
     public mutating func remove(_ id: some ResourceIdentifier, entity: String, version: ResourceVersion? = nil) throws {
         removed.append((decoding.id(id.resourceID, of: try decoding.entity(entity).description), version))

@@ -40,6 +40,9 @@ extension BackendAnswer {
     /// does not lose the others.
     ///
     /// - Parameters:
+    ///   - id: Its identifier.
+    ///   - entity: Its entity; nil for that of the request.
+    ///   - version: Its version; nil for none.
     ///   - raw: What the backend has got, in its own form; evaluated only where the resource cannot be read.
     ///   - values: The known values, by the names of the properties.
     /// - Throws: Code 134070 for an entity that the model does not have.

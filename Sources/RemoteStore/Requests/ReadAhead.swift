@@ -1,16 +1,31 @@
 internal import Predicates
 
-/// Asks for the next page while a page is being read, for callers that want all of them: one page ahead, and no more.
+/// Asks for the next pages while a page is being read, for callers that want all of them: two pages ahead, and no more.
+///
+/// With one, a backend would wait until the caller has filed the page before: the page that was read meanwhile has told the next one, and nobody asks.
 // Everything that changes is in a `LockedBox`.
 final class ReadAhead: Sendable {
+    /// The number of pages that are asked for before the caller wants them.
+    static let depth = 2
+
     private struct State {
         /// The page that the caller waits for.
         var wanted: BackendRequest?
-        /// The request for the next page, which was sent.
-        var early: RequestRunner.Early?
-        /// A page that told the next one before the caller has asked for it.
+        /// The requests for the pages after it that were sent, in order.
+        var early: [RequestRunner.Early] = []
+        /// What the last of these pages has told, until it is asked for.
         var told: (request: BackendRequest, next: PageToken)?
         var isOver = false
+
+        /// The last page that was asked for.
+        var last: BackendRequest? { early.last?.page ?? wanted }
+
+        /// Takes the page that comes next, if it is known and not too far ahead.
+        mutating func takeNext() -> (request: BackendRequest, next: PageToken)? {
+            guard !isOver, early.count < ReadAhead.depth, let told, told.request == last else { return nil }
+            self.told = nil
+            return told
+        }
     }
 
     private let runner: RequestRunner
@@ -22,49 +37,60 @@ final class ReadAhead: Sendable {
     ///
     /// - Throws: The backend's error; `CancellationError`.
     func answer(_ request: BackendRequest) async throws -> BackendAnswer {
-        let (early, next) = state.withLock { state in
-            defer { state.early = nil }
+        let (early, unwanted, next) = state.withLock { state in
             state.wanted = request
-            return (state.early, state.told?.request == request ? state.told?.next : nil)
+            guard let first = state.early.first, first.page == request, first.isCurrent(runner) else {
+                // The caller goes on elsewhere, or something was saved.
+                defer { state.early = [] }
+                state.told = nil
+                return (RequestRunner.Early?.none, state.early, state.takeNext())
+            }
+            state.early.removeFirst()
+            return (first, [], state.takeNext())
         }
-        guard let early, early.page == request, early.isCurrent(runner) else {
-            if let early { runner.giveUp(early) }
-            return try await runner.answer(request) { [weak self] in self?.told($0, by: request) }
-        }
-        if let next { begin(next, after: request) }
+        for early in unwanted { runner.giveUp(early) }
+        guard let early else { return try await runner.answer(request) { [weak self] in self?.told($0, by: request) } }
+        if let next { begin(next) }
         return try await runner.answer(of: early)
     }
 
     /// Gives up what was asked for and is not wanted.
     func end() {
-        let early = state.withLock { state in
+        let unwanted = state.withLock { state in
             state.isOver = true
-            defer { state.early = nil }
+            defer { state.early = [] }
             return state.early
         }
-        if let early { runner.giveUp(early) }
+        for early in unwanted { runner.giveUp(early) }
     }
 
     private func told(_ next: PageToken, by request: BackendRequest) {
-        let isWanted = state.withLock { state in
-            if state.wanted == request { return true }
+        let next = state.withLock { state in
             state.told = (request, next)
-            return false
+            return state.takeNext()
         }
-        if isWanted { begin(next, after: request) }
+        if let next { begin(next) }
     }
 
-    private func begin(_ next: PageToken, after request: BackendRequest) {
-        var following = request
-        following.page = next
-        if following == request { return }
-        let page = following
-        let early = runner.begin(page) { [weak self] in self?.told($0, by: page) }
-        let isWanted = state.withLock { state in
-            guard !state.isOver, state.wanted == request, state.early == nil else { return false }
-            state.early = early
-            return true
+    private func begin(_ next: (request: BackendRequest, next: PageToken)) {
+        var next = next
+        while true {
+            let request = next.request
+            var page = request
+            page.page = next.next
+            if page == request { return }
+            let early = runner.begin(page) { [weak self, page] in self?.told($0, by: page) }
+            let (isWanted, further) = state.withLock { state in
+                guard !state.isOver, state.last == request, state.early.count < Self.depth else {
+                    return (false, (request: BackendRequest, next: PageToken)?.none)
+                }
+                state.early.append(early)
+                // It may have told the next one already.
+                return (true, state.takeNext())
+            }
+            if !isWanted { runner.giveUp(early) }
+            guard let further else { return }
+            next = further
         }
-        if !isWanted { runner.giveUp(early) }
     }
 }

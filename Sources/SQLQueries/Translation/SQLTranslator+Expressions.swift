@@ -123,9 +123,10 @@ extension SQLTranslator {
         case .object(let entity):
             guard known.allSatisfy({ if case .object(let other) = $0.kind { other.rootEntity === entity.rootEntity } else { false } })
             else { throw unsupported("Objects of several entities stand for one.") }
-            return (terms.map(\.sql), .object(entity.rootEntity))
+            return (terms.map { $0.isNull ? "NULL" : $0.sql }, .object(entity.rootEntity))
         case .anyObject: throw unsupported("An object that the program holds stands for a value.")
-        default: return (terms.map(\.sql), first.kind)
+        // A nil from elsewhere has no type, or another one.
+        default: return (terms.map { $0.isNull ? "NULL" : $0.sql }, first.kind)
         }
     }
 

@@ -16,7 +16,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         var isFine = true
         try print { output in
-            let findings = try StoreCheck.findings(in: try store.open())
+            let findings = try ProgressLine.showing("Checking") { try StoreCheck.findings(in: try store.open()) }
             isFine = findings.isEmpty
             try StoreCheck.write(findings, report.format.output, to: output)
         }

@@ -42,9 +42,15 @@ package enum CommandRun {
         if error is Console.Closed { return 0 }
         if error is CancellationError { return 130 }
         if let code = error as? ExitCode { return code.rawValue }
+        report(error)
+        return 1
+    }
+
+    /// Writes an error to standard error, unless it has nothing to say.
+    static func report(_ error: any Error) {
+        if error is ExitCode || error is Console.Closed { return }
         let text = "coredata: " + DisplayText.lines(message(error)) + "\n"
         FileHandle.standardError.write(Data(text.utf8))
-        return 1
     }
 
     /// Returns what an error says, with each of those that it combines.

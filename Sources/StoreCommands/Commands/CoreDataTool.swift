@@ -18,7 +18,8 @@ package struct CoreDataTool: ParsableCommand {
             """,
         subcommands: [
             InspectCommand.self, QueryCommand.self, ExplainCommand.self, GetCommand.self, HistoryCommand.self, CheckCommand.self,
-            DiffCommand.self, CopyCommand.self, MigrateCommand.self, ModelCommand.self,
+            DiffCommand.self, CopyCommand.self, ExportCommand.self, ImportCommand.self, ShellCommand.self, MigrateCommand.self,
+            ModelCommand.self,
         ] + added.withLock { $0 })
 
     package init() {}
@@ -26,7 +27,7 @@ package struct CoreDataTool: ParsableCommand {
 
 /// The store that a command reads, and its model.
 struct StoreArguments: ParsableArguments {
-    @Argument(help: "The store: a path or a file URL.", completion: .file())
+    @Argument(help: "The store: a path, a file URL, the description of a web service, or its address.", completion: .file())
     var store: String
 
     @Option(
@@ -37,7 +38,21 @@ struct StoreArguments: ParsableArguments {
     @Option(help: "The version in a versioned model; otherwise the one that fits the store.")
     var modelVersion: String?
 
-    func open() throws -> OpenStore { try StoreReference(store, model: model, version: modelVersion).open() }
+    @Option(
+        help: "The description (.yaml, .json) of the web service whose address is given instead of a path.",
+        completion: .file(extensions: ["yaml", "yml", "json"]))
+    var description: String?
+
+    func open() throws -> OpenStore {
+        // In the shell, the store is open already.
+        if let session = ShellSession.current, session.reference.place == store { return try session.open() }
+        return try StoreReference(store, model: model, version: modelVersion, description: description).open()
+    }
+
+    /// Throws an error where a web service is named to a command that needs files.
+    func refuseDescription(of command: String) throws {
+        if description != nil { throw CommandError.make("“coredata \(command)” needs a store in files, not a web service.") }
+    }
 }
 
 extension OutputFormat: ExpressibleByArgument {}

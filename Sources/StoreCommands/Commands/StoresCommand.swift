@@ -67,8 +67,9 @@ struct CopyCommand: ParsableCommand {
 
     func run() throws {
         try print { output in
-            let source = StoreReference(store.store, model: store.model, version: store.modelVersion, decodesTransformables: true)
-            let count = try StoreCopying(source).copy(to: copy, kind: kind?.kind)
+            let source = StoreReference(
+                store.store, model: store.model, version: store.modelVersion, description: store.description, decodesTransformables: true)
+            let count = try ProgressLine.showing("Copying") { try StoreCopying(source).copy(to: copy, kind: kind?.kind) }
             try output.line("\(DisplayText.counted(count, "object")) copied.")
         }
     }
@@ -98,7 +99,7 @@ struct MigrateCommand: ParsableCommand {
             let plan = try migrating.plan()
             wouldFail = plan.wouldFail
             if dryRun || plan.isEmpty { return try output.line(DisplayText.lines(plan.description)) }
-            try migrating.migrate()
+            try ProgressLine.showing("Migrating") { try migrating.migrate() }
             try output.line("Migrated in \(DisplayText.counted(plan.steps.count, "step")).")
         }
         if dryRun, wouldFail { throw ExitCode(1) }

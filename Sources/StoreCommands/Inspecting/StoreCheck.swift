@@ -26,6 +26,11 @@ package struct StoreCheck {
 
     /// - Throws: An error for a store that is not SQLite: others are checked when they are opened.
     package static func findings(in store: OpenStore) throws -> [Finding] {
+        if store.kind == .service {
+            throw CommandError.make(
+                "A web service cannot be checked.", reason: "Its rows are seen only through its answers.",
+                next: "Export its objects with “coredata export”, import them into a .sqlite store, and check that.")
+        }
         guard let file = store.file else { return [] }
         var check = try StoreCheck(
             file: file, model: store.model, schema: file.schema(of: store.model), url: store.url)
@@ -38,16 +43,20 @@ package struct StoreCheck {
     }
 
     private mutating func run() throws {
+        let progress = Progress(totalUnitCount: Int64(schema.entities.count) + 3)
         try checkFile()
         try checkKeys()
+        progress.completedUnitCount = 2
         for entity in schema.entities {
             for property in entity.entity.properties where property.entity === entity.entity || property.entity == nil {
                 try Interruption.check()
                 try check(property, of: entity)
             }
             try checkUniqueness(of: entity)
+            progress.completedUnitCount += 1
         }
         try checkExternalFiles()
+        progress.completedUnitCount += 1
     }
 
     // MARK: Reporting

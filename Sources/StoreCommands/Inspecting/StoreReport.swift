@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import RemoteStore
 internal import SQLiteStore
 
 /// What a store is: its files, metadata, model, entities, history, and what is odd about it.
@@ -18,7 +19,7 @@ package struct StoreReport {
         let files = try StoreFiles.of(store)
         let (entities, history) = (try Self.entities(store, metadata), try Self.history(store))
         json = .members([
-            "path": .string(store.url.path), "kind": .string(store.kind.rawValue),
+            "path": .string(store.place), "kind": .string(store.kind.rawValue),
             "uuid": .string(metadata[NSStoreUUIDKey] as? String ?? store.store.identifier ?? ""),
             "files": .array(files.map { .members(["name": .string($0.name), "bytes": .integer($0.bytes), "holds": .string($0.holds)]) }),
             "model": .members([
@@ -66,15 +67,30 @@ package struct StoreReport {
                 try Interruption.check()
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
                 request.includesSubentities = false
-                let count = entity.isAbstract ? 0 : try store.context.count(for: request)
+                let count = try Self.count(request, of: entity, in: store)
                 return .members([
-                    "name": .string(entity.name ?? ""), "objects": .count(count), "parent": entity.superentity?.name.map(JSONValue.string),
+                    "name": .string(entity.name ?? ""), "objects": count.map(JSONValue.count) ?? .null,
+                    "parent": entity.superentity?.name.map(JSONValue.string),
                     "abstract": entity.isAbstract ? .bool(true) : nil, "attributes": .count(entity.attributesByName.count),
                     "relationships": .count(entity.relationshipsByName.count),
                     "versionHash": .string((hashes[entity.name ?? ""] ?? entity.versionHash).base64EncodedString()),
                 ])
             }
         }
+    }
+
+    /// Returns the number of objects; nil where a web service would have to send all of them.
+    private static func count(
+        _ request: NSFetchRequest<NSManagedObject>, of entity: NSEntityDescription, in store: OpenStore
+    ) throws -> Int? {
+        if entity.isAbstract { return 0 }
+        if store.service != nil {
+            request.resultType = .countResultType
+            // An entity without a resource has no plan.
+            guard let plan = try? request.explain(in: store.context), plan.isCountedByBackend else { return nil }
+            request.resultType = .managedObjectResultType
+        }
+        return try store.context.count(for: request)
     }
 
     private static func history(_ store: OpenStore) throws -> JSONValue? {
@@ -129,7 +145,7 @@ package struct StoreReport {
         for entity in elements(json["entities"]) {
             table.add([
                 .init(text(entity["name"]) + (entity["abstract"] == nil ? "" : " (abstract)")),
-                .init(DisplayText.grouped(number(entity["objects"])), isNumber: true),
+                .init(entity["objects"] == .null ? "?" : DisplayText.grouped(number(entity["objects"])), isNumber: true),
                 .init("\(number(entity["attributes"]))", isNumber: true),
                 .init("\(number(entity["relationships"]))", isNumber: true), .init(text(entity["parent"])),
             ])

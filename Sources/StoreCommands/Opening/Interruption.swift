@@ -23,12 +23,16 @@ package enum Interruption {
             source.setEventHandler {
                 // The second time at once.
                 if isAsked.exchange(true, ordering: .relaxed) { end() }
-                DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { end() }
+                // A command of the shell that has ended meanwhile is forgotten.
+                DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { if isAsked.load(ordering: .relaxed) { end() } }
             }
             source.resume()
             sources.append(source)
         }
     }
+
+    /// Goes on after an interrupt.
+    package static func forget() { isAsked.store(false, ordering: .relaxed) }
 
     private static func end() -> Never {
         TemporaryFolders.removeAll()

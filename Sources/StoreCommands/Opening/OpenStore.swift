@@ -1,6 +1,7 @@
 package import Foundation
 @_spi(Stores) package import ObjectGraph
 package import SQLiteStore
+package import WebBackend
 
 /// An open store, with the model it was opened with.
 ///
@@ -29,6 +30,8 @@ package final class OpenStore {
     private let copy: StoreCopyForReading?
     /// Whether a copy of the file was opened, which others do not write to.
     package var isCopy: Bool { copy != nil }
+    /// The web service behind the store; nil for files.
+    package internal(set) var service: WebBackend?
 
     init(
         _ found: StoreKind.Found, _ origin: ModelOrigin, _ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore,
@@ -40,6 +43,9 @@ package final class OpenStore {
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
     }
+
+    /// The place for people: a path, or the address of a web service.
+    package var place: String { kind == .service ? url.absoluteString : url.path }
 
     package var model: NSManagedObjectModel { coordinator.managedObjectModel }
 

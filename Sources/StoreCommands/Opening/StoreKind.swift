@@ -7,6 +7,8 @@ package enum StoreKind: String, Sendable, CaseIterable {
     case binary = "binary"
     case csv = "CSV"
     case json = "JSON"
+    /// A web service, opened by its description.
+    case service = "web service"
 
     /// A place where a store is, and its kind.
     package struct Found: Sendable {
@@ -33,8 +35,10 @@ package enum StoreKind: String, Sendable, CaseIterable {
         if let url = URL(string: place), let scheme = url.scheme, place.contains("://") {
             if url.isFileURL { return url.standardizedFileURL }
             throw CommandError.make(
-                "The store at \(place) cannot be opened.", reason: "Stores are opened from files; “\(scheme)” is another kind of place.",
-                next: "Give the path of a file or folder.")
+                "The store at \(place) cannot be opened.", reason: "“\(scheme)” is no place of files.",
+                next: ["http", "https"].contains(scheme)
+                    ? "Name a description of the web service with --description, and its model with --model."
+                    : "Give the path of a file or folder.")
         }
         return URL(fileURLWithPath: place).standardizedFileURL
     }

@@ -4,7 +4,9 @@ internal import Foundation
 internal import Migration
 internal import ModelFiles
 @_spi(Stores) internal import ObjectGraph
+internal import RemoteStore
 internal import SQLiteStore
+package import WebTransport
 
 /// A store to open, and how.
 package struct StoreReference: Sendable {
@@ -16,10 +18,16 @@ package struct StoreReference: Sendable {
     package let isWritable: Bool
     /// Whether transformable values are objects; otherwise their bytes, which needs no classes.
     package let decodesTransformables: Bool
+    /// The path of the description of a web service; nil for a store in files, or where the place is the description.
+    package let description: String?
+    /// What sends requests; nil for the network.
+    private let transport: (any Transport)?
 
     package init(
-        _ place: String, model: String? = nil, version: String? = nil, isWritable: Bool = false, decodesTransformables: Bool = false
+        _ place: String, model: String? = nil, version: String? = nil, description: String? = nil, isWritable: Bool = false,
+        decodesTransformables: Bool = false, transport: (any Transport)? = nil
     ) {
+        (self.description, self.transport) = (description, transport)
         (self.place, modelPath, self.version, self.isWritable) = (place, model, version, isWritable)
         self.decodesTransformables = decodesTransformables
     }
@@ -28,8 +36,38 @@ package struct StoreReference: Sendable {
     ///
     /// - Throws: What is wrong with the place, the model or the file, and what to do.
     package func open() throws -> OpenStore {
+        if let store = try openService() { return store }
         let found = try StoreKind.find(place)
         return found.kind == .sqlite ? try openSQLite(found) : try openOther(found)
+    }
+
+    // MARK: Web services
+
+    /// Opens a web service; nil where the place is none.
+    private func openService() throws -> OpenStore? {
+        let isAddress = place.hasPrefix("https://") || place.hasPrefix("http://")
+        let file: URL
+        if let description {
+            file = URL(fileURLWithPath: description)
+        } else {
+            file = URL(fileURLWithPath: place)
+            guard !isAddress, RemoteStoreReference.isDescription(file) else { return nil }
+        }
+        if !isAddress, description != nil, URL(fileURLWithPath: place).standardizedFileURL != file.standardizedFileURL {
+            throw CommandError.make(
+                "The web service cannot be opened.", reason: "“\(place)” is no address.",
+                next: "Give its address (https://…), or its description alone.")
+        }
+        guard let modelPath else {
+            throw CommandError.make(
+                "The web service that \(file.lastPathComponent) describes cannot be opened by itself.", reason: "It keeps no model.",
+                next: "Name its model with --model (an .xcdatamodeld, .momd or .mom).")
+        }
+        if isWritable {
+            throw CommandError.make("A web service is not written by this command.", next: "Export its objects with “coredata export”.")
+        }
+        return try RemoteStoreReference(file: file, address: isAddress ? place : nil, transport: transport)
+            .open(try modelFile(modelPath, nil), modelPath)
     }
 
     // MARK: SQLite
@@ -48,6 +86,8 @@ package struct StoreReference: Sendable {
                 // Objects are read once, one after another.
                 options[SQLiteRowCacheLimitOption] = NSNumber(value: 1 << 20)
                 if copy == nil { options[SQLiteKeepsFilesOption] = true }
+            } else if try file.keepsHistory() {
+                options[NSPersistentHistoryTrackingKey] = true
             }
             if case .drafted = origin {
                 guard !isWritable else {
@@ -58,7 +98,7 @@ package struct StoreReference: Sendable {
                 }
                 options[NSIgnorePersistentStoreVersioningOption] = true
             }
-            if !decodesTransformables, !isWritable { showTransformablesAsBytes(model, metadata) }
+            if !decodesTransformables { showTransformablesAsBytes(model, metadata) }
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
@@ -88,14 +128,20 @@ package struct StoreReference: Sendable {
         )
     }
 
-    /// Makes transformable attributes binary data, so that no class of the program that wrote them is needed.
+    /// Makes transformable attributes binary data, so that no class of the program that wrote them is needed; the model keeps its hashes.
     private func showTransformablesAsBytes(_ model: NSManagedObjectModel, _ metadata: [String: Any]) {
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        let entities = model.entities
         // A file that fits keeps its hash; another one is refused with its own.
         guard model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else { return }
+        guard Self.showTransformablesAsBytes(model) else { return }
+        for entity in model.entities { if let hash = hashes[entity.name ?? ""] { entity.adopt(versionHash: hash) } }
+    }
+
+    /// Makes transformable attributes binary data, and returns whether there are any.
+    @discardableResult
+    static func showTransformablesAsBytes(_ model: NSManagedObjectModel) -> Bool {
         var isChanged = false
-        for entity in entities {
+        for entity in model.entities {
             for case let attribute as NSAttributeDescription in entity.properties
             where attribute.attributeType == .transformableAttributeType && attribute.entity === entity {
                 attribute.valueTransformerName = nil
@@ -103,8 +149,7 @@ package struct StoreReference: Sendable {
                 isChanged = true
             }
         }
-        guard isChanged else { return }
-        for entity in entities { if let hash = hashes[entity.name ?? ""] { entity.adopt(versionHash: hash) } }
+        return isChanged
     }
 
     // MARK: Other stores
@@ -136,6 +181,13 @@ package struct StoreReference: Sendable {
                 try NSManagedObjectModel(describingCSV: found.url),
                 .drafted("CSV files keep no model: this one is drafted from their columns, with the types that all values have.")
             )
+        case .json:
+            return (
+                try JSONStoreModel(found.url).model(),
+                .drafted(
+                    "JSON files keep no model: this one is drafted from their records, without lists and objects within them, and with dates as text."
+                )
+            )
         case .xml:
             return (
                 try XMLStoreModel(found.url).model(),
@@ -156,6 +208,7 @@ package struct StoreReference: Sendable {
         case .binary: NSBinaryStoreType
         case .csv: CSVStore.type
         case .json: JSONStore.type
+        case .service: NSPersistentStore.StoreType.remote.rawValue
         }
     }
 

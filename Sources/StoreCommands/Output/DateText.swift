@@ -7,6 +7,7 @@ package enum DateText {
         let seconds = date.timeIntervalSinceReferenceDate
         guard seconds.isFinite, abs(seconds) < 1e11 else { return "\(seconds)" }
         let whole = seconds.rounded(.down)
+        guard let fraction = fraction(seconds, whole) else { return "\(seconds)" }
         let (day, second) = floorDivide(Int(whole), by: 86_400)
         let (year, month, dayOfMonth) = civil(day + 11_323)
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -14,22 +15,26 @@ package enum DateText {
         let digits = String(abs(year))
         let years = sign + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         let time = "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60))"
-        return "\(years)-\(two(month))-\(two(dayOfMonth))T\(time)\(fraction(seconds - whole, whole))Z"
+        return "\(years)-\(two(month))-\(two(dayOfMonth))T\(time)\(fraction)Z"
     }
 
-    /// Returns the shortest digits of a fraction with which the same date is read.
-    private static func fraction(_ fraction: Double, _ whole: Double) -> String {
+    /// Returns the shortest digits of a fraction with which the same date is read; nil where none do.
+    private static func fraction(_ seconds: Double, _ whole: Double) -> String? {
+        let fraction = seconds - whole
         if fraction == 0 { return "" }
         var (scale, digits) = (1.0, 0)
         while digits < 9 {
             (scale, digits) = (scale * 10, digits + 1)
             let number = (fraction * scale).rounded()
-            if number < scale, whole + number / scale == whole + fraction || digits == 9 {
+            if number < scale, whole + number / scale == seconds {
                 let text = String(Int(number))
                 return "." + String(repeating: "0", count: digits - text.count) + text
             }
         }
-        return ""
+        // All digits, of dates near 2001. A date just before it may have more than the fraction.
+        guard whole + fraction == seconds else { return nil }
+        let text = "\(fraction)"
+        return text.hasPrefix("0.") && !text.contains("e") ? String(text.dropFirst()) : nil
     }
 
     private static func floorDivide(_ number: Int, by divisor: Int) -> (Int, Int) {

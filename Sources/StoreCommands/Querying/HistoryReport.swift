@@ -117,7 +117,7 @@ package struct HistoryReport {
 enum StoreHistory {
     static func isKept(by store: OpenStore) throws -> Bool {
         guard let file = store.file else { return false }
-        return try !file.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ATRANSACTION'").isEmpty
+        return try file.keepsHistory()
     }
 }
 

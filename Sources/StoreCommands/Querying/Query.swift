@@ -37,6 +37,8 @@ package struct Query {
     var isEmpty: Bool { text.limit == 0 }
     private let predicate: NSPredicate?
     private let sorts: [NSSortDescriptor]
+    /// Paths of relationships that are read ahead besides those of the columns.
+    package var furtherPrefetchedPaths: [String] = []
 
     /// - Throws: What is wrong with the entity, the columns, the order, or the predicate, with its place.
     package init(_ text: QueryText, in store: OpenStore) throws {
@@ -90,5 +92,5 @@ package struct Query {
     }
 
     /// The paths of relationships that the columns need.
-    package var prefetchedPaths: [String] { Array(Set(columns.compactMap(\.prefetchedPath))).sorted() }
+    package var prefetchedPaths: [String] { Array(Set(columns.compactMap(\.prefetchedPath) + furtherPrefetchedPaths)).sorted() }
 }

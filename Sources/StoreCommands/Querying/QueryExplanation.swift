@@ -1,7 +1,9 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import RemoteStore
 internal import SQLQueries
 internal import SQLiteStore
+internal import WebBackend
 
 /// Says how a store answers a query.
 package struct QueryExplanation {
@@ -10,6 +12,16 @@ package struct QueryExplanation {
     package init(_ query: Query) { self.query = query }
 
     package func json() throws -> JSONValue {
+        if let service = query.store.service {
+            return try query.store.read {
+                let plan = try query.request(NSManagedObject.self).explain(in: query.store.context)
+                let lines = "\(plan)".split(separator: "\n").map { JSONValue.string(String($0)) }
+                return .members([
+                    "kind": .string(query.store.kind.rawValue), "way": .string("requests"),
+                    "requests": .array(try service.requests(of: plan).map(JSONValue.string)), "plan": .array(lines),
+                ])
+            }
+        }
         guard let sqlite = query.store.store as? SQLiteStore else {
             return .members([
                 "kind": .string(query.store.kind.rawValue), "way": .string("memory"),
@@ -46,6 +58,11 @@ package struct QueryExplanation {
         if case .string(let sql)? = json["sql"] {
             try output.line(DisplayText.lines(sql))
             for (index, value) in strings("values").enumerated() { try output.line("  ?\(index + 1) = \(DisplayText.line(value))") }
+            try output.line("\nPlan:")
+            for step in strings("plan") { try output.line("  \(DisplayText.line(step))") }
+        }
+        for request in strings("requests") { try output.line(DisplayText.line(request)) }
+        if json["requests"] != nil {
             try output.line("\nPlan:")
             for step in strings("plan") { try output.line("  \(DisplayText.line(step))") }
         }

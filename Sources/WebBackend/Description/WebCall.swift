@@ -115,6 +115,10 @@ public struct WebParameter: Hashable, Sendable {
     /// - Parameters:
     ///   - keyPaths: The key paths that it compares.
     ///   - templates: How each comparison is written.
+    ///   - isRequired: Whether the call must be given it.
+    ///   - maximumValues: The number of values that it takes at once.
+    ///   - text: How the service compares strings.
+    ///   - isExact: Whether exactly those resources are found that Core Data would find.
     public init(
         _ keyPaths: String..., templates: [Parameter.Operator: String], isRequired: Bool = false, maximumValues: Int = 1,
         text: TextComparison = .exact, isExact: Bool = true

@@ -34,10 +34,7 @@ final class Browser {
     init(width: Int = 1280, height: Int = 860, isDark: Bool = false) throws {
         profile = try Folder()
         let chromium = try Self.find(["chromium", "chromium-browser", "google-chrome"])
-        driver.executableURL = try Self.find(["chromedriver"])
-        driver.arguments = ["--port=0"]
-        driver.standardOutput = output
-        try driver.run()
+        try driver.run(try Self.find(["chromedriver"]), ["--port=0"], output: output)
         var printed = ""
         while port == 0 {
             let data = output.fileHandleForReading.availableData
@@ -48,10 +45,11 @@ final class Browser {
             // More digits may follow, until the dot at the end.
             if digits.endIndex < printed.endIndex { port = Int(digits) ?? 0 }
         }
-        // In containers there is neither a sandbox nor much shared memory.
+        // In containers there is neither a sandbox nor much shared memory. A browser at the end of a pipe ends with its driver.
         var arguments = [
             "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
             "--window-size=\(max(width, 520)),\(height)", "--user-data-dir=\(profile.url.path)", "--no-first-run", "--lang=en",
+            "--remote-debugging-pipe",
         ]
         if isDark { arguments.append("--blink-settings=preferredColorScheme=0") }
         let options: [String: Any] = ["binary": chromium.path, "args": arguments]

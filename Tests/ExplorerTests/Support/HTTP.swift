@@ -47,11 +47,14 @@ enum HTTP {
                 sent += count
             }
         }
-        return try answer(try received(descriptor))
+        return try received(descriptor)
     }
 
     private static func connect(_ host: String, _ port: Int) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // A server that does not answer is an error of the test, not its end.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -68,38 +71,75 @@ enum HTTP {
         return descriptor
     }
 
-    private static func received(_ descriptor: Int32) throws -> Data {
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            if count == 0 { return data }
-            guard count > 0 else { throw Failure(description: "The answer could not be read: errno \(errno).") }
-            data.append(contentsOf: buffer[..<count])
-        }
-    }
-
-    private static func answer(_ data: Data) throws -> Answer {
-        guard let end = data.range(of: Data("\r\n\r\n".utf8)) else { throw Failure(description: "The answer has no end of its headers.") }
-        let lines = String(decoding: data[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+    /// Reads one answer: a server may leave the connection open after it.
+    private static func received(_ descriptor: Int32) throws -> Answer {
+        var reader = Reader(descriptor: descriptor)
+        let lines = String(decoding: try reader.take(through: "\r\n\r\n"), as: UTF8.self).components(separatedBy: "\r\n")
         let status = Int(lines[0].split(separator: " ").dropFirst().first ?? "") ?? 0
         let headers = lines.dropFirst().reduce(into: [String: String]()) { result, line in
             let parts = line.split(separator: ":", maxSplits: 1)
             if parts.count == 2 { result[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
         }
-        let body = Data(data[end.upperBound...])
-        return Answer(status: status, headers: headers, body: headers["transfer-encoding"] == "chunked" ? joined(body) : body)
+        return Answer(status: status, headers: headers, body: try body(&reader, status, headers))
     }
 
-    private static func joined(_ chunks: Data) -> Data {
-        var (rest, body) = (chunks[...], Data())
-        while let line = rest.range(of: Data("\r\n".utf8)) {
-            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16) ?? 0
-            if size == 0 { break }
-            body.append(rest[line.upperBound..<(line.upperBound + size)])
-            rest = rest[(line.upperBound + size + 2)...]
+    private static func body(_ reader: inout Reader, _ status: Int, _ headers: [String: String]) throws -> Data {
+        if status == 204 || status == 304 { return Data() }
+        if headers["transfer-encoding"]?.lowercased() == "chunked" {
+            var body = Data()
+            while true {
+                let line = String(decoding: try reader.take(through: "\r\n"), as: UTF8.self)
+                guard let size = Int(line, radix: 16) else { throw Failure(description: "“\(line)” is no size of a part.") }
+                let part = try reader.take(size)
+                _ = try reader.take(through: "\r\n")
+                if size == 0 { return body }
+                body.append(part)
+            }
         }
-        return body
+        guard let length = headers["content-length"] else { return try reader.takeAll() }
+        guard let count = Int(length) else { throw Failure(description: "“\(length)” is no length.") }
+        return try reader.take(count)
+    }
+
+    /// What a connection brings, in parts.
+    private struct Reader {
+        let descriptor: Int32
+        private var data = Data()
+
+        init(descriptor: Int32) { self.descriptor = descriptor }
+
+        /// Reads more; returns whether there was some.
+        private mutating func more() throws -> Bool {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count >= 0 else { throw Failure(description: "The answer could not be read: errno \(errno).") }
+            data.append(contentsOf: buffer[..<count])
+            return count > 0
+        }
+
+        mutating func take(_ count: Int) throws -> Data {
+            while data.count < count {
+                guard try more() else { throw Failure(description: "The answer ended after \(data.count) of \(count) bytes.") }
+            }
+            defer { data = Data(data.dropFirst(count)) }
+            return Data(data.prefix(count))
+        }
+
+        /// Returns what is before an end, and drops that too.
+        mutating func take(through end: String) throws -> Data {
+            while true {
+                if let range = data.range(of: Data(end.utf8)) {
+                    defer { data = Data(data[range.upperBound...]) }
+                    return Data(data[..<range.lowerBound])
+                }
+                guard try more() else { throw Failure(description: "The answer ended within its headers.") }
+            }
+        }
+
+        mutating func takeAll() throws -> Data {
+            while try more() {}
+            return data
+        }
     }
 }
 

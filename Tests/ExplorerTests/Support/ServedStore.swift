@@ -19,10 +19,7 @@ final class ServedStore {
 
     /// Starts it, and waits until it listens.
     init(_ store: URL, _ arguments: [String] = []) throws {
-        process.executableURL = Self.command
-        process.arguments = ["serve", store.path] + arguments
-        process.standardOutput = output
-        try process.run()
+        try process.run(Self.command, ["serve", store.path] + arguments, output: output)
         var printed = ""
         while !printed.contains("\n") {
             let data = output.fileHandleForReading.availableData

@@ -15,13 +15,16 @@ struct CommandProcess {
     }
 
     /// Runs the command, and waits for its end.
-    init(_ arguments: [String], directory: URL? = nil) throws {
+    init(_ arguments: [String], directory: URL? = nil, input: String? = nil) throws {
         let process = Process()
         process.executableURL = Self.file
         process.arguments = arguments
         if let directory { process.currentDirectoryURL = directory }
+        let script = try Self.scratch()
+        try Data((input ?? "").utf8).write(to: script)
+        process.standardInput = try FileHandle(forReadingFrom: script)
         let (out, err) = (try Self.scratch(), try Self.scratch())
-        defer { for url in [out, err] { try? FileManager.default.removeItem(at: url) } }
+        defer { for url in [out, err, script] { try? FileManager.default.removeItem(at: url) } }
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = try FileHandle(forWritingTo: err)
         try process.run()

@@ -56,12 +56,10 @@ package enum BlockingCall {
 }
 
 /// Runs the tasks that threads are blocked for.
-// The queue is set once.
 private final class WaitingExecutor: TaskExecutor {
-    private let queue = DispatchQueue(label: "CoreData.waiting", attributes: .concurrent)
-
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        // A serial queue always gets a thread. A concurrent one shares the threads of the tasks, and has to wait while all of them are blocked.
+        DispatchQueue(label: "CoreData.waiting").async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -288,14 +288,13 @@ final class RowCache: @unchecked Sendable {
         return change { entries, removed in
             var gone: [NSManagedObjectID] = []
             for id in ids {
-                guard var entry = entries[id] else { continue }
-                InternalChecks.require(entry.holders > 0, "a context gives \(id) up, which none has")
-                entry.holders -= 1
-                if entry.holders == 0 {
-                    gone.append(id)
-                    if let content = entry.content { removed.append(content) }
-                }
-                entries[id] = entry.holders > 0 ? entry : nil
+                guard let number = entries.number(of: id) else { continue }
+                InternalChecks.require(entries.values[number]!.holders > 0, "a context gives \(id) up, which none has")
+                entries.values[number]!.holders -= 1
+                if entries.values[number]!.holders > 0 { continue }
+                gone.append(id)
+                if let content = entries.values[number]!.content { removed.append(content) }
+                entries.remove(id)
             }
             return gone
         }

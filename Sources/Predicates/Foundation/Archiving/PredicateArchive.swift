@@ -4,7 +4,7 @@ package import PropertyLists
 /// Encodes and decodes archives of predicates and expressions, in the layout of Apple's keyed archives as far as compiled models show it.
 ///
 /// ``FormatPredicate``, its subclasses and ``NSExpression`` support `NSKeyedArchiver` and `NSKeyedUnarchiver` directly. Foundation's own
-/// predicates on Linux do not: ``data(of:)`` archives all predicates except blocks.
+/// predicates on Linux do not: ``data(of:)-(NSPredicate)`` archives all predicates except blocks.
 ///
 /// Foundation's unarchiver stops the program when a secure archive contains an unexpected class, and at some damaged archives;
 /// ``predicate(from:)`` and ``expression(from:)`` decode archives without it and throw errors. Both support binary archives and XML.

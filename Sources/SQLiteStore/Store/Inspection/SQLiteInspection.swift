@@ -60,6 +60,11 @@ package final class SQLiteInspection {
         return try SQLSchema(model: model, entities: model.entities, numbers: numbers, fileTables: tables())
     }
 
+    /// Returns whether the store keeps a persistent history.
+    package func keepsHistory() throws -> Bool {
+        try !rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ATRANSACTION'").isEmpty
+    }
+
     /// Returns the rows of a statement.
     package func rows(_ sql: String) throws -> [[Cell]] {
         var rows: [[Cell]] = []

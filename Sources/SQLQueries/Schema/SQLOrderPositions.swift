@@ -1,18 +1,20 @@
-internal import Foundation
 @_spi(Stores) internal import ObjectGraph
-internal import SQLQueries
 
 /// Assigns the positions of rows in ordered relationships for a save.
 ///
 /// Positions are numbers with gaps, so that inserting a row between two others mostly leaves theirs unchanged.
-struct SQLOrderPositions {
-    /// The first position, and the distance of new neighbours; the values are Core Data's.
-    static let first: Int64 = 2048
-    static let step: Int64 = 1024
+package struct SQLOrderPositions {
+    /// Creates no positions.
+    package init() {}
 
-    struct Column: Hashable {
-        let table: SQLIdentifier
-        let name: SQLIdentifier
+    /// The first position, and the distance of new neighbours; the values are Core Data's.
+    package static let first: Int64 = 2048
+    package static let step: Int64 = 1024
+
+    /// A column of positions.
+    package struct Column: Hashable {
+        package let table: SQLIdentifier
+        package let name: SQLIdentifier
     }
     /// The new positions in columns of rows, by row key.
     private var places: [Column: [Int64: Int64]] = [:]
@@ -20,25 +22,25 @@ struct SQLOrderPositions {
     private var kept: [Column: [Int64: Int64]] = [:]
 
     /// - Parameter known: The current position of the row.
-    mutating func set(_ place: Int64, known: Int64?, _ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) {
+    package mutating func set(_ place: Int64, known: Int64?, _ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) {
         let column = Column(table: table, name: column)
         if known == place { kept[column, default: [:]][key] = place } else { places[column, default: [:]][key] = place }
     }
 
     /// Removes and returns the position of a row that is written anyway.
-    mutating func take(_ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) -> Int64? {
+    package mutating func take(_ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) -> Int64? {
         if places.isEmpty, kept.isEmpty { return nil }
         let column = Column(table: table, name: column)
         return places[column]?.removeValue(forKey: key) ?? kept[column]?[key]
     }
 
     /// The positions of rows that are not written otherwise.
-    var remaining: [(column: Column, places: [Int64: Int64])] { places.filter { !$0.value.isEmpty }.map { ($0.key, $0.value) } }
+    package var remaining: [(column: Column, places: [Int64: Int64])] { places.filter { !$0.value.isEmpty }.map { ($0.key, $0.value) } }
 
     /// Returns the positions of a sequence, keeping as many existing ones as possible.
     ///
     /// - Parameter known: The position of each element, nil for those without one.
-    static func places(_ known: [Int64?]) -> [Int64] {
+    package static func places(_ known: [Int64?]) -> [Int64] {
         let kept = longestIncreasingSubsequence(known)
         var places = [Int64](repeating: 0, count: known.count)
         var index = 0

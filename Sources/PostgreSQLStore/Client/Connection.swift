@@ -1,0 +1,318 @@
+#if PostgreSQL
+internal import CPostgreSQL
+internal import Dispatch
+internal import Foundation
+
+/// A statement with its parameters.
+struct Call: Sendable {
+    let sql: String
+    let parameters: Parameters
+
+    init(_ sql: String, _ values: [BinaryValue] = []) {
+        self.sql = sql
+        parameters = Parameters(values)
+    }
+}
+
+/// A connection to a PostgreSQL server, over libpq's calls that do not block.
+// Used by one task at a time, which the pool has lent it to.
+final class Connection: @unchecked Sendable {
+    let handle: OpaquePointer
+    private struct StatementKey: Hashable {
+        let sql: String
+        let types: [UInt32]
+    }
+    /// The names of the prepared statements.
+    private var prepared: [StatementKey: String] = [:]
+    private var preparedCount = 0
+    /// The number of prepared statements, beyond which all are given up.
+    private static let preparedLimit = 256
+    /// When the connection was last given back, in nanoseconds of the system's uptime.
+    var lastUse = DispatchTime.now().uptimeNanoseconds
+    /// The number of round trips, for tests.
+    private(set) var roundTrips = 0
+
+    private init(_ handle: OpaquePointer) { self.handle = handle }
+
+    deinit { PQfinish(handle) }
+
+    var isUsable: Bool { PQstatus(handle) == CONNECTION_OK }
+    var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
+    var serverVersion: Int { Int(PQserverVersion(handle)) }
+    var backendNumber: Int32 { PQbackendPID(handle) }
+
+    // MARK: Opening
+
+    /// Connects. Names of hosts are looked up on a thread of their own, for libpq has no other way.
+    ///
+    /// - Throws: ``ServerError`` with libpq's message, which never contains the password.
+    static func open(_ settings: ConnectionSettings) async throws -> Connection {
+        let parameters = try await settings.resolved()
+        let connection: Connection? = await withCheckedContinuation { continuation in
+            DispatchQueue(label: "PostgreSQLStore.calls").async {
+                let keywords = parameters.map { strdup($0.keyword) } + [nil]
+                let values = parameters.map { strdup($0.value) } + [nil]
+                defer {
+                    for text in keywords + values { free(text) }
+                }
+                let handle = keywords.map { UnsafePointer($0) }.withUnsafeBufferPointer { keywords in
+                    values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
+                        PQconnectStartParams(keywords.baseAddress!, values.baseAddress!, 0)
+                    }
+                }
+                continuation.resume(returning: handle.map(Connection.init))
+            }
+        }
+        guard let connection else { throw ServerError(code: "", message: "There is no memory for a connection.", isConnectionLost: true) }
+        try await connection.finishOpening(timeout: parameters.first { $0.keyword == "connect_timeout" }.flatMap { Double($0.value) })
+        return connection
+    }
+
+    private func finishOpening(timeout: Double?) async throws {
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        // As libpq itself: no limit below two seconds.
+        let timeout = timeout.flatMap { $0 > 0 ? max(2, $0) : nil }
+        var status = PGRES_POLLING_WRITING
+        if PQstatus(handle) == CONNECTION_BAD { status = PGRES_POLLING_FAILED }
+        while status != PGRES_POLLING_OK {
+            guard status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING else { throw ServerError(nil, handle) }
+            let outcome = await SocketReadiness.wait(
+                PQsocket(handle), reads: status == PGRES_POLLING_READING, writes: status == PGRES_POLLING_WRITING, timeout: timeout,
+                isCancellable: true)
+            switch outcome {
+            case .ready: status = PQconnectPoll(handle)
+            case .cancelled: throw CancellationError()
+            case .timedOut:
+                throw ServerError(code: "", message: "The server did not answer within \(Int(timeout ?? 0)) s.", isConnectionLost: true)
+            }
+        }
+        guard PQsetnonblocking(handle, 1) == 0 else { throw ServerError(nil, handle) }
+    }
+
+    // MARK: Statements
+
+    /// Runs one statement, prepared, with results in the binary format.
+    func query(_ sql: String, _ values: [BinaryValue] = [], isCancellable: Bool = true) async throws -> QueryResult {
+        try await run([Call(sql, values)], isCancellable: isCancellable)[0]
+    }
+
+    /// Runs statements in one round trip. Outside of a transaction they are one.
+    ///
+    /// - Throws: ``ServerError`` of the first one that fails, after which none is run; `CancellationError` where the task was cancelled: the
+    ///   server has then given the statement up.
+    @discardableResult
+    func run(_ calls: [Call], isCancellable: Bool = true) async throws -> [QueryResult] {
+        if calls.isEmpty { return [] }
+        roundTrips += 1
+        if preparedCount > Self.preparedLimit { try await forgetStatements() }
+        guard PQenterPipelineMode(handle) == 1 else { throw ServerError(nil, handle) }
+        var expected: [StatementKey?] = []
+        for call in calls {
+            let key = StatementKey(sql: call.sql, types: call.parameters.types)
+            let name: String
+            if let known = prepared[key] {
+                name = known
+            } else {
+                preparedCount += 1
+                name = "s\(preparedCount)"
+                prepared[key] = name
+                expected.append(key)
+                guard PQsendPrepare(handle, name, call.sql, Int32(key.types.count), key.types) == 1 else { throw lost() }
+            }
+            expected.append(nil)
+            let isSent = call.parameters.withPointers { count, values, lengths, formats in
+                PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+            }
+            guard isSent == 1 else { throw lost() }
+        }
+        guard PQpipelineSync(handle) == 1 else { throw lost() }
+        var task = Cancellation(isWatched: isCancellable)
+        try await flush(&task)
+        var results: [QueryResult] = []
+        var failure: ServerError?
+        for key in expected {
+            let result = try await nextResult(&task)
+            defer { _ = key }
+            switch result.map({ PQresultStatus($0) }) {
+            case PGRES_TUPLES_OK?, PGRES_COMMAND_OK?:
+                let kept = result.map(QueryResult.init)
+                if key == nil, let kept { results.append(kept) }
+            default:
+                // A statement that was not prepared is not known to the server.
+                if let key { prepared[key] = nil }
+                if failure == nil, let result, PQresultStatus(result) != PGRES_PIPELINE_ABORTED { failure = ServerError(result, handle) }
+                PQclear(result)
+            }
+            while let rest = try await nextResult(&task) { PQclear(rest) }
+        }
+        // The end of the pipeline.
+        PQclear(try await nextResult(&task))
+        guard PQexitPipelineMode(handle) == 1 else { throw lost() }
+        await task.finish()
+        if task.isRequested { throw CancellationError() }
+        if let failure {
+            if failure.isOutdatedPlan { try await forgetStatements() }
+            throw failure
+        }
+        return results
+    }
+
+    /// Runs statements that are separated by semicolons, without parameters and results.
+    func execute(_ script: String, isCancellable: Bool = true) async throws {
+        roundTrips += 1
+        guard PQsendQuery(handle, script) == 1 else { throw lost() }
+        var task = Cancellation(isWatched: isCancellable)
+        try await flush(&task)
+        try await finishResults(&task)
+    }
+
+    private func finishResults(_ task: inout Cancellation) async throws {
+        var failure: ServerError?
+        while let result = try await nextResult(&task) {
+            if PQresultStatus(result) == PGRES_FATAL_ERROR, failure == nil { failure = ServerError(result, handle) }
+            PQclear(result)
+        }
+        await task.finish()
+        if task.isRequested { throw CancellationError() }
+        if let failure { throw failure }
+    }
+
+    /// Copies rows in PostgreSQL's binary format into a table.
+    ///
+    /// - Parameters:
+    ///   - sql: The statement: `COPY … FROM STDIN (FORMAT binary)`.
+    ///   - rows: The bytes: rows without the header and the end.
+    func copy(_ sql: String, _ rows: [UInt8]) async throws {
+        roundTrips += 1
+        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
+        var task = Cancellation(isWatched: false)
+        try await flush(&task)
+        let begun = try await nextResult(&task)
+        let status = begun.map { PQresultStatus($0) }
+        if status != PGRES_COPY_IN {
+            let failure = ServerError(begun, handle)
+            PQclear(begun)
+            while let rest = try await nextResult(&task) { PQclear(rest) }
+            throw failure
+        }
+        PQclear(begun)
+        // The signature, flags and the size of an extension.
+        let header: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
+        try await put(header[...], &task)
+        for start in stride(from: 0, to: rows.count, by: 1 << 16) { try await put(rows[start..<min(start + 1 << 16, rows.count)], &task) }
+        try await put([0xFF, 0xFF], &task)
+        while true {
+            let sent = PQputCopyEnd(handle, nil)
+            if sent == 1 { break }
+            guard sent == 0 else { throw lost() }
+            try await flush(&task)
+        }
+        try await flush(&task)
+        try await finishResults(&task)
+    }
+
+    private func put(_ bytes: ArraySlice<UInt8>, _ task: inout Cancellation) async throws {
+        while true {
+            let sent = bytes.withUnsafeBytes { buffer in
+                PQputCopyData(handle, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), Int32(buffer.count))
+            }
+            if sent == 1 { return try await flush(&task) }
+            guard sent == 0 else { throw lost() }
+            try await flush(&task)
+        }
+    }
+
+    private func forgetStatements() async throws {
+        prepared = [:]
+        preparedCount = 0
+        if !isUsable || PQtransactionStatus(handle) == PQTRANS_INERROR { return }
+        try await execute("DEALLOCATE ALL", isCancellable: false)
+    }
+
+    private func lost() -> ServerError { ServerError(nil, handle) }
+
+    // MARK: Waiting
+
+    /// Whether the statement is being cancelled, because the task was.
+    private struct Cancellation {
+        var isWatched: Bool
+        var isRequested = false
+        var request: Task<Void, Never>?
+
+        /// Waits until the request was sent: it must not meet the next statement.
+        func finish() async { await request?.value }
+    }
+
+    /// Sends what is not sent yet, and takes in what comes meanwhile: the server may not read on before.
+    private func flush(_ task: inout Cancellation) async throws {
+        while true {
+            let left = PQflush(handle)
+            if left == 0 { return }
+            guard left == 1 else { throw lost() }
+            try await wait(reads: true, writes: true, &task)
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+    }
+
+    /// Returns the next result, which the caller frees; nil at the end of a statement's results.
+    private func nextResult(_ task: inout Cancellation) async throws -> OpaquePointer? {
+        while PQisBusy(handle) == 1 {
+            try await wait(reads: true, writes: false, &task)
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+        return PQgetResult(handle)
+    }
+
+    private func wait(reads: Bool, writes: Bool, _ task: inout Cancellation) async throws {
+        let socket = PQsocket(handle)
+        guard socket >= 0 else { throw lost() }
+        let outcome = await SocketReadiness.wait(socket, reads: reads, writes: writes, isCancellable: task.isWatched)
+        guard outcome == .cancelled else { return }
+        task.isWatched = false
+        task.isRequested = true
+        task.request = requestCancellation()
+    }
+
+    /// Asks the server to give up the running statement, over a connection of its own.
+    private func requestCancellation() -> Task<Void, Never>? {
+        guard let cancel = PQgetCancel(handle) else { return nil }
+        // libpq's call is one that may be used on any thread.
+        let request = CancelRequest(handle: cancel)
+        return Task.detached {
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: "PostgreSQLStore.calls").async {
+                    request.send()
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    // The handle is used once, by whoever sends it.
+    private struct CancelRequest: @unchecked Sendable {
+        let handle: OpaquePointer
+
+        func send() {
+            var message = [CChar](repeating: 0, count: 256)
+            _ = PQcancel(handle, &message, Int32(message.count))
+            PQfreeCancel(handle)
+        }
+    }
+
+    /// What the socket of an unused connection tells.
+    enum Health {
+        case open
+        /// Something has come that nobody asked for: a notice, or the last message of the server.
+        case doubtful
+        case lost
+    }
+
+    /// Returns whether an unused connection is still open, as far as the socket tells.
+    func health() -> Health {
+        guard isUsable, !isInTransaction else { return .lost }
+        var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        guard poll(&descriptor, 1, 0) > 0 else { return .open }
+        return PQconsumeInput(handle) == 1 && isUsable ? .doubtful : .lost
+    }
+}
+#endif

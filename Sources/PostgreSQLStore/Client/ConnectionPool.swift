@@ -1,0 +1,187 @@
+#if PostgreSQL
+internal import Dispatch
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Synchronization
+
+/// Lends connections, each to one task at a time.
+// `state` is guarded by its mutex.
+final class ConnectionPool: Sendable {
+    private struct Waiter {
+        let number: Int
+        let continuation: CheckedContinuation<Grant, any Error>
+    }
+    /// A connection, or the permission to open one.
+    private enum Grant: Sendable {
+        case connection(Connection)
+        case permission
+    }
+    private struct State {
+        var idle: [Connection] = []
+        /// The connections that are lent, being opened or idle.
+        var count = 0
+        var waiters: [Waiter] = []
+        var nextNumber = 0
+        var isClosed = false
+    }
+    private let state = Mutex(State())
+    let settings: ConnectionSettings
+    private let limit: Int
+    private let timeout: Double
+    /// The seconds after which an unused connection is asked whether it is still there.
+    private static let idleLimit = 30.0
+    private static let timers = DispatchQueue(label: "PostgreSQLStore.timers")
+
+    /// - Parameters:
+    ///   - limit: The maximum number of connections.
+    ///   - timeout: The maximum number of seconds to wait for one.
+    init(_ settings: ConnectionSettings, limit: Int, timeout: Double) {
+        (self.settings, self.limit, self.timeout) = (settings, max(1, limit), timeout)
+    }
+
+    /// The number of open connections.
+    var count: Int { state.withLock { $0.count } }
+
+    /// Calls `body` with a connection, which is given back afterwards: outside of any transaction, or closed.
+    ///
+    /// - Throws: Code 134070 where none became free in time, the errors of connecting, and those of `body`.
+    func with<Result: Sendable>(_ body: @Sendable (Connection) async throws -> Result) async throws -> Result {
+        let connection = try await take()
+        do {
+            let result = try await body(connection)
+            await giveBack(connection)
+            return result
+        } catch {
+            await giveBack(connection)
+            throw error
+        }
+    }
+
+    /// Closes all connections; those that are lent when they are given back.
+    func close() {
+        let (idle, waiters) = state.withLock { state in
+            defer { (state.idle, state.waiters, state.isClosed) = ([], [], true) }
+            state.count -= state.idle.count
+            return (state.idle, state.waiters)
+        }
+        for waiter in waiters { waiter.continuation.resume(throwing: closed()) }
+        withExtendedLifetime(idle) {}
+    }
+
+    private func closed() -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The store at \(settings.place) cannot be used.",
+            reason: "It is not open: it was removed from its coordinator.", next: "Add it again.")
+    }
+
+    // MARK: Lending
+
+    private func take() async throws -> Connection {
+        while true {
+            switch try await grant() {
+            case .connection(let connection):
+                if await isHealthy(connection) { return connection }
+                // Another may be there, or be opened.
+                discard()
+            case .permission:
+                do { return try await Connection.open(settings) } catch {
+                    discard()
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func isHealthy(_ connection: Connection) async -> Bool {
+        let health = connection.health()
+        if health == .lost { return false }
+        let idle = Double(DispatchTime.now().uptimeNanoseconds &- connection.lastUse) / 1e9
+        if health == .open, idle < Self.idleLimit { return true }
+        do {
+            try await connection.execute("SELECT 1", isCancellable: false)
+            return true
+        } catch { return false }
+    }
+
+    private func grant() async throws -> Grant {
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let now: Result<Grant, any Error>? = state.withLock { state in
+                    // Whoever cancels later finds the waiter.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if state.isClosed { return .failure(closed()) }
+                    if let connection = state.idle.popLast() { return .success(.connection(connection)) }
+                    if state.count < limit {
+                        state.count += 1
+                        return .success(.permission)
+                    }
+                    state.waiters.append(Waiter(number: number, continuation: continuation))
+                    return nil
+                }
+                if let now { return continuation.resume(with: now) }
+                Self.timers.asyncAfter(deadline: .now() + timeout) { [weak self] in self?.giveUp(number) }
+            }
+        } onCancel: {
+            stopWaiting(number)
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        let waiter = state.withLock { state in
+            state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+        }
+        waiter?.continuation.resume(
+            throwing: CoreDataError.make(
+                NSPersistentStoreTimeoutError, "The store at \(settings.place) has no free connection.",
+                reason: "All \(limit) were in use for \(timeout) s.",
+                next: "Raise connectionLimit or connectionTimeout in the store's options, or do less at once."))
+    }
+
+    private func stopWaiting(_ number: Int) {
+        let waiter = state.withLock { state -> Waiter? in
+            if let index = state.waiters.firstIndex(where: { $0.number == number }) { return state.waiters.remove(at: index) }
+            return nil
+        }
+        waiter?.continuation.resume(throwing: CancellationError())
+    }
+
+    private func giveBack(_ connection: Connection) async {
+        if connection.isUsable, connection.isInTransaction {
+            do { try await connection.execute("ROLLBACK", isCancellable: false) } catch {
+                Log.store.debug("A connection to \(settings.place) is given up: its transaction cannot be ended. \(error)")
+            }
+        }
+        guard connection.isUsable, !connection.isInTransaction else { return discard() }
+        connection.lastUse = DispatchTime.now().uptimeNanoseconds
+        let waiter = state.withLock { state -> Waiter? in
+            if state.isClosed {
+                state.count -= 1
+                return nil
+            }
+            if state.waiters.isEmpty {
+                state.idle.append(connection)
+                return nil
+            }
+            return state.waiters.removeFirst()
+        }
+        waiter?.continuation.resume(returning: .connection(connection))
+    }
+
+    /// Makes room for another connection.
+    private func discard() {
+        let waiter = state.withLock { state -> Waiter? in
+            if state.isClosed || state.waiters.isEmpty {
+                state.count -= 1
+                return nil
+            }
+            return state.waiters.removeFirst()
+        }
+        waiter?.continuation.resume(returning: .permission)
+    }
+}
+#endif

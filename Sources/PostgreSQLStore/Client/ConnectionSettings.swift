@@ -1,0 +1,110 @@
+#if PostgreSQL
+internal import CPostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// The parameters of connections, from a URL. They contain the password, and are never shown.
+struct ConnectionSettings: Sendable {
+    /// The parameters by libpq's names.
+    private let parameters: [String: String]
+    /// Returns a password for each connection; nil to use that of the parameters.
+    private let password: (@Sendable () async throws -> String)?
+    /// The URL without its password and parameters, for messages.
+    let place: String
+
+    /// - Parameters:
+    ///   - url: A URL such as `postgresql://user@host/database?sslmode=verify-full`.
+    ///   - schema: The schema that unqualified names are of.
+    /// - Throws: Code 134080 for a URL that libpq does not understand, without its text: it may contain a password.
+    init(
+        _ url: URL, schema: String, statementTimeout: Double?, password: (@Sendable () async throws -> String)?
+    ) throws {
+        place = Self.shown(url)
+        self.password = password
+        var parameters = try Self.parse(url.absoluteString, place)
+        if parameters["sslmode"] == nil, !Self.isLocal(parameters) {
+            parameters["sslmode"] = "verify-full"
+            if parameters["sslrootcert"] == nil, let file = Self.systemCertificates { parameters["sslrootcert"] = file }
+        }
+        if parameters["application_name"] == nil { parameters["fallback_application_name"] = "OpenCoreData" }
+        if parameters["connect_timeout"] == nil { parameters["connect_timeout"] = "15" }
+        parameters["client_encoding"] = "UTF8"
+        // In the options of the connection a backslash escapes spaces, and itself.
+        let path = "\"" + schema.replacing("\"", with: "\"\"") + "\""
+        var options = [parameters["options"], "-c search_path=" + Self.escaped(path), "-c extra_float_digits=1"]
+        if let statementTimeout { options.append("-c statement_timeout=\(Int(statementTimeout * 1000))") }
+        parameters["options"] = options.compactMap { $0 }.joined(separator: " ")
+        self.parameters = parameters
+    }
+
+    private static func escaped(_ text: String) -> String { text.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ") }
+
+    /// Returns a URL without what may be secret.
+    static func shown(_ url: URL) -> String { redacted(url)?.absoluteString ?? "a PostgreSQL database" }
+
+    /// Returns a URL without password and parameters; nil where its parts are not known.
+    static func redacted(_ url: URL) -> URL? {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return nil }
+        components.password = nil
+        components.query = nil
+        components.fragment = nil
+        return components.url
+    }
+
+    private static func parse(_ text: String, _ place: String) throws -> [String: String] {
+        guard let options = PQconninfoParse(text, nil) else {
+            // libpq's message may contain a part of the password.
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The store at \(place) cannot be opened.",
+                reason: "Its URL is not one that libpq understands.",
+                next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")
+        }
+        defer { PQconninfoFree(options) }
+        var parameters: [String: String] = [:]
+        var next = options
+        while let keyword = next.pointee.keyword {
+            if let value = next.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
+            next += 1
+        }
+        return parameters
+    }
+
+    /// Whether all hosts are this machine: sockets in the file system, and addresses of the loopback.
+    private static func isLocal(_ parameters: [String: String]) -> Bool {
+        let environment = ProcessInfo.processInfo.environment
+        // A service may name any host.
+        if parameters["host"] == nil, parameters["hostaddr"] == nil, parameters["service"] ?? environment["PGSERVICE"] != nil {
+            return false
+        }
+        let hosts = parameters["hostaddr"] ?? parameters["host"] ?? environment["PGHOSTADDR"] ?? environment["PGHOST"] ?? ""
+        return hosts.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { host in
+            host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
+                || host.wholeMatch(of: /127\.[0-9]+\.[0-9]+\.[0-9]+/) != nil
+        }
+    }
+
+    /// The file of the system's trusted certificates; nil where the user has a file of their own, or the system has none.
+    private static var systemCertificates: String? {
+        let files = FileManager.default
+        let own = files.homeDirectoryForCurrentUser.appendingPathComponent(".postgresql/root.crt").path
+        if files.fileExists(atPath: own) || ProcessInfo.processInfo.environment["PGSSLROOTCERT"] != nil { return nil }
+        return ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"].first { files.fileExists(atPath: $0) }
+    }
+
+    /// The mode of transport security that connections ask for, as far as the URL or the default says; for tests.
+    var securityMode: String? { parameters["sslmode"] }
+
+    /// Returns the keywords and values for one connection.
+    func resolved() async throws -> [(keyword: String, value: String)] {
+        var all = parameters
+        if let password { all["password"] = try await password() }
+        return all.map { ($0.key, $0.value) }
+    }
+}
+
+extension ConnectionSettings: CustomStringConvertible, CustomReflectable {
+    /// The place, without anything secret.
+    var description: String { place }
+    var customMirror: Mirror { Mirror(self, children: ["place": place]) }
+}
+#endif

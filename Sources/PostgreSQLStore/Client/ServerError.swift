@@ -1,0 +1,53 @@
+#if PostgreSQL
+internal import CPostgreSQL
+internal import Foundation
+
+/// What a PostgreSQL server, or the loss of the connection to it, says about a statement.
+struct ServerError: Error, CustomStringConvertible {
+    /// The five characters of the SQL standard's code; empty where the connection was lost.
+    let code: String
+    let message: String
+    let detail: String?
+    let constraint: String?
+    /// Whether the connection cannot be used any more.
+    let isConnectionLost: Bool
+
+    init(code: String, message: String, isConnectionLost: Bool) {
+        (self.code, self.message, self.isConnectionLost) = (code, message, isConnectionLost)
+        (detail, constraint) = (nil, nil)
+    }
+
+    /// - Parameters:
+    ///   - result: The failed result, which the caller frees.
+    ///   - connection: The connection that gave it.
+    init(_ result: OpaquePointer?, _ connection: OpaquePointer) {
+        func field(_ code: Character) -> String? {
+            result.flatMap { PQresultErrorField($0, Int32(code.asciiValue!)) }.map { String(cString: $0) }
+        }
+        let state = field("C") ?? ""
+        code = state
+        message =
+            field("M")
+            ?? String(cString: PQerrorMessage(connection)).trimmingCharacters(in: .whitespacesAndNewlines)
+        detail = field("D")
+        constraint = field("n")
+        // 57P01 to 57P03: the server is shutting down, or was stopped.
+        isConnectionLost = PQstatus(connection) == CONNECTION_BAD || state.hasPrefix("57P0")
+    }
+
+    var description: String {
+        [code.isEmpty ? message : "\(message) (\(code))", detail].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// Whether the transaction may be repeated: it was in the way of others.
+    var isSerialization: Bool { code == "40001" || code == "40P01" }
+    /// Whether a uniqueness constraint is violated.
+    var isUniqueness: Bool { code == "23505" }
+    /// Whether a reference leads to a row that is not there.
+    var isMissingReference: Bool { code == "23503" }
+    /// Whether a prepared statement is of an earlier definition of its tables.
+    var isOutdatedPlan: Bool { code == "0A000" && message.contains("cached plan") || code == "26000" }
+    /// Whether the statement was cancelled.
+    var isCancellation: Bool { code == "57014" }
+}
+#endif

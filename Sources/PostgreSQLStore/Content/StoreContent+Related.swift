@@ -1,0 +1,64 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+extension StoreContent {
+    /// Reads a relationship of many objects, in order for an ordered one.
+    func related(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        guard relationship.isToMany else {
+            let rows: [Row] = try await reading { connection in try await self.rows(ids, over: connection, isCancellable: true) }
+            return Dictionary(
+                rows.map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
+        }
+        guard let owner = ids.first?.owningEntity, let question = RelatedQuestion(relationship, of: owner, schema) else {
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "The relationship “\(relationship)” cannot be read.", reason: "The store does not keep it."
+            )
+        }
+        let byKey = Dictionary(
+            ids.compactMap { id in key(of: id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
+        let result = try await reading { try await $0.query(question.sql, [.keys(Array(byKey.keys))]) }
+        var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        for row in 0..<result.rowCount {
+            guard let id = byKey[result.integer(row, 0)], let entity = schema.entity(numbered: result.integer(row, 2)) else { continue }
+            guard question.destination.numbers.contains(entity.number) || question.destination.isAlone else { continue }
+            found[id, default: []].append(
+                NSManagedObjectID(entity: entity.entity, token: token, reference: .integer(result.integer(row, 1))))
+        }
+        return found
+    }
+}
+
+/// The statement that reads a to-many relationship of many objects: the owner's key, the key and the entity.
+struct RelatedQuestion {
+    let destination: SQLEntity
+    let sql: String
+
+    /// Nil for a relationship that the store does not keep.
+    init?(_ relationship: NSRelationshipDescription, of owner: NSEntityDescription, _ schema: SQLSchema) {
+        guard let destination = relationship.destinationEntity.flatMap(schema.entity),
+            let declaring = relationship.entity.flatMap(schema.entity) ?? schema.entity(owner),
+            case .toMany(let place) = declaring[relationship]
+        else { return nil }
+        self.destination = destination
+        switch place {
+        case .foreignKey(let key):
+            let order = key.orderColumn.map { "t.\($0), " } ?? ""
+            sql =
+                "SELECT t.\(key.column), t.id, t.entity FROM \(key.table) t WHERE t.\(key.column) = ANY($1) ORDER BY t.\(key.column), \(order)t.id"
+        case .join(let join):
+            let order = join.orderColumn.map { "j.\($0), " } ?? ""
+            let source =
+                join.isReflexive && join.orderColumn == nil
+                ? "(SELECT \(join.own), \(join.other) FROM \(join.table) UNION SELECT \(join.other), \(join.own) FROM \(join.table))"
+                : join.table.sql
+            sql =
+                "SELECT j.\(join.own), t.id, t.entity FROM \(source) j JOIN \(destination.table) t ON t.id = j.\(join.other) "
+                + "WHERE j.\(join.own) = ANY($1) ORDER BY j.\(join.own), \(order)t.id"
+        }
+    }
+}
+#endif

@@ -1,0 +1,136 @@
+#if PostgreSQL
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+internal import Synchronization
+
+/// An open database: its connections, its schema, and what is prepared for both.
+// `lock` guards the prepared parts; the rest is immutable or guards itself.
+final class StoreContent: @unchecked Sendable {
+    let pool: ConnectionPool
+    let schema: SQLSchema
+    let token: StoreToken
+    let place: String
+    let hasUniqueness: Bool
+    private let lock = Synchronization.Mutex<Void>(())
+    private var queries: SQLQueryPlanCache!
+    private var plans: [ObjectIdentifier: RowPlan] = [:]
+    private var writers: [ObjectIdentifier: EntityWriter] = [:]
+
+    init(_ pool: ConnectionPool, _ schema: SQLSchema, token: StoreToken) {
+        (self.pool, self.schema, self.token) = (pool, schema, token)
+        place = pool.settings.place
+        hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
+        // Called under the lock only, which `plan(_:)` would take again.
+        queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(), token: token) { [schema] entity in
+            RowPlan(entity, schema: schema).columns
+        }
+    }
+
+    // MARK: The schema
+
+    /// Returns the mapping of an entity.
+    ///
+    /// - Throws: Code 134070 for an entity that the store does not hold.
+    func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
+        if let found = schema.entity(entity) { return found }
+        throw CoreDataError.make(
+            NSPersistentStoreOperationError, "The store at \(place) does not keep “\(entity)”.",
+            reason: "The entity is not in its configuration.", next: "Use a store whose configuration has the entity.")
+    }
+
+    /// Returns the key of an object of this store; nil for another object.
+    func key(of id: NSManagedObjectID) -> Int64? {
+        guard case .integer(let key) = id.reference, id.token === token else { return nil }
+        return key
+    }
+
+    func plan(_ entity: SQLEntity) -> RowPlan {
+        lock.withLock { _ in
+            if let plan = plans[ObjectIdentifier(entity)] { return plan }
+            let plan = RowPlan(entity, schema: schema)
+            plans[ObjectIdentifier(entity)] = plan
+            return plan
+        }
+    }
+
+    func writer(_ entity: NSEntityDescription) throws -> EntityWriter {
+        let entity = try sqlEntity(entity)
+        return lock.withLock { _ in
+            if let writer = writers[ObjectIdentifier(entity)] { return writer }
+            let writer = EntityWriter(entity, schema: schema, token: token)
+            writers[ObjectIdentifier(entity)] = writer
+            return writer
+        }
+    }
+
+    /// Returns the statement of a query and its parameters.
+    ///
+    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, code 134091 naming a clause without SQL.
+    func statement(_ query: StoreQuery) throws -> (plan: SQLFetchPlan, values: [BinaryValue]) {
+        let entity = try sqlEntity(query.entity)
+        let found = try lock.withLock { _ in try queries.query(query, entity) }
+        return (found.plan, try found.plan.bindings.map { BinaryValue(try found.values.value(of: $0)) })
+    }
+
+    /// Returns the part of a query's predicate that has SQL.
+    func translatable(_ query: StoreQuery) throws -> NSPredicate? {
+        guard let predicate = query.predicate else { return nil }
+        let entity = try sqlEntity(query.entity)
+        return try lock.withLock { _ in try queries.translatable(predicate.tree(), entity) }.map { NSPredicate(tree: $0) }
+    }
+
+    // MARK: Reading
+
+    /// Reads with a connection: once more with another where that is lost, or where a statement is of an earlier definition of its tables.
+    func reading<Result: Sendable>(_ body: @escaping @Sendable (Connection) async throws -> Result) async throws -> Result {
+        do {
+            do { return try await pool.with(body) } catch let error as ServerError where error.isConnectionLost || error.isOutdatedPlan {
+                Log.store.debug("A read from \(place) is repeated. \(error)")
+                return try await pool.with(body)
+            }
+        } catch let error as ServerError { throw failure(error, "cannot be read") }
+    }
+
+    /// Returns the error of a statement.
+    func failure(_ error: ServerError, _ what: String) -> NSError {
+        let next: String? =
+            if error.isConnectionLost {
+                "Check that the server runs and can be reached."
+            } else if error.isCancellation {
+                "Raise statementTimeout in the store's options, or ask for less."
+            } else { nil }
+        return CoreDataError.make(
+            error.isCancellation ? NSPersistentStoreTimeoutError : NSPersistentStoreOperationError,
+            "The store at \(place) \(what).", reason: "PostgreSQL says: \(error)", next: next)
+    }
+
+    /// Returns the rows of a result whose first columns are those of a plan.
+    func rows(of result: QueryResult, _ plan: RowPlan) throws -> RowList {
+        let reader = RowReader(plan, schema: schema, token: token)
+        var rows = RowList()
+        for row in 0..<result.rowCount {
+            if let slots = try reader.read(result, row) { rows.append(slots) }
+        }
+        return rows
+    }
+
+    /// Returns the rows of objects, without those that do not exist.
+    func rows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> [Row] {
+        var groups: [ObjectIdentifier: (root: SQLEntity, keys: [Int64])] = [:]
+        for id in ids {
+            guard let key = key(of: id), let root = schema.entity(id.owningEntity.rootEntity) else { continue }
+            groups[ObjectIdentifier(root), default: (root, [])].keys.append(key)
+        }
+        var rows: [Row] = []
+        for (root, keys) in groups.values {
+            let plan = plan(root)
+            let result = try await connection.query(
+                "SELECT \(plan.list(of: "t")) FROM \(root.table) t WHERE t.id = ANY($1)", [.keys(keys)], isCancellable: isCancellable)
+            rows += try self.rows(of: result, plan)
+        }
+        return rows
+    }
+}
+#endif

@@ -1,0 +1,185 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// Writes the rows of one entity: its statements and their parameters.
+// Immutable.
+final class EntityWriter: @unchecked Sendable {
+    enum Kind {
+        case attribute(SQLStorage, NSAttributeDescription)
+        /// The destination; whether a second column has its entity; the column of the position in the inverse's order.
+        case toOne(SQLEntity, hasEntityColumn: Bool, order: SQLIdentifier?)
+    }
+    /// A slot and its columns.
+    struct Step {
+        let property: NSPropertyDescription
+        let slotIndex: Int
+        let slot: RowLayout.Slot
+        let columns: [SQLIdentifier]
+        let kind: Kind
+    }
+
+    let entity: SQLEntity
+    private let steps: [Step]
+    private let schema: SQLSchema
+    private let token: StoreToken
+    /// The to-one relationships that are written with the position in the inverse's order.
+    private let placed: [NSRelationshipDescription]
+    let insert: String
+    let copy: String
+    /// The slots of dates, which are rounded.
+    let dateSlots: [RowLayout.Slot]
+
+    init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken) {
+        self.entity = entity
+        self.schema = schema
+        self.token = token
+        let frozen = entity.entity.frozenParts
+        var steps: [Step] = []
+        for (index, property) in frozen.properties.enumerated() {
+            let slot = frozen.layout.slots[index]
+            switch entity.properties[index] {
+            case .attribute(let place):
+                guard let attribute = property as? NSAttributeDescription else { continue }
+                steps.append(
+                    Step(
+                        property: property, slotIndex: index, slot: slot, columns: [place.column],
+                        kind: .attribute(place.storage, attribute)))
+            case .toOne(let place):
+                guard let relationship = property as? NSRelationshipDescription,
+                    let destination = relationship.destinationEntity.flatMap(schema.entity)
+                else { continue }
+                let order = Self.orderColumn(relationship, schema)
+                steps.append(
+                    Step(
+                        property: property, slotIndex: index, slot: slot,
+                        columns: [place.column, place.entityColumn, order].compactMap { $0 },
+                        kind: .toOne(destination, hasEntityColumn: place.entityColumn != nil, order: order)))
+            case .toMany, .unstored: continue
+            }
+        }
+        self.steps = steps
+        placed = steps.compactMap { step in
+            guard case .toOne(_, _, _?) = step.kind else { return nil }
+            return step.property as? NSRelationshipDescription
+        }
+        dateSlots = steps.compactMap { step in
+            guard case .attribute(.date, _) = step.kind else { return nil }
+            return step.slot
+        }
+        let identity = entity.identity
+        let columns = [identity.key, identity.entity, identity.version] + steps.flatMap(\.columns)
+        let list = columns.map(\.sql).joined(separator: ", ")
+        insert = "INSERT INTO \(entity.table) (\(list)) VALUES (\((1...columns.count).map { "$\($0)" }.joined(separator: ", ")))"
+        copy = "COPY \(entity.table) (\(list)) FROM STDIN (FORMAT binary)"
+    }
+
+    /// Returns the column of the position among the rows of a to-one relationship's destination.
+    private static func orderColumn(_ relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLIdentifier? {
+        guard let inverse = relationship.storedInverse, inverse.isToMany, inverse.isOrdered,
+            let owner = inverse.entity.flatMap(schema.entity), case .toMany(.foreignKey(let key)) = owner[inverse]
+        else { return nil }
+        return key.orderColumn
+    }
+
+    // MARK: Statements
+
+    /// Returns the values of a new row, in the order of ``insert`` and ``copy``.
+    ///
+    /// - Parameter isCopied: Whether the entity is given as `COPY` takes it: in four bytes.
+    func values(of row: Row, key: Int64, orders: inout SQLOrderPositions) throws -> [BinaryValue] {
+        var values: [BinaryValue] = [.integer(key), .integer(entity.number), .integer(row.version)]
+        for step in steps { values += try self.values(step, row, key, &orders) }
+        return values
+    }
+
+    /// Returns the row as `COPY` takes it.
+    func appendCopy(of row: Row, key: Int64, orders: inout SQLOrderPositions, to bytes: inout [UInt8]) throws {
+        bytes.append(bigEndian: UInt16(3 + steps.reduce(0) { $0 + $1.columns.count }))
+        BinaryValue.integer(key).appendField(to: &bytes)
+        Self.appendMedium(entity.number, to: &bytes)
+        BinaryValue.integer(row.version).appendField(to: &bytes)
+        for step in steps {
+            let values = try self.values(step, row, key, &orders)
+            for (index, value) in values.enumerated() {
+                // The entity of a destination is an integer of four bytes, too.
+                if index == 1, case .toOne(_, hasEntityColumn: true, _) = step.kind, case .integer(let number) = value {
+                    Self.appendMedium(number, to: &bytes)
+                } else {
+                    value.appendField(to: &bytes)
+                }
+            }
+        }
+    }
+
+    private static func appendMedium(_ number: Int64, to bytes: inout [UInt8]) {
+        bytes.append(bigEndian: UInt32(4))
+        bytes.append(bigEndian: Int32(truncatingIfNeeded: number))
+    }
+
+    /// Returns the statement that updates the changed properties of a row whose version is that which was read.
+    func update(_ change: StoreChange, _ row: Row, key: Int64, orders: inout SQLOrderPositions) throws -> Call {
+        let changed = properties(of: change, row)
+        var assignments: [String] = []
+        var values: [BinaryValue] = [.integer(key), .integer(row.version &- 1), .integer(row.version)]
+        for step in steps where changed.contains(step.slotIndex) {
+            let new = try self.values(step, row, key, &orders)
+            for (column, value) in zip(step.columns, new) {
+                values.append(value)
+                assignments.append("\(column) = $\(values.count)")
+            }
+        }
+        let identity = entity.identity
+        assignments.append("\(identity.version) = $3")
+        return Call(
+            "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE \(identity.key) = $1 AND \(identity.version) = $2",
+            values)
+    }
+
+    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position in
+    /// the inverse's order: the destination may have nothing to save, and no position to assign.
+    private func properties(of change: StoreChange, _ row: Row) -> PropertySet {
+        var changed = change.changed
+        guard let base = change.base else { return changed }
+        for relationship in placed where changed.contains(relationship.slotIndex) {
+            let slot = row.layout.slots[relationship.slotIndex]
+            let (new, old) = (row.objectID(at: slot), base.objectID(at: slot))
+            if new == nil && old == nil || new.map({ id in old?.namesSameObject(as: id) ?? false }) ?? false {
+                changed.remove(relationship.slotIndex)
+            }
+        }
+        return changed
+    }
+
+    private func values(_ step: Step, _ row: Row, _ key: Int64, _ orders: inout SQLOrderPositions) throws -> [BinaryValue] {
+        switch step.kind {
+        case .attribute(let storage, let attribute): return [try ColumnValues.value(of: row, step.slot, storage, attribute)]
+        case .toOne(let destination, let hasEntityColumn, let order):
+            let target = try target(of: row, step, destination)
+            let nothing = BinaryValue.null(PostgreSQLType.integer)
+            var values = [target.map { .integer($0.key) } ?? nothing]
+            if hasEntityColumn { values.append(target.map { .integer($0.number) } ?? nothing) }
+            if let order {
+                let place = target == nil ? nil : orders.take(order, key, in: entity.table)
+                values.append(place.map { .integer($0) } ?? nothing)
+            }
+            return values
+        }
+    }
+
+    private func target(of row: Row, _ step: Step, _ destination: SQLEntity) throws -> (key: Int64, number: Int64)? {
+        guard let id = row.objectID(at: step.slot) else { return nil }
+        guard case .integer(let key) = id.reference, id.token === token else { throw Self.elsewhere(id, step.property) }
+        if id.owningEntity === destination.entity { return (key, destination.number) }
+        return (key, schema.entity(id.owningEntity)?.number ?? destination.number)
+    }
+
+    static func elsewhere(_ id: NSManagedObjectID, _ property: NSPropertyDescription) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectExternalRelationshipError, "“\(property)” cannot be saved.",
+            reason: id.isTemporaryID ? "It leads to \(id), which is not saved with it." : "It leads to \(id), which is of another store.",
+            next: "Save related objects in one store.", info: [NSAffectedObjectsErrorKey: [id]])
+    }
+}
+#endif

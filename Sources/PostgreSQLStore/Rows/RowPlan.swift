@@ -1,0 +1,167 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// The columns of a SELECT of an entity's rows, and how they become rows.
+///
+/// The first three columns are the key, the entity number and the version, followed by those of the entity and its subentities.
+// Immutable.
+final class RowPlan: @unchecked Sendable {
+    enum Kind {
+        case integer, boolean, double, date, text, data, uuid
+        case other(SQLStorage, NSAttributeDescription)
+        /// The destination, and the column of its entity where it may be one of several.
+        case toOne(NSEntityDescription, entityColumn: Int?)
+    }
+    struct Step {
+        let column: Int
+        let place: RowPlace
+        let kind: Kind
+    }
+    /// How the rows of one entity are read.
+    struct Shape {
+        let entity: NSEntityDescription
+        let steps: [Step]
+    }
+
+    let entity: SQLEntity
+    let columns: [SQLIdentifier]
+    let shapes: [Int64: Shape]
+    static let firstColumn = 3
+
+    init(_ entity: SQLEntity, schema: SQLSchema) {
+        self.entity = entity
+        let kinds = entity.numbers.compactMap(schema.entity(numbered:))
+        var columns: [SQLIdentifier] = []
+        var places: [SQLIdentifier: Int] = [:]
+        for column in kinds.flatMap(\.rowColumns) where places[column] == nil {
+            places[column] = Self.firstColumn + columns.count
+            columns.append(column)
+        }
+        self.columns = columns
+        shapes = Dictionary(
+            uniqueKeysWithValues: kinds.map { ($0.number, Shape(entity: $0.entity, steps: Self.steps($0, places))) })
+    }
+
+    private static func steps(_ entity: SQLEntity, _ columns: [SQLIdentifier: Int]) -> [Step] {
+        let places = entity.entity.rowPlaces
+        var steps: [Step] = []
+        for (index, property) in entity.entity.frozenParts.properties.enumerated() {
+            switch entity.properties[index] {
+            case .attribute(let attribute):
+                guard let column = columns[attribute.column], let description = property as? NSAttributeDescription else { continue }
+                let kind: Kind =
+                    switch attribute.storage {
+                    case .integer: .integer
+                    case .boolean: .boolean
+                    case .double: .double
+                    case .date: .date
+                    case .text: .text
+                    case .data, .externalData: .data
+                    case .uuid: .uuid
+                    case .uri, .decimal, .transformable, .composite: .other(attribute.storage, description)
+                    }
+                steps.append(Step(column: column, place: places[index], kind: kind))
+            case .toOne(let key):
+                guard let column = columns[key.column], let destination = (property as? NSRelationshipDescription)?.destinationEntity
+                else { continue }
+                steps.append(
+                    Step(
+                        column: column, place: places[index],
+                        kind: .toOne(destination, entityColumn: key.entityColumn.flatMap { columns[$0] })))
+            case .toMany, .unstored: continue
+            }
+        }
+        return steps
+    }
+
+    /// The columns in a SELECT, qualified by a table.
+    func list(of table: String) -> String {
+        let identity = entity.identity
+        return ([identity.key, identity.entity, identity.version] + columns).map { "\(table).\($0.sql)" }.joined(separator: ", ")
+    }
+}
+
+extension SQLEntity {
+    /// The columns of values in the entity's rows.
+    var rowColumns: [SQLIdentifier] {
+        properties.flatMap { property -> [SQLIdentifier] in
+            switch property {
+            case .attribute(let attribute): [attribute.column]
+            case .toOne(let key): [key.column] + (key.entityColumn.map { [$0] } ?? [])
+            case .toMany, .unstored: []
+            }
+        }
+    }
+}
+
+/// Reads the rows of results into blocks.
+// Used by one task.
+final class RowReader {
+    private let plan: RowPlan
+    private let schema: SQLSchema
+    private let token: StoreToken
+    private var writers: [Int64: PackedRowWriter] = [:]
+    /// The last created ID of a destination: rows that come together often have the same.
+    private var lastID: NSManagedObjectID?
+
+    init(_ plan: RowPlan, schema: SQLSchema, token: StoreToken) {
+        (self.plan, self.schema, self.token) = (plan, schema, token)
+    }
+
+    /// Returns the slots of a row; nil for a row of another entity. The reader holds its block until it reads the next row.
+    ///
+    /// - Throws: Code 134060 for a value that cannot be read.
+    func read(_ result: QueryResult, _ row: Int) throws -> UnsafeMutableRawPointer? {
+        let number = result.integer(row, 1)
+        guard let shape = plan.shapes[number] ?? (plan.entity.isAlone ? plan.shapes[plan.entity.number] : nil) else { return nil }
+        let writer = writers[number] ?? PackedRowWriter(shape.entity)
+        writers[number] = writer
+        writer.begin()
+        do {
+            for step in shape.steps { try set(step, result, row, writer) }
+        } catch {
+            writer.cancel()
+            throw error
+        }
+        let id = NSManagedObjectID(entity: shape.entity, token: token, reference: .integer(result.integer(row, 0)))
+        return writer.end(id, version: result.integer(row, 2))
+    }
+
+    private func set(_ step: RowPlan.Step, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter) throws {
+        guard !result.isNull(row, step.column) else { return writer.setNil(step.place) }
+        let bytes = result.bytes(row, step.column)
+        switch step.kind {
+        case .integer: writer.set(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)), at: step.place)
+        case .boolean: writer.set(bytes[0] == 0 ? 0 : 1 as Int64, at: step.place)
+        case .double: writer.set(Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))), at: step.place)
+        case .date: writer.set(ColumnValues.seconds(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))), at: step.place)
+        case .text:
+            if bytes.contains(1) {
+                var text = PostgreSQLText.decoded(bytes)
+                text.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: step.place) }
+            } else {
+                writer.set(utf8: bytes, at: step.place)
+            }
+        case .data: writer.set(data: bytes, at: step.place)
+        case .uuid: writer.set(.uuid(bytes.loadUnaligned(as: UUID.self)), at: step.place)
+        case .other(let storage, let attribute): writer.set(try ColumnValues.value(bytes, storage, attribute), at: step.place)
+        case .toOne(let destination, let entityColumn):
+            let key = result.integer(row, step.column)
+            var entity = destination
+            if let entityColumn, !result.isNull(row, entityColumn) {
+                entity = schema.entity(numbered: result.integer(row, entityColumn))?.entity ?? destination
+            }
+            writer.set(id(key, of: entity), at: step.place)
+        }
+    }
+
+    private func id(_ key: Int64, of entity: NSEntityDescription) -> NSManagedObjectID {
+        if let lastID, case .integer(key) = lastID.reference, lastID.owningEntity === entity { return lastID }
+        let id = NSManagedObjectID(entity: entity, token: token, reference: .integer(key))
+        lastID = id
+        return id
+    }
+}
+#endif

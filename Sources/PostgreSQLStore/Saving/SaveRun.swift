@@ -1,0 +1,315 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// One attempt to save, within its transaction.
+struct SaveRun {
+    let content: StoreContent
+    let connection: Connection
+    let changes: StoreChangeSet
+    var orders = SQLOrderPositions()
+    /// What is sent with the next round trip.
+    private var calls: [Call] = []
+    /// What the number of rows changed by a call says.
+    private var checks: [(call: Int, expected: Int, changes: [StoreChange])] = []
+    /// The objects that others have changed or deleted.
+    private var mismatched: [StoreChange] = []
+    /// Rows that are written together are copied from this number on.
+    private static let copyThreshold = 100
+    /// The number of statements that are sent at once.
+    private static let callLimit = 2000
+
+    init(_ content: StoreContent, _ connection: Connection, _ changes: StoreChangeSet) {
+        (self.content, self.connection, self.changes) = (content, connection, changes)
+    }
+
+    private var schema: SQLSchema { content.schema }
+
+    /// Writes everything, up to the commit.
+    ///
+    /// - Parameters:
+    ///   - commit: The row by which a commit whose answer is lost is looked up.
+    ///   - metadata: The metadata to write; nil for none.
+    /// - Throws: ``StoreConflicts``; the errors of the server.
+    mutating func write(commit: UUID, metadata: Data?) async throws {
+        calls = [Call("BEGIN"), Call("INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1)", [.uuid(commit)])]
+        if content.hasUniqueness || !changes.returning.isEmpty {
+            try await send()
+            try await checkConflicts()
+        }
+        try await prepareOrders()
+        try await delete()
+        for part in [changes.updated, changes.locked] { try await update(part) }
+        try await insert()
+        try await writeRelationships()
+        for (column, places) in orders.remaining {
+            let (keys, numbers) = (places.map(\.key), places.map(\.value))
+            add(
+                "UPDATE \(column.table) SET \(column.name) = new.place FROM unnest($1, $2) AS new(id, place) WHERE \(column.table).id = new.id",
+                [.keys(keys), .keys(numbers)])
+        }
+        if let metadata { add("UPDATE \(PostgreSQLTables.metadata) SET metadata = $1", [.bytes(metadata)]) }
+        try await send()
+        if !mismatched.isEmpty { throw StoreConflicts(try await versionConflicts(mismatched)) }
+    }
+
+    // MARK: Sending
+
+    private mutating func add(_ sql: String, _ values: [BinaryValue]) { calls.append(Call(sql, values)) }
+
+    private mutating func send() async throws {
+        let results = try await connection.run(calls, isCancellable: false)
+        for check in checks where results[check.call].changedCount != check.expected { mismatched += check.changes }
+        calls = []
+        checks = []
+    }
+
+    /// Sends what has been gathered, and returns the result of one more statement.
+    private mutating func query(_ sql: String, _ values: [BinaryValue]) async throws -> QueryResult {
+        try await send()
+        return try await connection.query(sql, values, isCancellable: false)
+    }
+
+    private mutating func sendIfMany() async throws { if calls.count >= Self.callLimit { try await send() } }
+
+    private func key(of id: NSManagedObjectID, for property: NSPropertyDescription) throws -> Int64 {
+        guard let key = content.key(of: id) else { throw EntityWriter.elsewhere(id, property) }
+        return key
+    }
+
+    /// Returns the key of an object to be saved here.
+    ///
+    /// - Throws: Code 133000 for an object of another store.
+    private func key(of id: NSManagedObjectID) throws -> Int64 {
+        if let key = content.key(of: id) { return key }
+        throw CoreDataError.make(
+            NSManagedObjectReferentialIntegrityError, "\(id) cannot be saved.",
+            reason: "It does not belong to the store at \(content.place).", info: [NSAffectedObjectsErrorKey: [id]])
+    }
+
+    // MARK: Conflicts
+
+    /// Throws if objects violate a uniqueness constraint, or come back although they are there; if others have changed any of the save, they
+    /// are the conflict.
+    private mutating func checkConflicts() async throws {
+        var constraints: StoreConflicts?
+        if content.hasUniqueness {
+            do { try await UniqueOwners(content, connection).check(changes) } catch let conflicts as StoreConflicts {
+                constraints = conflicts
+            }
+        }
+        let back = try await content.rows(changes.returning, over: connection)
+        if constraints == nil, back.isEmpty { return }
+        var versions = back.map { StoreConflicts.Version($0.knownObjectID, stored: $0) }
+        versions += try await versionConflicts(changes.updated + changes.deleted + changes.locked)
+        if let constraints, versions.isEmpty { throw constraints }
+        throw StoreConflicts(versions)
+    }
+
+    /// Returns the conflicts of changes whose rows others have changed or deleted.
+    private func versionConflicts(_ changes: [StoreChange]) async throws -> [StoreConflicts.Version] {
+        let known = changes.filter { $0.baseVersion != nil }
+        let rows = try await content.rows(known.map(\.objectID), over: connection)
+        let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+        return known.compactMap { change in
+            let row = byID[change.objectID]
+            if let row, row.version == change.baseVersion { return nil }
+            return StoreConflicts.Version(change.objectID, stored: row)
+        }
+    }
+
+    // MARK: Objects
+
+    private mutating func delete() async throws {
+        var groups: [ObjectIdentifier: (entity: SQLEntity, changes: [StoreChange])] = [:]
+        try changes.deleted.forEachRun { description, range in
+            let entity = try content.sqlEntity(description)
+            groups[ObjectIdentifier(entity), default: (entity, [])].changes += changes.deleted[range]
+        }
+        for (entity, deleted) in groups.values {
+            let keys = try deleted.map { try key(of: $0.objectID) }
+            for (index, property) in entity.properties.enumerated() {
+                guard case .toMany(let place) = property else { continue }
+                switch place {
+                case .join(let join):
+                    add("DELETE FROM \(join.table) WHERE \(join.own) = ANY($1)", [.keys(keys)])
+                    if join.isReflexive { add("DELETE FROM \(join.table) WHERE \(join.other) = ANY($1)", [.keys(keys)]) }
+                case .foreignKey(let foreign):
+                    let relationship = entity.entity.frozenParts.properties[index] as? NSRelationshipDescription
+                    guard relationship?.storedInverse == nil else { continue }
+                    add("UPDATE \(foreign.table) SET \(foreign.column) = NULL WHERE \(foreign.column) = ANY($1)", [.keys(keys)])
+                }
+            }
+            let (read, unread) = (deleted.filter { $0.baseVersion != nil }, deleted.filter { $0.baseVersion == nil })
+            if !unread.isEmpty {
+                add("DELETE FROM \(entity.table) WHERE id = ANY($1)", [.keys(try unread.map { try key(of: $0.objectID) })])
+            }
+            if !read.isEmpty {
+                checks.append((calls.count, read.count, read))
+                add(
+                    "DELETE FROM \(entity.table) USING unnest($1, $2) AS old(id, version) "
+                        + "WHERE \(entity.table).id = old.id AND \(entity.table).version = old.version",
+                    [.keys(try read.map { try key(of: $0.objectID) }), .keys(read.map { $0.baseVersion ?? 0 })])
+            }
+            try await sendIfMany()
+        }
+    }
+
+    private mutating func update(_ part: [StoreChange]) async throws {
+        for change in part {
+            guard let row = change.row else { continue }
+            let writer = try content.writer(change.entity)
+            let call = try writer.update(change, row, key: key(of: change.objectID), orders: &orders)
+            if !isUnsavedReference(change) { checks.append((calls.count, 1, [change])) }
+            calls.append(call)
+            try await sendIfMany()
+        }
+    }
+
+    /// Returns whether an object has no row and was changed only by losing references: nothing is written for it.
+    private func isUnsavedReference(_ change: StoreChange) -> Bool {
+        guard change.wasMissing else { return false }
+        return change.changedProperties.allSatisfy { property in
+            guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else { return false }
+            return change.list(of: relationship)?.added.isEmpty ?? true
+        }
+    }
+
+    private mutating func insert() async throws {
+        var runs: [(NSEntityDescription, Range<Int>)] = []
+        changes.inserted.forEachRun { runs.append(($0, $1)) }
+        for (description, range) in runs {
+            let writer = try content.writer(description)
+            if range.count >= Self.copyThreshold {
+                try await send()
+                var bytes: [UInt8] = []
+                for index in range {
+                    guard let row = changes.inserted[index].row else { continue }
+                    try writer.appendCopy(of: row, key: key(of: changes.inserted[index].objectID), orders: &orders, to: &bytes)
+                    if bytes.count > 16 << 20 {
+                        try await connection.copy(writer.copy, bytes)
+                        bytes = []
+                    }
+                }
+                try await connection.copy(writer.copy, bytes)
+                continue
+            }
+            for index in range {
+                guard let row = changes.inserted[index].row else { continue }
+                add(writer.insert, try writer.values(of: row, key: key(of: changes.inserted[index].objectID), orders: &orders))
+            }
+            try await sendIfMany()
+        }
+    }
+
+    // MARK: Positions
+
+    /// Assigns the positions in changed ordered relationships, before anything is written.
+    private mutating func prepareOrders() async throws {
+        guard schema.hasOrders else { return }
+        for (part, areNew) in [(changes.inserted, true), (changes.updated, false)] {
+            for change in part where !change.lists.isEmpty {
+                for difference in change.lists {
+                    guard let ids = difference.members, let entity = schema.entity(change.entity),
+                        case .toMany(.foreignKey(let place)) = entity.properties[difference.slotIndex], let column = place.orderColumn
+                    else { continue }
+                    let relationship = relationship(difference, of: change)
+                    let members = try ids.map { try key(of: $0, for: relationship) }
+                    let known =
+                        areNew
+                        ? [:]
+                        : try await knownPlaces(
+                            "SELECT id, \(column) FROM \(place.table) WHERE \(place.column) = $1",
+                            key(of: change.objectID, for: relationship))
+                    for (key, order) in zip(members, SQLOrderPositions.places(members.map { known[$0] })) {
+                        orders.set(order, known: known[key], column, key, in: place.table)
+                    }
+                }
+            }
+        }
+    }
+
+    private func relationship(_ difference: ListDifference, of change: StoreChange) -> NSRelationshipDescription {
+        change.entity.frozenParts.properties[difference.slotIndex] as! NSRelationshipDescription
+    }
+
+    private mutating func knownPlaces(_ sql: String, _ owner: Int64) async throws -> [Int64: Int64] {
+        let result = try await query(sql, [.integer(owner)])
+        var places: [Int64: Int64] = [:]
+        for row in 0..<result.rowCount where !result.isNull(row, 1) { places[result.integer(row, 0)] = result.integer(row, 1) }
+        return places
+    }
+
+    // MARK: Join tables and one-way relationships
+
+    private mutating func writeRelationships() async throws {
+        guard schema.hasPairs else { return }
+        for part in [changes.inserted, changes.updated] {
+            for change in part where !change.lists.isEmpty {
+                guard let entity = schema.entity(change.entity) else { continue }
+                for difference in change.lists {
+                    guard case .toMany(let place) = entity.properties[difference.slotIndex] else { continue }
+                    let relationship = relationship(difference, of: change)
+                    let owner = try key(of: change.objectID, for: relationship)
+                    switch place {
+                    case .join(let join): try await writePairs(owner, difference, relationship, join)
+                    case .foreignKey(let foreign):
+                        if relationship.storedInverse == nil { try writeKeys(owner, difference, relationship, foreign, entity) }
+                    }
+                    try await sendIfMany()
+                }
+            }
+        }
+    }
+
+    /// Pairs are written from either end: what the other end has written already changes nothing.
+    private mutating func writePairs(
+        _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ join: SQLJoin
+    ) async throws {
+        // An object that was never saved, or lies in another store, is in no pair.
+        let gone = difference.removed.compactMap { content.key(of: $0.current) }
+        if !gone.isEmpty {
+            add("DELETE FROM \(join.table) WHERE \(join.own) = $1 AND \(join.other) = ANY($2)", [.integer(owner), .keys(gone)])
+            if join.isReflexive {
+                add("DELETE FROM \(join.table) WHERE \(join.other) = $1 AND \(join.own) = ANY($2)", [.integer(owner), .keys(gone)])
+            }
+        }
+        let new = try difference.added.map { try key(of: $0, for: relationship) }
+        if !new.isEmpty {
+            add(
+                "INSERT INTO \(join.table) (\(join.own), \(join.other)) SELECT $1, new FROM unnest($2) AS new ON CONFLICT DO NOTHING",
+                [.integer(owner), .keys(new)])
+        }
+        guard let column = join.orderColumn else { return }
+        let members = try (difference.members ?? []).map { try key(of: $0, for: relationship) }
+        let known = try await knownPlaces("SELECT \(join.other), \(column) FROM \(join.table) WHERE \(join.own) = $1", owner)
+        let places = zip(members, SQLOrderPositions.places(members.map { known[$0] })).filter { known[$0.0] != $0.1 }
+        if places.isEmpty { return }
+        add(
+            "INSERT INTO \(join.table) (\(join.own), \(join.other), \(column)) SELECT $1, new.id, new.place FROM unnest($2, $3) AS new(id, place) "
+                + "ON CONFLICT (\(join.own), \(join.other)) DO UPDATE SET \(column) = excluded.\(column)",
+            [.integer(owner), .keys(places.map(\.0)), .keys(places.map(\.1))])
+    }
+
+    private mutating func writeKeys(
+        _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ place: SQLForeignKey, _ entity: SQLEntity
+    ) throws {
+        let columns = [place.column, place.entityColumn].compactMap { $0 }
+        let gone = difference.removed.compactMap { content.key(of: $0.current) }
+        if !gone.isEmpty {
+            let nothing = (columns + [place.orderColumn].compactMap { $0 }).map { "\($0) = NULL" }.joined(separator: ", ")
+            add("UPDATE \(place.table) SET \(nothing) WHERE id = ANY($1) AND \(place.column) = $2", [.keys(gone), .integer(owner)])
+        }
+        let new = try difference.added.map { try key(of: $0, for: relationship) }
+        if new.isEmpty { return }
+        var values: [BinaryValue] = [.keys(new), .integer(owner)]
+        var assignments = ["\(place.column) = $2"]
+        if let entityColumn = place.entityColumn {
+            values.append(.integer(entity.number))
+            assignments.append("\(entityColumn) = $3")
+        }
+        add("UPDATE \(place.table) SET \(assignments.joined(separator: ", ")) WHERE id = ANY($1)", values)
+    }
+}
+#endif

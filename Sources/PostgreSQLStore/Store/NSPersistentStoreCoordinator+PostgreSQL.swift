@@ -1,0 +1,70 @@
+#if PostgreSQL
+public import Foundation
+@_spi(Stores) public import ObjectGraph
+
+/// The type of stores in PostgreSQL databases.
+///
+/// The type is known to coordinators once the program has called one of `addPostgreSQLStore`, `NSPersistentStoreDescription(postgreSQL:)` or
+/// ``ObjectGraph/NSPersistentStoreCoordinator/registerPostgreSQLStores()``.
+public let PostgreSQLStoreType = "PostgreSQL"
+
+extension NSPersistentStore.StoreType {
+    /// A store in a PostgreSQL database.
+    public static let postgreSQL = NSPersistentStore.StoreType(rawValue: PostgreSQLStoreType)
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Makes ``PostgreSQLStoreType`` known to coordinators. Call it on any thread.
+    public static func registerPostgreSQLStores() { registerStoreClass(PostgreSQLStore.self, forStoreType: PostgreSQLStoreType) }
+
+    /// Adds a store in a PostgreSQL database, whose tables are created if there are none.
+    ///
+    /// ```swift
+    /// try await coordinator.addPostgreSQLStore(at: "postgresql://shop@db.example.com/shop")
+    /// ```
+    ///
+    /// No thread waits meanwhile. Connections to other machines are encrypted, and the server's certificate is verified, unless the URL has
+    /// another `sslmode`.
+    ///
+    /// - Parameters:
+    ///   - url: The database, as libpq takes it.
+    ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
+    ///   - options: The settings of the store.
+    ///   - isReadOnly: Whether the store rejects saves.
+    /// - Returns: The store. Its `url` has no password and no parameters.
+    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model, 134100 where they are
+    ///   of another version of the model. Call it on any queue.
+    @discardableResult
+    public func addPostgreSQLStore(
+        at url: String, configurationName configuration: String? = nil, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions(),
+        isReadOnly: Bool = false
+    ) async throws -> NSPersistentStore {
+        guard let url = URL(string: url) else {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "A PostgreSQL store cannot be opened.", reason: "Its URL is none.",
+                next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")
+        }
+        Self.registerPostgreSQLStores()
+        let opening = try PostgreSQLStore.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
+        do {
+            let preparation = PostgreSQLStore.Preparation(url, options, opened: try await opening.open())
+            return try addPersistentStore(
+                ofType: PostgreSQLStoreType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
+                options: [PostgreSQLStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])
+        } catch {
+            opening.pool.close()
+            throw error
+        }
+    }
+}
+
+extension NSPersistentStoreDescription {
+    /// Creates the description of a store in a PostgreSQL database, for a container. Its `url` has no password and no parameters.
+    public convenience init(postgreSQL url: URL, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) {
+        NSPersistentStoreCoordinator.registerPostgreSQLStores()
+        self.init(url: ConnectionSettings.redacted(url) ?? url)
+        type = PostgreSQLStoreType
+        setOption(PostgreSQLStore.Preparation(url, options), forKey: PostgreSQLStore.preparationOption)
+    }
+}
+#endif

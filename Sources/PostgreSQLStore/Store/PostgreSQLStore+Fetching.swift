@@ -1,0 +1,65 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+internal import SQLQueries
+
+extension PostgreSQLStore: AsynchronousStore {
+    func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
+        let statement: (plan: SQLFetchPlan, values: [BinaryValue])
+        do { statement = try content.statement(query) } catch  where SQLQueryError.isUntranslatable(error) {
+            if let finished = try await finishedInMemory(query) { return finished }
+            throw error
+        }
+        return try await execute(statement.plan, statement.values)
+    }
+
+    private func execute(_ plan: SQLFetchPlan, _ values: [BinaryValue]) async throws -> StoreAnswer {
+        let result = try await content.reading { try await $0.query(plan.sql, values) }
+        switch plan.answer {
+        case .rows: return .rows(try content.rows(of: result, content.plan(plan.entity)))
+        case .ids:
+            return .ids(
+                (0..<result.rowCount).map { row in
+                    let owner = content.schema.entity(numbered: result.integer(row, 1))?.entity ?? plan.entity.entity
+                    return NSManagedObjectID(entity: owner, token: token, reference: .integer(result.integer(row, 0)))
+                })
+        case .count: return .count(result.rowCount > 0 ? Int(result.integer(0, 0)) : 0)
+        case .dictionaries(let columns):
+            let reader = DictionaryReader(columns: columns, schema: content.schema, token: token)
+            return .dictionaries(StoreDictionaries(try (0..<result.rowCount).map { try reader.dictionary(result, $0) }))
+        }
+    }
+
+    /// Answers a query that SQL supports in part from the rows that SQL finds; nil where the request does not allow that.
+    ///
+    /// An order that SQL does not have is made in memory whenever all rows come anyway.
+    private func finishedInMemory(_ query: StoreQuery) async throws -> StoreAnswer? {
+        var rest = query
+        var narrowed = StoreQuery(query.entity, includesSubentities: query.includesSubentities)
+        if query.allowsEvaluationInMemory {
+            narrowed = narrowed.with(predicate: try content.translatable(query))
+        } else {
+            let isOrderedOnly = [.managedObjectResultType, .managedObjectIDResultType].contains(query.resultType)
+            guard isOrderedOnly, query.fetchLimit == 0, query.fetchOffset == 0, !query.sortDescriptors.isEmpty else { return nil }
+            narrowed = narrowed.with(predicate: query.predicate)
+            rest = query.with(predicate: nil)
+        }
+        let statement: (plan: SQLFetchPlan, values: [BinaryValue])
+        do { statement = try content.statement(narrowed) } catch  where SQLQueryError.isUntranslatable(error) { return nil }
+        guard case .rows(let rows) = try await execute(statement.plan, statement.values) else { return nil }
+        return try await FoundRows(rows, content).answer(rest)
+    }
+
+    func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
+        let content = content!
+        return try await content.reading { connection in try await content.rows(ids, over: connection, isCancellable: true) }
+    }
+
+    func fetchRelated(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try await content.related(by: relationship, from: ids)
+    }
+}
+#endif

@@ -1,0 +1,27 @@
+#if PostgreSQL
+public import Foundation
+
+/// The settings of a PostgreSQL store.
+///
+/// ```swift
+/// var options = PostgreSQLStoreOptions()
+/// options.schema = "shop"
+/// options.password = { try await vault.password(of: "shop") }
+/// ```
+public struct PostgreSQLStoreOptions: Sendable {
+    /// The schema of the database that has the tables. It is created with them. The default is `public`.
+    public var schema = "public"
+    /// The maximum number of connections. The default is 8.
+    public var connectionLimit = 8
+    /// The maximum number of seconds that a request waits for a free connection. The default is 30.
+    public var connectionTimeout: TimeInterval = 30
+    /// The maximum number of seconds that a statement may take on the server; nil, the default, for the server's own limit.
+    public var statementTimeout: TimeInterval?
+    /// Returns the password for a new connection; nil, the default, to take that of the URL, of a service file or of a password file. Called on
+    /// any thread, for each connection. What it returns is never logged and in no error.
+    public var password: (@Sendable () async throws -> String)?
+
+    /// Creates the default settings.
+    public init() {}
+}
+#endif

@@ -1,0 +1,97 @@
+internal import FileStores
+internal import Foundation
+internal import ObjectGraph
+internal import SQLiteStore
+
+/// The store that objects are imported into: one that is there, or a new one.
+final class ImportTarget {
+    let store: OpenStore
+    /// Whether the store is new, and not there unless the import succeeds.
+    let isNew: Bool
+    /// Whether the store is written; otherwise everything is tried in memory.
+    let isWritten: Bool
+    /// The folder that a new store is made in, until it is complete.
+    private let unfinished: URL?
+
+    private init(_ store: OpenStore, isNew: Bool, isWritten: Bool, unfinished: URL? = nil) {
+        (self.store, self.isNew, self.isWritten, self.unfinished) = (store, isNew, isWritten, unfinished)
+    }
+
+    /// Opens the store of a place, or makes one where nothing is.
+    ///
+    /// - Throws: What is wrong with the place or the model, and what to do.
+    static func open(_ place: String, model: String?, version: String?, writes: Bool) throws -> ImportTarget {
+        let url = try StoreKind.url(of: place)
+        if FileManager.default.fileExists(atPath: url.path) {
+            let store = try StoreReference(place, model: model, version: version, isWritable: writes).open()
+            return ImportTarget(store, isNew: false, isWritten: writes)
+        }
+        guard let model else {
+            throw CommandError.make(
+                "There is no store at \(url.path).", reason: "A new one needs a model.",
+                next: "Check the path, or name with --model a model file, or another store that keeps the model.")
+        }
+        let kind = try StoreCopying.kind(of: place)
+        guard writes else {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try bytesModel(model, version))
+            let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+            return ImportTarget(
+                OpenStore(.init(url: url, kind: kind), .file(model), coordinator, store, nil, nil), isNew: true, isWritten: false)
+        }
+        if kind == .csv || kind == .json {
+            throw CommandError.make(
+                "No store is made at \(url.path).", reason: "CSV and JSON files become no new store by an import.",
+                next: "Import into a .sqlite store, and use “coredata copy”.")
+        }
+        let folder = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        do {
+            let file = folder.appendingPathComponent(url.lastPathComponent)
+            let store = try empty(file, kind, model, version)
+            return ImportTarget(store, isNew: true, isWritten: true, unfinished: folder)
+        } catch {
+            try? FileManager.default.removeItem(at: folder)
+            throw error
+        }
+    }
+
+    private static func empty(_ file: URL, _ kind: StoreKind, _ model: String, _ version: String?) throws -> OpenStore {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try ModelSource.model(at: model, version: version))
+        let store = try coordinator.addPersistentStore(
+            ofType: StoreReference.type(of: kind), configurationName: nil, at: file, options: nil)
+        // The file of any other store is made by its first save.
+        guard kind == .sqlite else { return OpenStore(.init(url: file, kind: kind), .file(model), coordinator, store, nil, nil) }
+        // It keeps the model as it is; values of transformable attributes are then written as their bytes.
+        try coordinator.remove(store)
+        return try StoreReference(file.path, isWritable: true).open()
+    }
+
+    /// Returns a model whose transformable attributes are their bytes.
+    private static func bytesModel(_ path: String, _ version: String?) throws -> NSManagedObjectModel {
+        let model = try ModelSource.model(at: path, version: version)
+        StoreReference.showTransformablesAsBytes(model)
+        return model
+    }
+
+    /// Closes the store, and puts a new one at its place.
+    ///
+    /// - Parameter url: The place that was asked for.
+    func finish(at url: URL) throws {
+        store.read { store.context.reset() }
+        try store.coordinator.remove(store.store)
+        guard let unfinished else { return }
+        for name in try FileManager.default.contentsOfDirectory(atPath: unfinished.path) {
+            let place = url.deletingLastPathComponent().appendingPathComponent(name)
+            try FileManager.default.moveItem(at: unfinished.appendingPathComponent(name), to: place)
+        }
+        try FileManager.default.removeItem(at: unfinished)
+    }
+
+    /// Removes what was made of a new store.
+    func abandon() {
+        guard let unfinished else { return }
+        // What cannot be closed or removed stays hidden; the error of the import is the one that matters.
+        try? store.coordinator.remove(store.store)
+        try? FileManager.default.removeItem(at: unfinished)
+    }
+}

@@ -1,0 +1,57 @@
+internal import Foundation
+internal import JSONReading
+@_spi(Stores) internal import ObjectGraph
+internal import RemoteStore
+internal import WebBackend
+internal import WebTransport
+
+/// Opens web services by their descriptions.
+struct RemoteStoreReference {
+    /// The description file.
+    let file: URL
+    /// The address, where it is another than that of the description.
+    let address: String?
+    /// What sends requests; nil for the network.
+    let transport: (any Transport)?
+
+    /// Returns whether a file describes a web service: by its name, or, of JSON, by what it has.
+    static func isDescription(_ url: URL) -> Bool {
+        switch url.pathExtension.lowercased() {
+        case "yaml", "yml": return true
+        case "json":
+            guard let data = try? Data(contentsOf: url), data.count < 1 << 20,
+                let value = try? JSONReading.JSONValue(parsing: [UInt8](data))
+            else { return false }
+            return value["address"]?.string != nil && value["resources"] != nil
+        default: return false
+        }
+    }
+
+    /// Opens the store; nothing is asked of the service yet.
+    ///
+    /// - Throws: What is wrong with the description or the model, and what to do. Secrets are in no error.
+    func open(_ model: NSManagedObjectModel, _ modelPath: String) throws -> OpenStore {
+        guard FileManager.default.fileExists(atPath: file.path) else {
+            throw CommandError.make("There is no description at \(file.path).", next: "Check the path.")
+        }
+        var description = try WebServiceFile(contentsOf: file)
+        if let address { description.service.address = address }
+        let backend = try WebBackend(description.service, model: model, transport: try sender(), options: description.options)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addRemoteStore(backend)
+        let opened = OpenStore(.init(url: backend.location, kind: .service), .file(modelPath), coordinator, store, nil, nil)
+        opened.service = backend
+        return opened
+    }
+
+    private func sender() throws -> any Transport {
+        if let transport { return transport }
+        #if WebBackend
+        return AsyncHTTPClientTransport()
+        #else
+        throw CommandError.make(
+            "The web service cannot be asked.", reason: "The command was built without the trait WebBackend.",
+            next: "Build it with “--traits Command”, which enables both.")
+        #endif
+    }
+}

@@ -1,0 +1,70 @@
+internal import Dispatch
+internal import Foundation
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Shows the progress of what takes long, as a line of a terminal's standard error that is gone at the end; elsewhere nothing.
+package enum ProgressLine {
+    /// The seconds before which nothing is shown.
+    private static let patience = 1.0
+
+    /// Calls `body`; what reports to the current `Progress` is shown as a percentage, what reports nothing by the time that it takes.
+    ///
+    /// - Parameter title: What is done: “Copying”.
+    /// - Throws: What `body` throws.
+    package static func showing<Result>(_ title: String, _ body: () throws -> Result) rethrows -> Result {
+        guard isatty(2) == 1 else { return try body() }
+        let progress = Progress(totalUnitCount: 100)
+        let start = Date()
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "coredata.progress"))
+        timer.schedule(deadline: .now() + patience, repeating: 0.2)
+        let isShown = Shown()
+        timer.setEventHandler {
+            let seconds = Int(Date().timeIntervalSince(start))
+            isShown.show(text(title, progress.fractionCompleted, seconds: seconds))
+        }
+        timer.resume()
+        progress.becomeCurrent(withPendingUnitCount: 100)
+        defer {
+            progress.resignCurrent()
+            timer.cancel()
+            isShown.end()
+        }
+        return try body()
+    }
+
+    /// Returns the line.
+    package static func text(_ title: String, _ fraction: Double, seconds: Int) -> String {
+        // Where nothing is reported, only the time is known.
+        fraction > 0 && fraction < 1 ? "\(title): \(Int(fraction * 100)) %, \(seconds) s" : "\(title): \(seconds) s"
+    }
+
+    /// Whether a line is there.
+    // The lock guards both.
+    private final class Shown: @unchecked Sendable {
+        private let lock = NSLock()
+        private var isEnded = false
+        private var isThere = false
+
+        func show(_ text: String) {
+            lock.withLock {
+                if isEnded { return }
+                isThere = true
+                FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+            }
+        }
+
+        func end() {
+            lock.withLock {
+                isEnded = true
+                if isThere { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+            }
+        }
+    }
+}

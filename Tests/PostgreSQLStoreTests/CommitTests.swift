@@ -1,0 +1,43 @@
+#if PostgreSQL
+import CoreData
+import PostgreSQLStore
+import StoreConformance
+import Testing
+
+@Suite("Commits whose answer is lost") struct CommitTests {
+    private func context(_ url: String, _ options: PostgreSQLStoreOptions) async throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+        try await coordinator.addPostgreSQLStore(at: url, options: options)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    @Test("A save is done once, whether the connection is cut before or after the commit", arguments: [CuttingProxy.Cut.before, .after])
+    func cut(_ cut: CuttingProxy.Cut) async throws {
+        let server = try server()
+        let options = freshOptions()
+        let direct = try await context(server.url, options)
+        let proxy = try CuttingProxy(to: server.port)
+        defer { proxy.close() }
+        let context = try await context(server.url(port: proxy.port), options)
+        for round in 0..<5 {
+            proxy.cutNext(cut)
+            try await context.perform {
+                let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+                tag.setValue("\(round)", forKey: "label")
+                try context.save()
+                // A change of what was saved finds the version that was written.
+                tag.setValue("\(round), changed", forKey: "label")
+                try context.save()
+            }
+        }
+        #expect(proxy.cuts == 5)
+        let labels = try await direct.perform {
+            try direct.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).compactMap { $0.value(forKey: "label") as? String }
+                .sorted()
+        }
+        #expect(labels == (0..<5).map { "\($0), changed" })
+    }
+}
+#endif

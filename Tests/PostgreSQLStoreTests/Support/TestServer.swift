@@ -1,0 +1,111 @@
+#if PostgreSQL
+import Foundation
+import PostgreSQLStore
+import Testing
+
+/// A PostgreSQL server of the tests' own: a cluster in a temporary folder, with a socket there and a port of the loopback. It ends, and the folder is
+/// removed, when the process that runs the tests ends in any way.
+final class TestServer: Sendable {
+    /// The server of this run, started when it is first needed.
+    static let shared = Result { try TestServer() }
+
+    let directory: URL
+    let port: Int
+
+    struct Failure: Error, CustomStringConvertible { let description: String }
+
+    /// The URL of the database, over the loopback.
+    var url: String { "postgresql://tester@127.0.0.1:\(port)/postgres" }
+    /// The URL over a port that leads here.
+    func url(port: Int) -> String { "postgresql://tester@127.0.0.1:\(port)/postgres" }
+    /// The URL over the socket in the file system.
+    var socketURL: String { "postgresql://tester@/postgres?host=\(directory.path)&port=\(port)" }
+
+    private init() throws {
+        guard let programs = Self.programs else {
+            throw Failure(description: "There is no PostgreSQL server. Install it: apt-get install postgresql libpq-dev")
+        }
+        directory = URL(fileURLWithPath: "/tmp/pgtest-\(UUID().uuidString.prefix(8))")
+        port = try Self.freePort()
+        // The shell waits for the end of its input, which comes with the end of this process; the server ends with the shell.
+        let script = """
+            set -e
+            cd /
+            mkdir -p "$1"
+            run=""
+            if [ "$(id -u)" = 0 ]; then
+                chown nobody "$1"
+                run="setpriv --reuid=nobody --regid=nogroup --clear-groups"
+            fi
+            $run "$2/initdb" -D "$1/data" -U tester -A trust -E UTF8 --locale=C --no-sync >"$1/log" 2>&1
+            cat >>"$1/data/postgresql.conf" <<END
+            listen_addresses = '127.0.0.1'
+            port = $3
+            unix_socket_directories = '$1'
+            fsync = off
+            max_connections = 200
+            shared_buffers = 32MB
+            END
+            $run "$2/postgres" -D "$1/data" >>"$1/log" 2>&1 </dev/null &
+            server=$!
+            trap 'kill -QUIT $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$1"' EXIT
+            for attempt in $(seq 300); do
+                if [ -S "$1/.s.PGSQL.$3" ] && "$2/pg_isready" -q -h "$1" -p "$3"; then echo ready; break; fi
+                kill -0 $server || { cat "$1/log" >&2; exit 1; }
+                sleep 0.1
+            done
+            cat >/dev/null
+            """
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
+        shell.arguments = ["-c", script, "bash", directory.path, programs, String(port)]
+        let (input, output) = (Pipe(), Pipe())
+        shell.standardInput = input
+        shell.standardOutput = output
+        try shell.run()
+        let answer = output.fileHandleForReading.availableData
+        guard String(decoding: answer, as: UTF8.self).hasPrefix("ready") else {
+            throw Failure(description: "The PostgreSQL server did not start; see \(directory.path)/log.")
+        }
+        // Held until the process ends.
+        Self.held.append((shell, input))
+    }
+
+    // Written once, by the initializer of `shared`.
+    nonisolated(unsafe) private static var held: [(Process, Pipe)] = []
+
+    private static var programs: String? {
+        let files = FileManager.default
+        let versions = ((try? files.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []).compactMap(Int.init).sorted(by: >)
+        return versions.map { "/usr/lib/postgresql/\($0)/bin" }.first { files.isExecutableFile(atPath: $0 + "/initdb") }
+    }
+
+    private static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var length = size
+        let port = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(descriptor, generic, size) == 0 && getsockname(descriptor, generic, &length) == 0
+                    ? Int(pointer.pointee.sin_port.bigEndian) : 0
+            }
+        }
+        guard port > 0 else { throw Failure(description: "There is no free port.") }
+        return port
+    }
+}
+
+/// Returns the server of this run.
+func server() throws -> TestServer { try TestServer.shared.get() }
+
+/// Returns options with a schema of its own.
+func freshOptions() -> PostgreSQLStoreOptions {
+    var options = PostgreSQLStoreOptions()
+    options.schema = "test_" + UUID().uuidString.replacing("-", with: "").prefix(12).lowercased()
+    return options
+}
+#endif
