@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The explorer in a browser. One browser at a time: they are large.
-@Suite(.serialized) struct BrowserTests {
+@Suite("The explorer in a browser", .serialized) struct BrowserTests {
     private static func served(_ arguments: [String] = [], tracks: Int = 0, tracked: Bool = false) throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store, tracked: tracked)
@@ -13,7 +13,9 @@ import Testing
 
     private static let rows = #"document.querySelectorAll(".body .row .id a").length"#
 
-    @Test func oneWalksFromAnEntityToAnObjectToItsRelativesAndBack() throws {
+    @Test("One walks from an entity to an object to its relatives and back") func oneWalksFromAnEntityToAnObjectToItsRelativesAndBack()
+        throws
+    {
         let (folder, served) = try Self.served(tracked: true)
         let browser = try Browser()
         try browser.open(served.address)
@@ -56,7 +58,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func aFilterIsCompletedAndItsErrorMarked() throws {
+    @Test("A filter is completed and its error marked") func aFilterIsCompletedAndItsErrorMarked() throws {
         let (folder, served) = try Self.served()
         let browser = try Browser()
         try browser.open(served.address)
@@ -82,7 +84,8 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func aValueIsEditedUndoneAndSavedWithItsErrorBesideTheField() throws {
+    @Test("A value is edited undone and saved with its error beside the field")
+    func aValueIsEditedUndoneAndSavedWithItsErrorBesideTheField() throws {
         let (folder, served) = try Self.served(["--writable"])
         let browser = try Browser()
         try browser.open(served.address)
@@ -120,7 +123,7 @@ import Testing
         try Library.close(context)
     }
 
-    @Test func whatAnotherProgramSavesAppears() throws {
+    @Test("What another program saves appears") func whatAnotherProgramSavesAppears() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         try Library.fill(context)
@@ -139,7 +142,7 @@ import Testing
         try Library.close(context)
     }
 
-    @Test func aHundredThousandRowsScroll() throws {
+    @Test("A hundred thousand rows scroll") func aHundredThousandRowsScroll() throws {
         let (folder, served) = try Self.served(tracks: 100_000)
         let browser = try Browser()
         try browser.open(served.address)
@@ -169,7 +172,7 @@ import Testing
     }
 
     /// Texts that would run in a page that takes them for markup.
-    @Test func nothingInAStoreRuns() throws {
+    @Test("Nothing in a store runs") func nothingInAStoreRuns() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         let texts = [
@@ -215,7 +218,7 @@ import Testing
         #expect(try browser.consoleErrors() == [])
     }
 
-    @Test func aPhoneShowsEverythingWithoutScrollingSideways() throws {
+    @Test("A phone shows everything without scrolling sideways") func aPhoneShowsEverythingWithoutScrollingSideways() throws {
         let (folder, served) = try Self.served()
         let browser = try Browser(width: 375, height: 720, isDark: true)
         try browser.open(served.address)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a writable session changes.
-@Suite struct EditingTests {
+@Suite("The explorer: editing") struct EditingTests {
     private static func served() throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func aValueIsSetUndoneRedoneAndSaved() throws {
+    @Test("A value is set undone redone and saved") func aValueIsSetUndoneRedoneAndSaved() throws {
         let (folder, served) = try Self.served()
         let id = try Self.id("Album", "title == 'Deluxe'", served)
         #expect(try served.edit(["action": "set", "id": id, "name": "year", "value": "1976"]).status == 200)
@@ -45,10 +45,12 @@ import Testing
         #expect(try Self.saved("year", "Album", "title == 'Deluxe'", in: folder) as? Int == 1976)
     }
 
-    @Test(arguments: [
-        ("Album", "year", "many"), ("Album", "year", "3000000000"), ("Album", "price", "12,30"), ("Album", "released", "yesterday"),
-        ("Album", "code", "1234"), ("Album", "isLive", "perhaps"), ("Album", "cover", "not Base64!"),
-    ])
+    @Test(
+        "An error of a value names its field",
+        arguments: [
+            ("Album", "year", "many"), ("Album", "year", "3000000000"), ("Album", "price", "12,30"), ("Album", "released", "yesterday"),
+            ("Album", "code", "1234"), ("Album", "isLive", "perhaps"), ("Album", "cover", "not Base64!"),
+        ])
     func anErrorOfAValueNamesItsField(entity: String, name: String, value: String) throws {
         let (folder, served) = try Self.served()
         let id = try Self.id(entity, "title == 'Deluxe'", served)
@@ -60,7 +62,8 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func aRequiredValueIsMissedWhenItIsSetAndWhenItIsSaved() throws {
+    @Test("A required value is missed when it is set and when it is saved") func aRequiredValueIsMissedWhenItIsSetAndWhenItIsSaved() throws
+    {
         let (folder, served) = try Self.served()
         let id = try Self.id("Artist", "name == 'Neu!'", served)
         let answer = try served.edit(["action": "set", "id": id, "name": "name", "value": NSNull()])
@@ -79,7 +82,9 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func relationshipsAreEditedInTheirOrderAndDeletionIsUndone() throws {
+    @Test("Relationships are edited in their order and deletion is undone") func relationshipsAreEditedInTheirOrderAndDeletionIsUndone()
+        throws
+    {
         let (folder, served) = try Self.served()
         let album = try Self.id("Album", "title == 'Deluxe'", served)
         func tracks() throws -> [String] {
@@ -109,7 +114,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func fiftyCandidatesAreOfferedAtMost() throws {
+    @Test("Fifty candidates are offered at most") func fiftyCandidatesAreOfferedAtMost() throws {
         let folder = try Folder()
         try Library.make(folder.store)
         try Library.addTracks(5000, to: folder.store)

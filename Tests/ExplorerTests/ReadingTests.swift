@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What pages read, and how much of a store that is.
-@Suite struct ReadingTests {
+@Suite("The explorer: reading") struct ReadingTests {
     private static func served(_ arguments: [String] = [], tracks: Int = 0, tracked: Bool = false) throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store, tracked: tracked)
@@ -15,7 +15,9 @@ import Testing
 
     private static func cells(_ answer: Answer) throws -> [[Any]] { try rows(answer).map { $0["cells"] as? [Any] ?? [] } }
 
-    @Test func aTableIsFilteredSortedAndHasColumnsOverRelationships() throws {
+    @Test("A table is filtered sorted and has columns over relationships") func aTableIsFilteredSortedAndHasColumnsOverRelationships()
+        throws
+    {
         let (folder, served) = try Self.served()
         let answer = try served.get(
             "/api/rows",
@@ -28,7 +30,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func hiddenColumnsAreNotRead() throws {
+    @Test("Hidden columns are not read") func hiddenColumnsAreNotRead() throws {
         let (folder, served) = try Self.served()
         let sql = try served.get("/api/rows", ["entity": "Album", "columns": "title"]).statements.compactMap { $0["sql"] as? String }
             .joined()
@@ -41,7 +43,7 @@ import Testing
     }
 
     // In the first, bits are shifted, and the comparison is missing at the end.
-    @Test(arguments: [("year >> 3", 9), ("title == 'a' AND yeer > 3", 17), ("title ==", 8)])
+    @Test("An error of a predicate has its place", arguments: [("year >> 3", 9), ("title == 'a' AND yeer > 3", 17), ("title ==", 8)])
     func anErrorOfAPredicateHasItsPlace(predicate: String, position: Int) throws {
         let (folder, served) = try Self.served()
         let answer = try served.get("/api/rows", ["entity": "Album", "where": predicate])
@@ -51,7 +53,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func theFirstPageOfAMillionRowsReadsAHundred() throws {
+    @Test("The first page of a million rows reads a hundred") func theFirstPageOfAMillionRowsReadsAHundred() throws {
         let (folder, served) = try Self.served(tracks: 1_000_000)
         let first = try served.get("/api/rows", ["entity": "Track", "limit": "100", "columns": "title,seconds"])
         #expect(try Self.rows(first).count == 100)
@@ -67,7 +69,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test(arguments: [[], ["--writable"]])
+    @Test("An object with120000 children is read in parts", arguments: [[], ["--writable"]])
     func anObjectWith120000ChildrenIsReadInParts(arguments: [String]) throws {
         let (folder, served) = try Self.served(arguments, tracks: 120_000)
         let rows = try Self.rows(served.get("/api/rows", ["entity": "Album", "where": "title == 'Deluxe'"]))
@@ -87,7 +89,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func valuesAreShownByTheirTypes() throws {
+    @Test("Values are shown by their types") func valuesAreShownByTheirTypes() throws {
         let (folder, served) = try Self.served()
         let attributes = try #require(try served.get("/api/object", ["id": "Album/p1"]).json["attributes"] as? [[String: Any]])
         #expect(attributes.count == 8)
@@ -105,7 +107,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func theHistoryIsReadFromItsEnd() throws {
+    @Test("The history is read from its end") func theHistoryIsReadFromItsEnd() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store, tracked: true)
         try Library.fill(context)
@@ -129,7 +131,7 @@ import Testing
         #expect(labels.contains("Monza"))
     }
 
-    @Test func whatAnotherProgramSavesIsReadNext() throws {
+    @Test("What another program saves is read next") func whatAnotherProgramSavesIsReadNext() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         try Library.fill(context)
@@ -150,7 +152,7 @@ import Testing
         try Library.close(context)
     }
 
-    @Test(arguments: [NSXMLStoreType, NSSQLiteStoreType])
+    @Test("Other kinds of store are explored too", arguments: [NSXMLStoreType, NSSQLiteStoreType])
     func otherKindsOfStoreAreExploredToo(type: String) throws {
         let folder = try Folder()
         let url = folder.url.appendingPathComponent("store.data")

@@ -3,14 +3,16 @@ import Foundation
 import Testing
 
 /// Who may ask the explorer.
-@Suite struct SecurityTests {
+@Suite("The explorer: who may ask") struct SecurityTests {
     private static func served(_ arguments: [String] = []) throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store)
         return (folder, try ServedStore(folder.store, arguments))
     }
 
-    @Test func theTokenMovesFromTheAddressToACookieThatNoScriptReads() throws {
+    @Test("The token moves from the address to a cookie that no script reads") func theTokenMovesFromTheAddressToACookieThatNoScriptReads()
+        throws
+    {
         let (folder, served) = try Self.served()
         let first = try HTTP.request("GET", "/?token=\(served.token)", port: served.port)
         #expect(first.status == 303)
@@ -23,7 +25,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func withoutTheTokenNothingIsAnswered() throws {
+    @Test("Without the token nothing is answered") func withoutTheTokenNothingIsAnswered() throws {
         let (folder, served) = try Self.served()
         let other = String(repeating: "0", count: 64)
         for path in ["/", "/api/store", "/assets/app.js", "/?token=\(other)", "/?token="] {
@@ -36,7 +38,8 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func pagesOfOtherHostsAndSitesAreRefusedThoughTheyHaveTheCookie() throws {
+    @Test("Pages of other hosts and sites are refused though they have the cookie")
+    func pagesOfOtherHostsAndSitesAreRefusedThoughTheyHaveTheCookie() throws {
         let (folder, served) = try Self.served(["--writable"])
         let strange: [[String: String]] = [
             ["Host": "attacker.example:\(served.port)"], ["Host": "127.0.0.1:1"], ["Host": "127.0.0.1.attacker.example:\(served.port)"],
@@ -62,7 +65,9 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func everyAnswerForbidsForeignScriptsFramesAndGuessedTypes() throws {
+    @Test("Every answer forbids foreign scripts frames and guessed types") func everyAnswerForbidsForeignScriptsFramesAndGuessedTypes()
+        throws
+    {
         let (folder, served) = try Self.served()
         let refused = try HTTP.request("GET", "/", port: served.port)
         for answer in [try served.get("/"), try served.get("/api/store"), try served.get("/nowhere"), refused] {
@@ -76,13 +81,13 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func otherAddressesOfThisComputerDoNotReachIt() throws {
+    @Test("Other addresses of this computer do not reach it") func otherAddressesOfThisComputerDoNotReachIt() throws {
         let (folder, served) = try Self.served()
         #expect(throws: HTTP.Failure.self) { try HTTP.request("GET", "/", host: "127.0.0.2", port: served.port) }
         withExtendedLifetime(folder) {}
     }
 
-    @Test func withoutWritableNothingIsChanged() throws {
+    @Test("Without --writable nothing is changed") func withoutWritableNothingIsChanged() throws {
         let folder = try Folder()
         try Library.make(folder.store)
         let before = try folder.contents()
@@ -103,7 +108,7 @@ import Testing
     }
 
     /// Texts and bytes that a browser might run.
-    @Test func bytesOfAStoreAreShownAsPicturesOnlyIfTheyAreSome() throws {
+    @Test("Bytes of a store are shown as pictures only if they are some") func bytesOfAStoreAreShownAsPicturesOnlyIfTheyAreSome() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         let markup = Data("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>".utf8)

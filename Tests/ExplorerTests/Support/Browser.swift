@@ -122,32 +122,38 @@ final class Browser {
     /// Waits until the page shows a text.
     func wait(for text: String) throws {
         let data = try JSONSerialization.data(withJSONObject: [text])
-        try wait("document.body.innerText.includes(\(String(decoding: data, as: UTF8.self))[0])")
+        try wait("document.body.innerText.toLowerCase().includes(\(String(decoding: data, as: UTF8.self))[0].toLowerCase())")
     }
 
-    private func element(_ selector: String) throws -> String {
-        let quoted = String(decoding: try JSONSerialization.data(withJSONObject: [selector]), as: UTF8.self)
-        try wait("document.querySelector(\(quoted)[0])")
-        let found = try command("element", ["using": "css selector", "value": selector]) as? [String: String]
-        return found?.values.first ?? ""
+    /// Calls `body` with the first element that a script finds. A page may draw itself anew between the two; then the element is found again.
+    private func act(_ script: String, _ arguments: [String], _ body: (String) throws -> Void) throws {
+        let patience = ContinuousClock.now + .seconds(20)
+        while true {
+            let found = try run(script, arguments) as? [String: String]
+            do { return try body(found?.values.first ?? "") } catch let failure as HTTP.Failure {
+                let isRedrawn = failure.description.contains("stale element") || found == nil
+                if !isRedrawn || ContinuousClock.now > patience { throw failure }
+            }
+        }
     }
+
+    private static let first = "return document.querySelector(arguments[0])"
 
     /// Clicks as a person does: where something lies above the element, that is an error.
-    func click(_ selector: String) throws { try command("element/\(element(selector))/click") }
+    func click(_ selector: String) throws { try act(Self.first, [selector]) { try command("element/\($0)/click") } }
 
-    /// Clicks the first element of a selector that has a text.
+    /// Clicks the first element of a selector that begins with a text.
     func click(_ selector: String, text: String) throws {
-        let quoted = String(decoding: try JSONSerialization.data(withJSONObject: [selector, text]), as: UTF8.self)
-        try wait("[...document.querySelectorAll(\(quoted)[0])].some((one) => one.textContent.trim().startsWith(\(quoted)[1]))")
         let script = "return [...document.querySelectorAll(arguments[0])].find((one) => one.textContent.trim().startsWith(arguments[1]))"
-        let found = try run(script, [selector, text]) as? [String: String]
-        try command("element/\(found?.values.first ?? "")/click")
+        try act(script, [selector, text]) { try command("element/\($0)/click") }
     }
 
     /// Types into an element; `\u{E007}` is Enter, `\u{E009}` Control.
-    func type(_ text: String, into selector: String) throws { try command("element/\(element(selector))/value", ["text": text]) }
+    func type(_ text: String, into selector: String) throws {
+        try act(Self.first, [selector]) { try command("element/\($0)/value", ["text": text]) }
+    }
 
-    func clear(_ selector: String) throws { try command("element/\(element(selector))/clear") }
+    func clear(_ selector: String) throws { try act(Self.first, [selector]) { try command("element/\($0)/clear") } }
 
     func text(_ selector: String) throws -> String {
         try run("return document.querySelector(arguments[0])?.innerText ?? ''", [selector]) as? String ?? ""
