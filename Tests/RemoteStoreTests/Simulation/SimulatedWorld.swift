@@ -306,11 +306,14 @@ final class SimulatedWorld {
                 try store.retry(change.objectID)
             } else {
                 let folder = change.entity == "Folder" ? try client.folderMark(change.objectID) : nil
-                for (mark, values) in client.written where folder != nil && values["folder"] == folder {
-                    client.written[mark]?["folder"] = nil
-                }
                 for id in try store.drop(change.objectID) {
                     if let mark = shown[id] { client.dropped.insert(mark) } else { client.dropped.formUnion(client.removed) }
+                }
+                for (mark, values) in client.written where values["folder"] == folder {
+                    guard let folder else { continue }
+                    // If the process has died of it, the folder is dropped or not.
+                    if client.end.remains != nil { client.perhaps.insert("\(mark).folder=\(folder)") }
+                    client.written[mark]?["folder"] = nil
                 }
             }
         }
