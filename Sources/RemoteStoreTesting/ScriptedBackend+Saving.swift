@@ -34,15 +34,18 @@ extension ScriptedBackend {
         var outcomes: [BackendChange.Key: BackendOutcome] = [:]
         let saving = saving(changes.first?.entity)
         let (isAtomic, isIdempotent) = (saving?.isAtomic ?? false, saving?.isIdempotent ?? false)
-        let scripted = Dictionary(uniqueKeysWithValues: changes.map { ($0.key, outcome($0)) })
+        // No dictionary of optionals: what release builds of Swift 6.3 find in it is not nil where it should be.
+        var scripted: [BackendChange.Key: BackendOutcome] = [:]
+        for change in changes { if let told = outcome(change) { scripted[change.key] = told } }
+        let told = scripted
         return state.withLock { state in
             // Kept only where it may be needed: the first change copies it.
             let before = isAtomic ? state : nil
             for change in changes {
                 if isIdempotent, let known = state.answeredKeys[change.idempotencyKey] {
                     outcomes[change.key] = known
-                } else if let scripted = scripted[change.key] ?? nil {
-                    outcomes[change.key] = scripted
+                } else if let told = told[change.key] {
+                    outcomes[change.key] = told
                 } else {
                     let made = state.apply(change)
                     outcomes[change.key] = made

@@ -13,7 +13,7 @@ import Testing
 
     private static let rows = #"document.querySelectorAll(".body .row .id a").length"#
 
-    @Test("One walks from an entity to an object to its relatives and back") func oneWalksFromAnEntityToAnObjectToItsRelativesAndBack()
+    @Test("One walks from an entity to an object to its relatives and back") func walk()
         throws
     {
         let (folder, served) = try Self.served(tracked: true)
@@ -58,7 +58,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("A filter is completed and its error marked") func aFilterIsCompletedAndItsErrorMarked() throws {
+    @Test("A filter is completed, and its error is marked") func filter() throws {
         let (folder, served) = try Self.served()
         let browser = try Browser()
         try browser.open(served.address)
@@ -84,8 +84,8 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("A value is edited undone and saved with its error beside the field")
-    func aValueIsEditedUndoneAndSavedWithItsErrorBesideTheField() throws {
+    @Test("A value is edited, undone and saved, with its error beside the field")
+    func editing() throws {
         let (folder, served) = try Self.served(["--writable"])
         let browser = try Browser()
         try browser.open(served.address)
@@ -123,7 +123,7 @@ import Testing
         try Library.close(context)
     }
 
-    @Test("What another program saves appears") func whatAnotherProgramSavesAppears() throws {
+    @Test("What another program saves appears") func liveUpdate() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         try Library.fill(context)
@@ -142,7 +142,7 @@ import Testing
         try Library.close(context)
     }
 
-    @Test("A hundred thousand rows scroll") func aHundredThousandRowsScroll() throws {
+    @Test("A hundred thousand rows scroll") func scrolling() throws {
         let (folder, served) = try Self.served(tracks: 100_000)
         let browser = try Browser()
         try browser.open(served.address)
@@ -172,7 +172,7 @@ import Testing
     }
 
     /// Texts that would run in a page that takes them for markup.
-    @Test("Nothing in a store runs") func nothingInAStoreRuns() throws {
+    @Test("Nothing in a store runs") func hostileStore() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         let texts = [
@@ -218,7 +218,7 @@ import Testing
         #expect(try browser.consoleErrors() == [])
     }
 
-    @Test("A phone shows everything without scrolling sideways") func aPhoneShowsEverythingWithoutScrollingSideways() throws {
+    @Test("A phone shows everything without scrolling sideways") func phone() throws {
         let (folder, served) = try Self.served()
         let browser = try Browser(width: 375, height: 720, isDark: true)
         try browser.open(served.address)

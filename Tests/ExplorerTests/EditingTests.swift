@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("A value is set undone redone and saved") func aValueIsSetUndoneRedoneAndSaved() throws {
+    @Test("A value is set, undone, redone and saved") func undone() throws {
         let (folder, served) = try Self.served()
         let id = try Self.id("Album", "title == 'Deluxe'", served)
         #expect(try served.edit(["action": "set", "id": id, "name": "year", "value": "1976"]).status == 200)
@@ -51,7 +51,7 @@ import Testing
             ("Album", "year", "many"), ("Album", "year", "3000000000"), ("Album", "price", "12,30"), ("Album", "released", "yesterday"),
             ("Album", "code", "1234"), ("Album", "isLive", "perhaps"), ("Album", "cover", "not Base64!"),
         ])
-    func anErrorOfAValueNamesItsField(entity: String, name: String, value: String) throws {
+    func mistakes(entity: String, name: String, value: String) throws {
         let (folder, served) = try Self.served()
         let id = try Self.id(entity, "title == 'Deluxe'", served)
         let before = try Self.value(name, of: id, served) as? NSObject
@@ -62,8 +62,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("A required value is missed when it is set and when it is saved") func aRequiredValueIsMissedWhenItIsSetAndWhenItIsSaved() throws
-    {
+    @Test("A required value is missed when it is set and when it is saved") func required() throws {
         let (folder, served) = try Self.served()
         let id = try Self.id("Artist", "name == 'Neu!'", served)
         let answer = try served.edit(["action": "set", "id": id, "name": "name", "value": NSNull()])
@@ -82,7 +81,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Relationships are edited in their order and deletion is undone") func relationshipsAreEditedInTheirOrderAndDeletionIsUndone()
+    @Test("Relationships are edited in their order, and a deletion is undone") func relationships()
         throws
     {
         let (folder, served) = try Self.served()
@@ -114,7 +113,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Fifty candidates are offered at most") func fiftyCandidatesAreOfferedAtMost() throws {
+    @Test("Fifty candidates are offered at most") func candidates() throws {
         let folder = try Folder()
         try Library.make(folder.store)
         try Library.addTracks(5000, to: folder.store)

@@ -15,7 +15,7 @@ import Testing
 
     private static func cells(_ answer: Answer) throws -> [[Any]] { try rows(answer).map { $0["cells"] as? [Any] ?? [] } }
 
-    @Test("A table is filtered sorted and has columns over relationships") func aTableIsFilteredSortedAndHasColumnsOverRelationships()
+    @Test("A table is filtered and sorted, and has columns over relationships") func table()
         throws
     {
         let (folder, served) = try Self.served()
@@ -30,7 +30,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Hidden columns are not read") func hiddenColumnsAreNotRead() throws {
+    @Test("Hidden columns are not read") func hiddenColumns() throws {
         let (folder, served) = try Self.served()
         let sql = try served.get("/api/rows", ["entity": "Album", "columns": "title"]).statements.compactMap { $0["sql"] as? String }
             .joined()
@@ -44,7 +44,7 @@ import Testing
 
     // In the first, bits are shifted, and the comparison is missing at the end.
     @Test("An error of a predicate has its place", arguments: [("year >> 3", 9), ("title == 'a' AND yeer > 3", 17), ("title ==", 8)])
-    func anErrorOfAPredicateHasItsPlace(predicate: String, position: Int) throws {
+    func errorPlace(predicate: String, position: Int) throws {
         let (folder, served) = try Self.served()
         let answer = try served.get("/api/rows", ["entity": "Album", "where": predicate])
         #expect(try !answer.error.isEmpty)
@@ -53,7 +53,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("The first page of a million rows reads a hundred") func theFirstPageOfAMillionRowsReadsAHundred() throws {
+    @Test("The first page of a million rows reads a hundred") func million() throws {
         let (folder, served) = try Self.served(tracks: 1_000_000)
         let first = try served.get("/api/rows", ["entity": "Track", "limit": "100", "columns": "title,seconds"])
         #expect(try Self.rows(first).count == 100)
@@ -69,8 +69,8 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("An object with120000 children is read in parts", arguments: [[], ["--writable"]])
-    func anObjectWith120000ChildrenIsReadInParts(arguments: [String]) throws {
+    @Test("An object with 120,000 children is read in parts", arguments: [[], ["--writable"]])
+    func manyChildren(arguments: [String]) throws {
         let (folder, served) = try Self.served(arguments, tracks: 120_000)
         let rows = try Self.rows(served.get("/api/rows", ["entity": "Album", "where": "title == 'Deluxe'"]))
         let id = try #require(rows.first?["id"] as? String)
@@ -89,7 +89,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Values are shown by their types") func valuesAreShownByTheirTypes() throws {
+    @Test("Values are shown by their types") func values() throws {
         let (folder, served) = try Self.served()
         let attributes = try #require(try served.get("/api/object", ["id": "Album/p1"]).json["attributes"] as? [[String: Any]])
         #expect(attributes.count == 8)
@@ -107,7 +107,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("The history is read from its end") func theHistoryIsReadFromItsEnd() throws {
+    @Test("The history is read from its end") func history() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store, tracked: true)
         try Library.fill(context)
@@ -131,7 +131,7 @@ import Testing
         #expect(labels.contains("Monza"))
     }
 
-    @Test("What another program saves is read next") func whatAnotherProgramSavesIsReadNext() throws {
+    @Test("What another program saves is read next") func otherPrograms() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         try Library.fill(context)
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test("Other kinds of store are explored too", arguments: [NSXMLStoreType, NSSQLiteStoreType])
-    func otherKindsOfStoreAreExploredToo(type: String) throws {
+    func otherStores(type: String) throws {
         let folder = try Folder()
         let url = folder.url.appendingPathComponent("store.data")
         try Library.make(url, type: type)

@@ -10,7 +10,7 @@ import Testing
         return (folder, try ServedStore(folder.store, arguments))
     }
 
-    @Test("The token moves from the address to a cookie that no script reads") func theTokenMovesFromTheAddressToACookieThatNoScriptReads()
+    @Test("The token moves from the address to a cookie that no script reads") func token()
         throws
     {
         let (folder, served) = try Self.served()
@@ -25,7 +25,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Without the token nothing is answered") func withoutTheTokenNothingIsAnswered() throws {
+    @Test("Without the token nothing is answered") func noToken() throws {
         let (folder, served) = try Self.served()
         let other = String(repeating: "0", count: 64)
         for path in ["/", "/api/store", "/assets/app.js", "/?token=\(other)", "/?token="] {
@@ -38,8 +38,8 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Pages of other hosts and sites are refused though they have the cookie")
-    func pagesOfOtherHostsAndSitesAreRefusedThoughTheyHaveTheCookie() throws {
+    @Test("Pages of other hosts and sites are refused, though they have the cookie")
+    func foreignPages() throws {
         let (folder, served) = try Self.served(["--writable"])
         let strange: [[String: String]] = [
             ["Host": "attacker.example:\(served.port)"], ["Host": "127.0.0.1:1"], ["Host": "127.0.0.1.attacker.example:\(served.port)"],
@@ -65,7 +65,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Every answer forbids foreign scripts frames and guessed types") func everyAnswerForbidsForeignScriptsFramesAndGuessedTypes()
+    @Test("Every answer forbids foreign scripts, frames and guessed types") func headers()
         throws
     {
         let (folder, served) = try Self.served()
@@ -81,13 +81,13 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Other addresses of this computer do not reach it") func otherAddressesOfThisComputerDoNotReachIt() throws {
+    @Test("Other addresses of this computer do not reach it") func addresses() throws {
         let (folder, served) = try Self.served()
         #expect(throws: HTTP.Failure.self) { try HTTP.request("GET", "/", host: "127.0.0.2", port: served.port) }
         withExtendedLifetime(folder) {}
     }
 
-    @Test("Without --writable nothing is changed") func withoutWritableNothingIsChanged() throws {
+    @Test("Without --writable nothing is changed") func readOnly() throws {
         let folder = try Folder()
         try Library.make(folder.store)
         let before = try folder.contents()
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Texts and bytes that a browser might run.
-    @Test("Bytes of a store are shown as pictures only if they are some") func bytesOfAStoreAreShownAsPicturesOnlyIfTheyAreSome() throws {
+    @Test("Bytes of a store are shown as pictures only if they are some") func pictures() throws {
         let folder = try Folder()
         let context = try Library.open(folder.store)
         let markup = Data("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>".utf8)

@@ -170,7 +170,7 @@ import WebTransport
 
     @Test(
         "A change waits where the service is busy or has failed, and is set aside where the service has refused it",
-        arguments: [(429, true), (503, true), (422, false), (403, false)])
+        arguments: [(429, true), (503, true), (500, true), (408, true), (422, false), (403, false)])
     func statuses(status: Int, waits: Bool) async throws {
         let service = DocumentService()
         let isBusy = Mutexed(true)

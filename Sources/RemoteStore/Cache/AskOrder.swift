@@ -22,6 +22,11 @@ final class AskOrder: Sendable {
         var open: Set<UInt64> = []
         /// When rows became what they are, as long as something is under way that was asked for earlier.
         var confirmed: [CacheKey: UInt64] = [:]
+        /// For rows that have got a version whose place among others is not known: the last thing that was asked for by then. Kept as long as
+        /// something is under way.
+        var crossed: [CacheKey: UInt64] = [:]
+        /// Rows of which two answers crossed: which is newer, a further one tells.
+        var doubtful: Set<CacheKey> = []
         /// The objects that were deleted lately.
         var gone: [GoneResource: Deletion] = [:]
         /// The version marks that rows have had lately: a copy of the backend that lags may still answer with them.
@@ -52,7 +57,9 @@ final class AskOrder: Sendable {
     func end(_ time: UInt64) {
         state.withLock { state in
             state.open.remove(time)
-            if state.open.isEmpty, !state.confirmed.isEmpty { state.confirmed = [:] }
+            guard state.open.isEmpty else { return }
+            if !state.confirmed.isEmpty { state.confirmed = [:] }
+            if !state.crossed.isEmpty { state.crossed = [:] }
         }
     }
 
@@ -74,6 +81,38 @@ final class AskOrder: Sendable {
             for key in keys where state.confirmed[key] ?? 0 < time { state.confirmed[key] = time }
         }
     }
+
+    // MARK: Answers that cross
+
+    /// Notes that rows have got versions by what was asked for at a time, whose place among other versions is not known.
+    func noteCrossing(_ keys: some Sequence<CacheKey>, at time: UInt64) {
+        state.withLock { state in
+            guard let last = state.open.max(), last > time else { return }
+            for key in keys { state.crossed[key] = last }
+        }
+    }
+
+    /// Returns whether what was asked for at a time, and has come after what a row has, may yet be older: the backend may have answered the later
+    /// question first. Then the object is one of ``takeDoubtful()``.
+    func crosses(_ key: CacheKey, askedAt time: UInt64) -> Bool {
+        state.withLock { state in
+            guard let last = state.crossed[key], time <= last else { return false }
+            state.doubtful.insert(key)
+            state.skips += 1
+            return true
+        }
+    }
+
+    /// Returns the rows of which answers have crossed since the last call: they are to be asked for again.
+    func takeDoubtful() -> Set<CacheKey> {
+        state.withLock { state in
+            if state.doubtful.isEmpty { return [] }
+            defer { state.doubtful = [] }
+            return state.doubtful
+        }
+    }
+
+    // MARK: What is there
 
     /// The number of times that something was not filed because what is there may be newer: it has to be asked for again.
     var skips: Int { state.withLock { $0.skips } }

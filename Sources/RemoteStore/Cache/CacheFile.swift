@@ -282,4 +282,11 @@ final class CacheFile: @unchecked Sendable {
         keys[entity.root] = (first + 1, last, step)
         return first
     }
+
+    /// Returns the key that the next new row gets: rows that are known have lower ones. Call it in a transaction.
+    func nextKey(_ entity: CacheEntity) throws -> Int64 {
+        let next = try newKey(entity)
+        keys[entity.root]?.next = next
+        return next
+    }
 }

@@ -161,6 +161,8 @@ final class CacheRow {
         let before = entity.knowledge(of: base)
         let state = entity.state(of: base)
         if state == .stub || state.isShown != self.state.isShown { return false }
+        // A value that was given up, and is to be read anew, is shown no more.
+        if state.isPending, !self.state.isPending, !knowledge.unknown.isSubset(of: before.unknown) { return false }
         for property in outer.frozenParts.properties where !property.isTransient {
             guard let twin = entity.inner.frozenParts.byName[property.name], changed.contains(twin.slotIndex) else { continue }
             if !before.unknown.contains(property.name) { return false }

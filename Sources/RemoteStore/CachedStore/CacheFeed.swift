@@ -25,28 +25,15 @@ final class CacheFeed: Sendable {
     }
 
     /// The place that was reached; nil before the first call, and where the backend does not know it any more.
-    private static func token(_ store: CachedStore) throws -> ChangeToken? {
-        guard let entity = store.file.entity(named: store.file.names.feed),
-            case .rows(let rows) = try store.file.read(StoreQuery(entity.inner)),
-            let row = rows.first, let attribute = entity.inner.frozenParts.byName["token"] as? NSAttributeDescription,
-            case .string(let text) = row.value(of: attribute)
-        else { return nil }
-        return ChangeToken(text)
-    }
-
-    private static func setToken(_ token: ChangeToken?, _ store: CachedStore, in transaction: CacheTransaction) throws {
-        guard let entity = store.file.entity(named: store.file.names.feed) else { return }
-        let known = try transaction.rows(of: entity, limit: 1).first
-        let row = try known.map { transaction.edit($0) } ?? transaction.insert(entity)
-        try row.set(token.map { .string($0.text) } ?? .null, "token")
-        try row.set(.double(transaction.now), "fetchedAt")
-    }
+    private static func token(_ store: CachedStore) throws -> ChangeToken? { try store.file.write { try $0.feedToken() } }
 
     private static func mergeNow(_ store: CachedStore) async throws -> ChangeFeed.Found {
         guard var token = try token(store) else { return try await begin(store) }
         var changes = OutsideChanges()
         var repeats = 0
         while true {
+            // Something was passed over meanwhile.
+            guard try Self.token(store) == token || !store.file.keeps(.bookmark) else { return try await begin(store) }
             let askedAt = store.file.order.begin()
             defer { store.file.order.end(askedAt) }
             let answer: BackendChanges
@@ -81,14 +68,14 @@ final class CacheFeed: Sendable {
         let rows = Array(answer.answer.rows)
         let order = store.file.order
         let skips = order.skips
-        if !store.file.keeps(.bookmark) { try store.file.write { try setToken(answer.token, store, in: $0) } }
+        if !store.file.keeps(.bookmark) { try store.file.write { try $0.setFeedToken(answer.token) } }
         var isWhole = true
         // One that is added and removed was replaced.
         let added = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         let filed = try store.take(rows, askedAt: askedAt, tellsAll: true) { transaction, _ in
             try remove(removed.filter { added[$0.id] == nil }, by: added, askedAt, store, in: transaction)
-            isWhole = order.skips == skips
-            if isWhole { try setToken(answer.token, store, in: transaction) }
+            isWhole = try order.skips == skips && transaction.feedToken() == before
+            if isWhole { try transaction.setFeedToken(answer.token) }
         } before: { transaction in
             try remove(removed.filter { added[$0.id] != nil }, by: added, askedAt, store, in: transaction)
             for row in rows {
@@ -119,7 +106,11 @@ final class CacheFeed: Sendable {
             }
             let known = store.file.entity(inner: row.knownObjectID.owningEntity).version(of: row)
             if known?.isNewer(than: version) ?? false { continue }
-            if let new = added[id], let known, known == store.reader.versions.version(id, new.version) { continue }
+            if let new = added[id] {
+                if let known, known == store.reader.versions.version(id, new.version) { continue }
+                // What is known is the new one, in an earlier version.
+                if store.importer.isSame(row, new) == true { continue }
+            }
             gone.append(key)
         }
         try store.remove(gone, askedAt: askedAt, isTold: true, in: transaction)
@@ -134,7 +125,7 @@ final class CacheFeed: Sendable {
         let changes = try await store.readEverythingAnew(for: caller)
         // What has changed while that was read comes with the next call. Where something was not filed, that begins anew.
         let isWhole = store.file.order.skips == skips || !store.file.keeps(.bookmark)
-        try store.file.write { try setToken(isWhole ? token : nil, store, in: $0) }
+        try store.file.write { try $0.setFeedToken(isWhole ? token : nil) }
         return (token, true, changes)
     }
 }

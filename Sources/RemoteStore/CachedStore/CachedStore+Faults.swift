@@ -192,7 +192,9 @@ extension CachedStore {
         let found = try await reader.knowingKinds(
             reader.related(by: relationship, from: Array(owners.keys), for: caller), of: relationship, for: caller)
         // What was sent and is not acknowledged may be in it, under identifiers that are not known yet: the file has these lists as they are.
-        if let destination = relationship.destinationEntity, try withoutEchoes(Array(found.values.joined()), of: destination) != nil {
+        if let destination = relationship.destinationEntity,
+            try withoutEchoes(Array(found.values.joined()), of: destination, pendingKeys(destination)) != nil
+        {
             return
         }
         // The rows of the members may have come along.

@@ -8,6 +8,8 @@ extension CachedStore {
     struct Filed {
         /// The keys of the rows that were asked for, in order.
         var keys: [CacheKey] = []
+        /// The rows of the query's entity that had pending changes when the backend was asked, or when the answer had come.
+        var pending: [CacheKey] = []
         /// What has changed in the file.
         var changed = Changed()
         /// What the contexts were told.
@@ -27,17 +29,56 @@ extension CachedStore {
         let query = query.combinesObjects ? query.with(fetchOffset: 0, fetchLimit: 0).sorted(by: []) : query
         guard let remote = try remoteQuery(query) else { return nil }
         let form = try form(query)
+        var attempts = 0
+        while true {
+            attempts += 1
+            let filed = try await ask(query, remote, form, infersDeletions: infersDeletions, isLast: attempts == 3, for: caller)
+            if let filed { return filed }
+            reader.forgetEarlierAnswers()
+        }
+    }
+
+    /// Asks the backend for the results of a query, and files them.
+    ///
+    /// - Parameter isLast: Whether the answer is filed in any case.
+    /// - Returns: What was filed; nil where another process has deleted objects meanwhile, which the answer may still have.
+    private func ask(
+        _ query: StoreQuery, _ remote: StoreQuery, _ form: QueryForm, infersDeletions: Bool, isLast: Bool, for caller: StoreCaller
+    ) async throws -> Filed? {
         let askedAt = file.order.begin()
         defer { file.order.end(askedAt) }
         let time = file.clock.now
+        let isSender = sender.lease.isHeld
+        // What is pending now may be acknowledged before the answer has come, which is then older.
+        let before = try pendingKeys(query.entity)
         guard case .rows(let list) = try await reader.fetch(remote, for: caller) else { return Filed() }
         let rows = Array(list)
         try await waitForIdentifiers(of: rows)
-        if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity) {
-            // The answer is not whole as it is filed: nothing is concluded from it.
-            if known.count < rows.count { file.order.noteSkip() }
-            return try take(rows.filter { known.contains($0.knownObjectID) }, askedAt: askedAt)
+        let pending = try pendingKeys(query.entity)
+        if !before.isEmpty, !isLast, !(isSender && sender.lease.isHeld) {
+            // Only the process that has sent a deletion knows since when an answer is older than that.
+            let settled = Array(Set(before).subtracting(pending))
+            if try file.rows(settled).count < settled.count { return nil }
         }
+        var filed: Filed
+        if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity, pending) {
+            // The answer is not whole as it is filed: nothing is concluded from it.
+            file.order.noteSkip()
+            filed = try take(rows.filter { known.contains($0.knownObjectID) }, askedAt: askedAt)
+        } else {
+            filed = try await takeAll(rows, query, form, askedAt: askedAt, at: time, infersDeletions: infersDeletions, for: caller)
+        }
+        filed.pending = before.isEmpty ? pending : Array(Set(before).union(pending))
+        return filed
+    }
+
+    /// Files the answer to a query, with what is concluded from it.
+    ///
+    /// - Parameter time: When it was asked for, by the clock on the wall.
+    private func takeAll(
+        _ rows: [Row], _ query: StoreQuery, _ form: QueryForm, askedAt: UInt64, at time: Double, infersDeletions: Bool,
+        for caller: StoreCaller
+    ) async throws -> Filed {
         let isWhole = query.fetchOffset == 0 && (query.fetchLimit == 0 || rows.count < query.fetchLimit)
         guard let clauses = form.clauses, isWhole || query.fetchLimit > 0 && form.sorts?.isEmpty == false else {
             return try take(rows, askedAt: askedAt)
@@ -61,6 +102,7 @@ extension CachedStore {
             if all.allSatisfy(\.isPending) { try self.coverages.note(coverage, in: transaction) }
         }
         if missing.isEmpty { return filed }
+        let skips = file.order.skips
         try await lookFor(missing, form, for: caller)
         // One that is there and still matches was left out, whyever: the answer was not whole.
         missing = try self.missing(query, KeySet(filed.keys), askedAt).filter { !$0.isPending }.map(\.key)
@@ -68,6 +110,8 @@ extension CachedStore {
             try file.write { try self.coverages.note(coverage, in: $0) }
         } else {
             filed.keys += missing
+            // Of one that may be too new for the answer nothing is concluded.
+            if file.order.skips != skips { return filed }
             try file.write { transaction in
                 try self.coverages.remove(self.coverages.all.filter { $0.isSame(as: coverage) }, in: transaction)
             }
@@ -157,8 +201,26 @@ extension CachedStore {
             start += size
         } while start < rows.count
         freshness.confirm(filed.keys, at: file.clock.now)
+        let doubtful = file.order.takeDoubtful()
+        if !doubtful.isEmpty { readAgain(doubtful) }
         if !filed.changed.inserted.isEmpty { keepLimits() }
         return filed
+    }
+
+    /// Reads objects of which two answers have crossed, in the background.
+    private func readAgain(_ keys: Set<CacheKey>) {
+        freshness.want(keys)
+        refreshes.begin("crossed \(keys.map { "\($0.entity.name)/\($0.number)" }.sorted().joined(separator: " "))") { [weak self] in
+            guard let self else { return }
+            do {
+                let ids = try file.rows(keys.sorted { $0.number < $1.number }).compactMap {
+                    self.remoteID($0, self.file.entity(inner: $0.knownObjectID.owningEntity))
+                }
+                if !ids.isEmpty { try await readFromBackend(ids, for: StoreCaller(stalenessInterval: 0)) }
+                freshness.unwant(keys)
+            } catch is CancellationError {
+            } catch { report(error) }
+        }
     }
 
     // MARK: What is gone
@@ -184,9 +246,14 @@ extension CachedStore {
                 file.order.noteSkip()
                 continue
             }
-            if !isTold, file.order.wasJustMade(key, uptime: uptime) { continue }
             // Of what is pending, a deletion that is none would become a second object.
-            if !isTold, key.entity.state(of: row).isPending, file.order.mayBeNew(key, uptime: uptime) { continue }
+            let mayBeNew =
+                file.order.wasJustMade(key, uptime: uptime)
+                || key.entity.state(of: row).isPending && file.order.mayBeNew(key, uptime: uptime)
+            if !isTold, mayBeNew {
+                file.order.noteSkip()
+                continue
+            }
             try end([key], askedAt: askedAt, isTold: isTold, in: transaction)
         }
     }

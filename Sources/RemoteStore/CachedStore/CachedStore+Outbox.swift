@@ -28,7 +28,9 @@ extension CachedStore {
 
     /// Sends what can be sent now, also what waits for another attempt, and returns when nothing more can be sent.
     ///
-    /// Call it on any thread. Where another process sends the changes of this file, nothing is done.
+    /// Each change is sent once, after it was looked whether an earlier attempt has arrived where that is needed. What fails for a reason that may
+    /// pass stays pending, and waits for its next attempt or another call. Call it on any thread. Where another process sends the changes of this
+    /// file, nothing is done.
     ///
     /// - Throws: The error of a file that cannot be written. That a change was not saved is no error: see ``pendingChanges()``.
     public func sendPending() async throws { try await sender.sendPending() }

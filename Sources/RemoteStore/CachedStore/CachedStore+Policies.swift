@@ -160,8 +160,11 @@ extension CachedStore {
     /// Returns the backend's IDs without those that may be of new objects of this cache: sent, and not acknowledged yet.
     ///
     /// Call it once an answer has come. What the file does not have cannot be told from them; it comes with a later answer.
-    func withoutEchoes(_ ids: [NSManagedObjectID], of entity: NSEntityDescription) throws -> Set<NSManagedObjectID>? {
-        let pending = try pendingKeys(entity)
+    ///
+    /// - Parameter pending: The rows of the entity with pending changes.
+    func withoutEchoes(
+        _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ pending: [CacheKey]
+    ) throws -> Set<NSManagedObjectID>? {
         guard !pending.isEmpty, try file.rows(pending).contains(where: { file.key(of: $0).entity.resourceText(of: $0) == nil }) else {
             return nil
         }
@@ -180,17 +183,13 @@ extension CachedStore {
         {
             return .count(count)
         }
-        // What is pending now may be acknowledged before the answer has come, which is then older.
-        let before = try pendingKeys(query.entity)
         guard let filed = try await fetchFromBackend(query, for: caller) else { return try answerFromFile(query) }
-        return try answer(query, filed, before)
+        return try answer(query, filed)
     }
 
     /// Answers with what the backend has just answered, and what is pending.
-    ///
-    /// - Parameter before: What was pending when the backend was asked.
-    private func answer(_ query: StoreQuery, _ filed: Filed, _ before: [CacheKey]) throws -> StoreAnswer {
-        let pending = Array(Set(before).union(try pendingKeys(query.entity)))
+    private func answer(_ query: StoreQuery, _ filed: Filed) throws -> StoreAnswer {
+        let pending = filed.pending
         if query.resultType != .dictionaryResultType, pending.isEmpty {
             switch query.resultType {
             case .countResultType: return .count(filed.keys.count)

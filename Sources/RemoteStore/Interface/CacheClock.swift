@@ -51,3 +51,8 @@ extension CacheClock where Self == SystemCacheClock {
     /// The clock of the system.
     public static var system: SystemCacheClock { SystemCacheClock() }
 }
+
+extension Duration {
+    /// The number of seconds.
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

@@ -2,8 +2,8 @@ public import ObjectGraph
 
 /// What becomes of an object that was changed here and, meanwhile, by others.
 ///
-/// What only one side has changed is merged, property by property; the rules differ in what both have changed, each to another value. An
-/// object that one side has deleted and the other has changed is in conflict as a whole.
+/// What only one side has changed is merged, property by property, apart from ``overwrite`` and ``rollback``; the other rules differ in what both
+/// have changed, each to another value. An object that one side has deleted and the other has changed is in conflict as a whole.
 public enum ConflictResolution: Sendable {
     /// The change is set aside as conflicting: the application retries it, which takes what is shown, or drops it, which takes what the
     /// backend has. Nothing is lost until then.
@@ -12,7 +12,10 @@ public enum ConflictResolution: Sendable {
     case preferMine
     /// The backend's values win.
     case preferTheirs
-    /// The backend gets what is shown here, whatever others have changed.
+    /// The object as it is here wins, as under `NSOverwriteMergePolicy`: the backend gets every attribute that is known here, also those that only
+    /// others have changed. Relationships that only others have changed are theirs.
+    ///
+    /// What a read has brought before the change met the conflict is a part of the object as it is here.
     case overwrite
     /// What was changed here is given up, also where others have changed other properties.
     case rollback

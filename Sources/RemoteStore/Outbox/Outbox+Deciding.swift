@@ -51,7 +51,10 @@ extension Outbox {
                     continue
                 }
             }
+            let attempts = record.attempts
             let settlement = record.drop()
+            // Whether the backend may have it is asked below.
+            if settlement.isRemoved { record.attempts = attempts }
             try apply(settlement, subject, pending)
             if !settlement.isRemoved, let resource = record.resource, subject.row.resource == nil {
                 try transaction.setResource(resource, of: subject.row)

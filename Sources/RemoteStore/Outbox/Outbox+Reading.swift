@@ -23,7 +23,8 @@ extension Outbox: PendingFolding {
         }
         guard record.isConfirmed else { return }
         if !file.keeps(.folding) { return try pending.write(values, subject.row) }
-        let written = record.receive(values, version: version, subject.shown)
+        let isCompared = compared.withLock { $0.contains(record.key) }
+        let written = record.receive(values, version: version, subject.shown, keeping: isCompared ? overwriting(subject) : [])
         try pending.write(written, subject.row)
         var known = Set(values.keys)
         for name in large where record.confirmed[name] == nil {
@@ -95,6 +96,13 @@ extension Outbox: PendingFolding {
     }
 
     // MARK: Conflicts
+
+    /// The attributes that stay as they are shown in a conflict that others have caused: where the object as a whole wins, all that are known.
+    func overwriting(_ subject: OutboxTransaction.Subject) -> Set<String> {
+        guard case .overwrite = rule else { return [] }
+        let attributes = subject.row.entity.outer?.attributesByName.keys.filter { !subject.saving.uploads.contains($0) } ?? []
+        return Set(attributes).subtracting(subject.row.knowledge.unknown)
+    }
 
     /// Settles what is contested, unless the application's function has to decide, or an answer is still to come.
     func settle(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {

@@ -9,8 +9,10 @@ extension Outbox {
     enum Next: Equatable {
         /// Nothing, or it waits in the queue.
         case nothing
-        /// The object is to be read: a conflict came without values, or the new version was not told.
+        /// The object is to be read: the new version was not told, or it is to be seen whether an earlier attempt was saved.
         case read
+        /// The object is to be read, as a conflict came without values.
+        case compare
         /// The change is to be sent without others: one of a call that succeeds as a whole was refused.
         case alone
     }
@@ -40,7 +42,7 @@ extension Outbox {
             record.isRepeated = false
             record.state = .waiting
             if record.attempts > 2 { record.nextAttempt = file.clock.now + delay(record.attempts, nil).inSeconds }
-            next = .read
+            next = .compare
         case .refused(let error):
             let prospect = Prospect(error)
             if error is ForgottenUpload {
@@ -315,7 +317,7 @@ extension Outbox {
         record.isRepeated = false
         record.state = .waiting
         let before = record.version
-        let written = record.receive(current, version: version, subject.shown)
+        let written = record.receive(current, version: version, subject.shown, keeping: overwriting(subject))
         try pending.write(written, subject.row)
         if version != nil { setVersion(version, of: subject.row, in: pending.transaction) }
         for (name, value) in values {
@@ -392,9 +394,4 @@ extension Outbox {
         try settle(&record, subject, pending)
         try pending.finish(record, subject.row)
     }
-}
-
-extension Duration {
-    /// The number of seconds.
-    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

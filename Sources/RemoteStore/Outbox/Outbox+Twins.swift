@@ -25,7 +25,9 @@ extension Outbox {
         if let version, version.isNewer(than: known), known != nil { return .earlier }
         guard isOther(pending.values(row), subject) else { return .same }
         if let known, known.isNewer(than: version) { return .later }
-        return record.attempts > 1 ? .later : .earlier
+        // Whoever was known before it was sent had the identifier before. If no earlier attempt may have arrived, it has the identifier now.
+        if let sent = record.sent, twin.number < sent.nextKey { return .earlier }
+        return record.isRepeated ? .later : .earlier
     }
 
     /// Removes a row whose object was deleted, as its identifier has been given to another one.

@@ -15,6 +15,8 @@ final class Outbox: Sendable {
     let random: @Sendable () -> Double
     /// What contexts have deleted in this run: a row that is gone does not tell who has deleted it.
     let deleted = LockedBox<Set<LocalKey>>([])
+    /// The objects that are being read to see whether others have changed them, before what is pending is sent.
+    let compared = LockedBox<Set<LocalKey>>([])
 
     init(_ file: CacheFile, _ catalog: Catalog, at location: URL, _ rule: ConflictResolution, random: @escaping @Sendable () -> Double) {
         (self.file, self.catalog, self.location, self.rule, self.random) = (file, catalog, location, rule, random)

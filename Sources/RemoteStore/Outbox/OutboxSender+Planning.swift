@@ -230,7 +230,7 @@ extension OutboxSender {
                 removed: try list.removed.compactMap { try reference($0, relationship) },
                 members: try list.members?.compactMap { try reference($0, relationship) })
         }
-        record.sent = .init(change: change, values: draft.values, lists: draft.lists)
+        record.sent = .init(change: change, values: draft.values, lists: draft.lists, nextKey: try pending.file.nextKey(subject.row.entity))
         return change
     }
 }

@@ -11,7 +11,13 @@ extension OutboxSender {
     func perform(_ call: SenderState.Call) async throws {
         if let name = call.upload { return try await upload(name, of: call.keys[0]) }
         if call.isRead {
-            if try await read(call.keys) { state.withLock { $0.wasRead.formUnion(call.keys) } }
+            if try await read(call.keys, compares: true) {
+                state.withLock { state in
+                    state.wasRead.formUnion(call.keys)
+                    // The attempt is still to come, also where nothing else is due.
+                    state.attempted.subtract(call.keys)
+                }
+            }
             return
         }
         state.withLock { $0.wasRead.subtract(call.keys) }
@@ -119,17 +125,20 @@ extension OutboxSender {
         }
         if let offline { pause(offline.retryAfter) }
         try merge(changed, queryTime)
-        let read = nexts.filter { $0.1 == .read }.map(\.0)
-        if !read.isEmpty, !state.withLock({ $0.isClosed }) { _ = try await self.read(read) }
+        for next in [Outbox.Next.read, .compare] {
+            let read = nexts.filter { $0.1 == next }.map(\.0)
+            if !read.isEmpty, !state.withLock({ $0.isClosed }) { _ = try await self.read(read, compares: next == .compare) }
+        }
     }
 
     // MARK: Reading
 
     /// Reads objects whose change is to be sent again, or met a conflict, or has got a version that the backend has not told.
     ///
+    /// - Parameter compares: Whether it is to be seen what others have changed, before what is pending is sent.
     /// - Returns: Whether they were read.
     /// - Throws: The errors of the file.
-    @discardableResult func read(_ keys: [LocalKey]) async throws -> Bool {
+    @discardableResult func read(_ keys: [LocalKey], compares: Bool) async throws -> Bool {
         let file = outbox.file
         var wanted: [(key: LocalKey, place: CacheKey, id: NSManagedObjectID, sent: BackendChange?)] = []
         for key in keys {
@@ -152,6 +161,8 @@ extension OutboxSender {
         if state.withLock({ $0.isClosed }) { return false }
         let queryTime = NSPersistentStoreCoordinator.cacheTime
         // What is there becomes what is confirmed, before anything is said of what was sent.
+        if compares { outbox.compared.withLock { $0.formUnion(keys) } }
+        defer { if compares { outbox.compared.withLock { $0.subtract(keys) } } }
         try take(rows, askedAt)
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         let changed = try file.write { transaction in

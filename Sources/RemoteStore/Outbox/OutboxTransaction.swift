@@ -235,7 +235,15 @@ final class OutboxTransaction {
     @discardableResult func finish(_ record: PendingRecord, _ row: CacheRow) throws -> Bool {
         if record.isDone {
             try put(nil, record.key)
-            if record.isShown { row.setState(.clean) } else { try remove(row) }
+            if record.isShown {
+                row.setState(.clean)
+            } else {
+                if mayHideAnother(record, row) {
+                    try transaction.setFeedToken(nil)
+                    transaction.whenCommitted { [order = file.order] in order.noteSkip() }
+                }
+                try remove(row)
+            }
             return true
         }
         let state: CacheState =
@@ -249,6 +257,16 @@ final class OutboxTransaction {
         row.setState(state)
         try put(record, record.key)
         return false
+    }
+
+    /// Whether a new object that is given up may have had the identifier of one that the backend has: what was told of that was not filed.
+    private func mayHideAnother(_ record: PendingRecord, _ row: CacheRow) -> Bool {
+        if row.resource == nil { return false }
+        switch row.state {
+        case .failed, .unknown, .conflicting: return true
+        case .pendingInsert: return record.attempts > 0 || record.isMerged
+        default: return false
+        }
     }
 
     /// Removes a row, and what others show of it.

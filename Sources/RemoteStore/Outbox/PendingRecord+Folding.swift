@@ -226,9 +226,10 @@ extension PendingRecord {
     ///
     /// What others have changed to another value than was set here is contested: see ``settle(_:_:)``.
     ///
+    /// - Parameter kept: The properties that stay as they are shown also where only others have changed them: they are pending from now on.
     /// - Returns: The values that the row has to show.
     mutating func receive(
-        _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown
+        _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown, keeping kept: Set<String> = []
     ) -> [String: ResourceValue] {
         // A new object: the answer to what was sent tells, or the backend refuses it.
         guard isConfirmed, !isDeletedByOthers else { return [:] }
@@ -242,6 +243,10 @@ extension PendingRecord {
                 if value.isSame(as: mine) {
                     // An earlier read has brought it, and it is still to be settled.
                     if !isShown, theirs?.values?[name] != nil { contested[name] = value }
+                    continue
+                }
+                if kept.contains(name) {
+                    (confirmed[name], isMerged) = (value, true)
                     continue
                 }
                 written[name] = value

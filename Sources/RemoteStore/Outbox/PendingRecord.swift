@@ -35,6 +35,8 @@ struct PendingRecord: Hashable, Sendable {
         var values: [String: ResourceValue]
         /// Its lists, with local references.
         var lists: [String: BackendChange.ListChange]
+        /// The key that the next new row was to get when it was first sent: rows with lower ones were known by then.
+        var nextKey: Int64 = 0
     }
 
     /// What others have made of the object since.
@@ -163,6 +165,7 @@ extension PendingRecord {
                 bytes.append(failure.message)
             }
             try RecordCoder.write(uploads, &bytes)
+            bytes.append(signed: sent?.nextKey ?? 0)
         }
     }
 
@@ -200,6 +203,10 @@ extension PendingRecord {
                 record.failure = Failure(domain: domain, code: code, message: try bytes.text())
             }
             if form > 1 { record.uploads = try RecordCoder.readUploads(&bytes) }
+            if form > 2 {
+                let nextKey = try bytes.signed()
+                record.sent?.nextKey = nextKey
+            }
             return record
         }
     }

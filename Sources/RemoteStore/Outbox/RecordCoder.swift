@@ -6,8 +6,8 @@ internal import Predicates
 ///
 /// Bytes that were altered or cut are an error; they never become another change.
 enum RecordCoder {
-    /// The first byte: the version of the form. The first one had no uploads.
-    static let form: UInt8 = 2
+    /// The first byte: the version of the form. The first one had no uploads, the second did not tell which rows were known when it was sent.
+    static let form: UInt8 = 3
 
     private static func damaged(_ reason: String) -> NSError {
         CoreDataError.make(

@@ -35,6 +35,9 @@ final class SenderLease: Sendable {
         }
     }
 
+    /// Whether this sender has it, so that no other process notes outcomes.
+    var isHeld: Bool { path == nil || descriptor.withLock { $0 != nil } }
+
     /// Gives the lease back.
     func giveBack() {
         descriptor.withLock { descriptor in

@@ -44,6 +44,8 @@ final class TestServer: Sendable {
             unix_socket_directories = '$1'
             fsync = off
             max_connections = 200
+            # Beside tests that compute for minutes, a connection may wait long for its turn.
+            authentication_timeout = 600
             shared_buffers = 32MB
             END
             $run "$2/postgres" -D "$1/data" >>"$1/log" 2>&1 </dev/null &

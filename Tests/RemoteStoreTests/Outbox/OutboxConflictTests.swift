@@ -99,6 +99,44 @@ import Testing
         }
     }
 
+    @Test(
+        "Where the object here wins as a whole, the backend gets each attribute as it is here, as a store without a cache sends it",
+        arguments: [0, 1, 2])
+    func overwritten(number: Int) async throws {
+        let saving = Self.savings[number]
+        for versions in versions(saving) {
+            for tellsValues in [true, false] {
+                let (world, id) = try world(saving, versions, .overwrite)
+                world.backend.put("Band", 2, ["name": "Byrds"])
+                let text = try #require(try world.text(id))
+                try world.update(id, ["year": 1966])
+                world.backend.change("Album", 1, ["title": "theirs", "notes": "theirs", "band": .one(2)])
+                if !tellsValues {
+                    let isFirst = Guarded(true)
+                    world.backend.scriptOutcomes { _ in
+                        isFirst.withValue { isFirst in
+                            defer { isFirst = false }
+                            return isFirst && saving.conflicts == .backend ? .conflict(current: nil) : nil
+                        }
+                    }
+                }
+                for _ in 0..<3 { try await world.store.sendPending() }
+                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+                let values = world.backend.values("Album", 1)
+                #expect([values?["title"], values?["notes"], values?["year"]] == [.init(text), "base", 1966])
+                #expect(values?["band"] == .one(2))
+                #expect(try world.text(id, "notes") == "base")
+                #expect(try world.shown(id, "band") != nil)
+                // What a read has brought before is a part of the object.
+                world.backend.change("Album", 1, ["notes": "read"])
+                try world.fetch("Album")
+                try world.update(id, ["year": 1967])
+                try await world.store.sendPending()
+                #expect(world.backend.values("Album", 1)?["notes"] == "read")
+            }
+        }
+    }
+
     @Test("An edit of what others have deleted, and a deletion of what others have edited, follow the rule") func deletions() async throws {
         for rule in [ConflictResolution.setAside, .preferMine, .preferTheirs] {
             let (world, id) = try world(.init(isIdempotent: true), .numbers, rule)

@@ -99,6 +99,29 @@ import Testing
         #expect(try world.store.pendingCount() == 1)
     }
 
+    @Test("What another program with the same file has deleted at the backend is not shown again by an answer from before")
+    func deletedElsewhere() async throws {
+        let world = try OutboxWorld()
+        world.backend.put("Album", 1, ["title": "Help!"])
+        let id = try #require(try world.fetch("Album").first)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        var options = CachedStoreOptions(clock: world.clock)
+        options.sendsAutomatically = false
+        let other = try coordinator.addCachedStore(world.backend, at: world.place, options: options)
+        try world.delete(id)
+        world.backend.script { _ in .holdAnswer }
+        let context = coordinator.context()
+        async let found = Task.detached { try world.fetch("Album", in: context) }.value
+        await world.backend.untilHeld()
+        world.backend.script { _ in .answer }
+        try await world.store.sendPending()
+        world.backend.release()
+        let ids = try await found
+        #expect(ids.isEmpty)
+        #expect(!world.isShown(id))
+        try coordinator.remove(other)
+    }
+
     @Test("Of two programs with one file one sends, and each change is sent once") func lease() async throws {
         let world = try OutboxWorld()
         try world.insert("Album", ["title": "Help!"])

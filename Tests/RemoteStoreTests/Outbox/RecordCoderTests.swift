@@ -159,17 +159,23 @@ struct RandomRecords {
         }
     }
 
-    @Test("A change that an earlier version has written, which had no uploads, is read") func earlierForm() throws {
+    @Test("A change that an earlier version has written, which had no uploads, or did not note what was known when it was sent, is read")
+    func earlierForm() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<100 {
             var record = random.record()
             record.uploads = [:]
-            // Without the number of uploads at the end.
-            let content = Data([1]) + (try record.encoded().dropFirst().dropLast(9))
-            let sealed = content.withUnsafeBytes { bytes in content + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) } }
-            let read = try PendingRecord(record.key, sequence: record.sequence, state: record.state, sealed)
-            #expect(read == record, "seed \(seed)")
+            record.sent?.nextKey = 0
+            // Without the last number, and without the number of uploads before it.
+            for form in [2, 1] as [UInt8] {
+                let content = Data([form]) + (try record.encoded().dropFirst().dropLast(8 + 3 - Int(form)))
+                let sealed = content.withUnsafeBytes { bytes in
+                    content + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) }
+                }
+                let read = try PendingRecord(record.key, sequence: record.sequence, state: record.state, sealed)
+                #expect(read == record, "seed \(seed)")
+            }
         }
     }
 

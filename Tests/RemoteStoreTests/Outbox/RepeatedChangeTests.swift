@@ -40,6 +40,25 @@ import Testing
     }
 
     @Test(
+        "What is sent by a call is sent by it, also where it is looked first whether an earlier attempt has arrived, and another one was not due",
+        arguments: [true, false])
+    func lookedFor(isNew: Bool) async throws {
+        let world = try OutboxWorld(.init(identity: .newUUID))
+        world.backend.put("Album", ResourceID.uuid(UUID()), ["title": "Help!", "year": 1965, "notes": "base"])
+        let id = try #require(try world.fetch("Album").first)
+        if isNew { try world.insert("Album", ["title": "mine"]) } else { try world.update(id, ["title": "mine"]) }
+        // The backend was reached: the next attempt is due after a while.
+        world.backend.scriptSaves { _ in .loseRequest(ServiceFailure("busy")) }
+        for _ in 0..<3 { try await world.store.sendPending() }
+        #expect(try world.store.pendingChanges().map(\.attempts) == [3])
+        world.goOnline()
+        try await world.store.sendPending()
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        #expect(world.backend.ids("Album").count == (isNew ? 2 : 1))
+        #expect(world.backend.ids("Album").contains { world.backend.values("Album", $0)?["title"] == "mine" })
+    }
+
+    @Test(
         "What others have made of a change that was saved, and whose answer was lost, is no conflict with it",
         arguments: [ScriptedBackend.Versions.numbers, .tags])
     func followed(versions: ScriptedBackend.Versions) async throws {

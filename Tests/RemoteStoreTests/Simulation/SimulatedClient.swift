@@ -46,6 +46,8 @@ final class SimulatedClient {
     var written: [String: [String: String]] = [:]
     /// What the user was writing when the process died: it was saved, or it was not.
     var perhaps: Set<String> = []
+    /// What the user was about to do.
+    private(set) var attempted = ""
     /// The notes that a read has brought before the answer to their insert.
     var echoed: Set<String> = []
     /// The notes that the user has made, and deleted.
@@ -158,6 +160,7 @@ final class SimulatedClient {
     /// Changes something, and saves it. Returns what was done.
     func edit(_ random: inout SeededGenerator, number: Int) throws -> String {
         let context = coordinator.context()
+        attempted = "reads"
         var picked = random
         defer { random = picked }
         return try context.performAndWait {
@@ -199,6 +202,7 @@ final class SimulatedClient {
                 done = "sets \(key) of \(text(note, "mark")) to \(mark)"
             }
             guard context.hasChanges else { return "does nothing" }
+            attempted = done
             try context.save()
             if end.remains != nil {
                 for (mark, key, value) in changes {

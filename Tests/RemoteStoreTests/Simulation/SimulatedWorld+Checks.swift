@@ -88,14 +88,18 @@ extension SimulatedWorld {
             let isPending = change.map { $0.kind != .update || $0.properties.contains(key) } ?? false
             let last = client.written[note.mark]?[key]
             if isPending, last == value || client.perhaps.contains("\(note.mark).\(key)=\(value)") { continue }
-            if isPending, change?.kind == .update {
+            // Where the object here wins as a whole, what it showed before others changed it is pending too.
+            let isOverwriting = options.ruleName == "overwrite" && (key == "text" || key == "color")
+            if isPending, change?.kind == .update, !isOverwriting {
                 throw Wrong("\(client.name) shows \(value) as \(key) of \(note.mark), and not \(last ?? "nil"), which is pending.")
             }
             guard let known = history[note.mark]?[key]?.last(where: { $0.value == value }) else {
                 throw Wrong("\(client.name) shows \(value) as \(key) of \(note.mark), which is neither pending nor the server's.")
             }
-            // Nothing but the order of versions tells which of two answers is newer that were asked for at the same time.
-            guard !isPending, case .numbers = setting.versions else { continue }
+            // Without versions, nothing tells which of two answers is newer that were asked for at the same time; where they are tags, nothing tells
+            // that a copy that lags has answered with a version that was never seen here.
+            if isPending || setting.isUnversioned { continue }
+            if case .tags = setting.versions, setting.lags { continue }
             let name = note.mark + "." + key
             // Not yet kept for an insert that is sent again after others have changed the object: its outcome tells the first version, which is
             // shown until the next read.

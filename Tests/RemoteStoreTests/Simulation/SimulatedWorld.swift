@@ -98,7 +98,7 @@ final class SimulatedWorld {
 
     private func step() throws {
         let client = clients[random.below(clients.count)]
-        switch random.below(21) {
+        switch options.kinds[random.below(options.kinds.count)] {
         case 0...4: try edit(client)
         case 5...6: start(client, "sends") { [store = client.store] in try await store.sendPending() }
         case 7...8: try read(client)
@@ -137,7 +137,7 @@ final class SimulatedWorld {
             where error.domain == NSURLErrorDomain && error.code == SimulatedNetwork.connectionLost.code
             || error.domain == NSURLErrorDomain && error.code == SimulatedNetwork.notConnected.code
         {
-            note("edits that lack something", "\(client.name) cannot edit")
+            note("edits that lack something", "\(client.name) cannot edit: \(client.attempted), \(error)")
         }
     }
 
@@ -205,7 +205,8 @@ final class SimulatedWorld {
         let messages = network.messages
         guard !messages.isEmpty else { return }
         let message = messages[random.below(messages.count)]
-        var fate: SimulatedNetwork.Fate = random.chance(0.1) ? .lost : !message.isAnswer && random.chance(0.08) ? .doubled : .delivered
+        var fate: SimulatedNetwork.Fate =
+            random.chance(options.losses) ? .lost : !message.isAnswer && random.chance(0.08) ? .doubled : .delivered
         // A server that tells nothing apart would make two objects of what its network doubles.
         if fate == .doubled, setting.service == .nothing { fate = .delivered }
         note(
@@ -305,11 +306,14 @@ final class SimulatedWorld {
                 try store.retry(change.objectID)
             } else {
                 let folder = change.entity == "Folder" ? try client.folderMark(change.objectID) : nil
-                for (mark, values) in client.written where folder != nil && values["folder"] == folder {
-                    client.written[mark]?["folder"] = nil
-                }
                 for id in try store.drop(change.objectID) {
                     if let mark = shown[id] { client.dropped.insert(mark) } else { client.dropped.formUnion(client.removed) }
+                }
+                for (mark, values) in client.written where values["folder"] == folder {
+                    guard let folder else { continue }
+                    // If the process has died of it, the folder is dropped or not.
+                    if client.end.remains != nil { client.perhaps.insert("\(mark).folder=\(folder)") }
+                    client.written[mark]?["folder"] = nil
                 }
             }
         }

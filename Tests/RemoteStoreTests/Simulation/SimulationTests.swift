@@ -41,12 +41,11 @@ import Testing
     private func finds(_ bug: PlantedBug.Kind? = nil, without rule: CacheRule? = nil, forgetsAtCrash: Bool = false) throws -> String? {
         let first = UInt64.random(in: 0..<1_000_000_000)
         for seed in first..<first + 1000 {
-            var options = SimulationOptions()
-            (options.bug, options.broken, options.forgetsAtCrash) = (bug, rule, forgetsAtCrash)
-            // It takes two reads of one note by one client, within seconds, or a capped answer to a read of what others have.
-            if rule == .newestRead || rule == .wholeAnswer { options.steps = 150 }
+            var options = SimulationOptions.looking(for: bug, without: rule, forgetsAtCrash: forgetsAtCrash)
             (options.ruleName, options.rule) = SimulationOptions.rules[Int(seed % 2)]
-            do { try SimulatedWorld(seed: seed, options).run() } catch let error as Wrong { return "seed \(seed): \(error)" }
+            do { try SimulatedWorld(seed: seed, options).run() } catch let error as Wrong {
+                return "run \(seed - first + 1), seed \(seed): \(error)"
+            }
         }
         return nil
     }

@@ -96,7 +96,19 @@ import Testing
         #expect(try world.shown(id) == last)
     }
 
-    @Test("A value that is given up is not uploaded, nor is one that is removed")
+    @Test("A value that is given up is shown no more, also where a context has the object") func givenUpWhileHeld() async throws {
+        let world = try UploadWorld()
+        let id = try world.insert(content)
+        try await world.store.sendPending()
+        let context = try #require(world.context)
+        let held = try await context.perform { QueueValue(try context.existingObject(with: id)) }
+        try world.update(id, "content", UploadWorld.bytes(200 << 10, 9))
+        try world.store.drop(id)
+        #expect(try world.shown(id) == content)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("A value that is given up is read anew, and one that is removed is not uploaded")
     func givenUp() async throws {
         let world = try UploadWorld()
         let id = try world.insert(content)
@@ -104,6 +116,8 @@ import Testing
         try world.update(id, "content", UploadWorld.bytes(200 << 10, 9))
         #expect(try world.store.drop(id) == [id])
         #expect(try world.store.pendingCount() == 0)
+        let shown = try world.shown(id)
+        #expect(shown == content, "\(shown?.count ?? -1) bytes, the first \(shown?.prefix(4).map { $0 } ?? [])")
         try world.update(id, "content", nil)
         try await world.store.sendPending()
         #expect(world.server.content() == nil)

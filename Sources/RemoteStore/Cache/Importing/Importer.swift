@@ -42,24 +42,37 @@ struct Importer {
         try run.takeList(relationship.name, of: owner, members)
     }
 
+    /// Returns whether a row of the file and one of the backend with the same identifier are of one object, by what tells such objects apart; nil
+    /// where nothing does.
+    func isSame(_ stored: Row, _ row: Row) -> Bool? {
+        guard let name = catalog.incarnation(of: row.knownObjectID.owningEntity),
+            let new = row.knownObjectID.owningEntity.frozenParts.byName[name] as? NSAttributeDescription, !row.isUnknown(new),
+            let old = file.entity(inner: stored.knownObjectID.owningEntity).inner.frozenParts.byName[name] as? NSAttributeDescription
+        else { return nil }
+        let (before, now) = (stored.value(of: old), row.value(of: new))
+        return before.isNull || now.isNull ? nil : before == now
+    }
+
     /// Returns the entity of the file for an object of the backend.
     func entity(_ id: NSManagedObjectID) -> CacheEntity { file.entity(id.owningEntity) }
 }
 
 /// The filing of some rows.
 // Used by the one thread that writes.
-private final class ImportRun {
-    private let importer: Importer
-    private let askedAt: UInt64
-    private let transaction: CacheTransaction
+final class ImportRun {
+    let importer: Importer
+    let askedAt: UInt64
+    let transaction: CacheTransaction
     /// The places of objects in the file, by the backend's IDs.
-    @exclusivity(unchecked) private var places = IDTable<Place>()
+    @exclusivity(unchecked) private(set) var places = IDTable<Place>()
     /// The last entity that was looked up: rows mostly come entity by entity.
     @exclusivity(unchecked) private var last: Kind?
     private let uptime: Duration
-    private let now: Double
+    let now: Double
     /// Whether an object was deleted lately.
     private let hasGone: Bool
+    /// The rows that have got versions without an order.
+    @exclusivity(unchecked) private var tagged: [CacheKey] = []
 
     init(_ importer: Importer, _ askedAt: UInt64, _ transaction: CacheTransaction) {
         (self.importer, self.askedAt, self.transaction) = (importer, askedAt, transaction)
@@ -68,24 +81,24 @@ private final class ImportRun {
         hasGone = importer.file.order.hasGone
     }
 
-    private var file: CacheFile { importer.file }
+    var file: CacheFile { importer.file }
 
     /// Where an object is in the file.
-    private struct Place {
+    struct Place {
         let key: CacheKey
         /// The row as the file has it; nil for one that the transaction has made or edited.
         var row: Row?
     }
 
     /// An entity of the program.
-    private struct Kind {
+    struct Kind {
         let outer: NSEntityDescription
         let entity: CacheEntity
         let hasToMany: Bool
         let hasRelationships: Bool
     }
 
-    private func kind(_ outer: NSEntityDescription) -> Kind {
+    func kind(_ outer: NSEntityDescription) -> Kind {
         if let last, last.outer === outer { return last }
         let kind = Kind(
             outer: outer, entity: file.entity(outer), hasToMany: outer.hasToMany, hasRelationships: !outer.frozenParts.relationships.isEmpty
@@ -137,7 +150,11 @@ private final class ImportRun {
         }
         let filed = keys.compactMap { $0 }
         let (order, askedAt) = (file.order, askedAt)
-        transaction.whenCommitted { order.note(filed, at: askedAt) }
+        let tagged = tagged
+        transaction.whenCommitted {
+            order.note(filed, at: askedAt)
+            if !tagged.isEmpty { order.noteCrossing(tagged, at: askedAt) }
+        }
         return keys
     }
 
@@ -184,14 +201,10 @@ private final class ImportRun {
 
     /// Whether a row that has come is of another object than the one that had its identifier: then that one is removed.
     private func isReplaced(_ key: CacheKey, by row: Row) throws -> Bool {
-        guard importer.catalog.hasIncarnations, let name = importer.catalog.incarnation(of: row.knownObjectID.owningEntity),
-            let new = row.knownObjectID.owningEntity.frozenParts.byName[name] as? NSAttributeDescription, !row.isUnknown(new),
-            let stored = try transaction.row(key)
-        else { return false }
+        guard importer.catalog.hasIncarnations, let stored = try transaction.row(key), importer.isSame(stored, row) == false else {
+            return false
+        }
         let known = file.entity(inner: stored.knownObjectID.owningEntity)
-        guard let old = known.inner.frozenParts.byName[name] as? NSAttributeDescription else { return false }
-        let (before, now) = (stored.value(of: old), row.value(of: new))
-        if before.isNull || now.isNull || before == now { return false }
         let state = known.state(of: stored)
         if state == .stub || state == .pendingInsert { return false }
         if isOlder(known.version(of: stored), importer.versions.version(row.knownObjectID, row.version), key) { return false }
@@ -213,6 +226,7 @@ private final class ImportRun {
     private func insert(_ row: Row, _ key: CacheKey) throws {
         guard let resource = importer.decoding.resourceID(row.knownObjectID) else { return }
         let version = importer.versions.version(row.knownObjectID, row.version)
+        if case .tag? = version { tagged.append(key) }
         try transaction.insert(key, resource, version, from: row, reference: innerID)
         let unknown = key.entity.toInner?.unknown(in: row) ?? PropertySet()
         let lists = try lists(row)
@@ -234,6 +248,12 @@ private final class ImportRun {
         let state = known.state(of: stored)
         let before = known.version(of: stored)
         if isOlder(before, version, key) { return }
+        if case .tag? = version, version != before {
+            // What is not known of the row yet is taken in any case.
+            let isWhole = known.knowledge(of: stored).unknown.isEmpty && state != .stub
+            if isWhole, file.keeps(.newestRead), file.order.crosses(key, askedAt: askedAt) { return }
+            tagged.append(key)
+        }
         if hasGone, let resource = importer.decoding.resourceID(row.knownObjectID), isGone(resource, row) { return }
         if state == .clean, known === entity, before == version || version == nil, !kind.hasToMany, known.isKnownAsUsual(stored),
             let copy = known.toInner, copy.unknown(in: row).isEmpty, try copy.differences(from: row, to: stored, reference: innerID).isEmpty
@@ -309,102 +329,5 @@ private final class ImportRun {
         }
         guard let version, version != before else { return false }
         return file.order.wasReplaced(version.encoded, of: key, uptime: uptime)
-    }
-
-    // MARK: Lists
-
-    /// Returns the whole lists that a row has brought.
-    private func lists(_ row: Row) throws -> [String: [CacheKey]] {
-        guard kind(row.knownObjectID.owningEntity).hasToMany else { return [:] }
-        var lists: [String: [CacheKey]] = [:]
-        for relationship in row.knownObjectID.owningEntity.frozenParts.relationships
-        where relationship.isToMany && !relationship.isTransient && !row.isUnknown(relationship) {
-            lists[relationship.name] = row.relatedIDs(relationship).compactMap { places[$0]?.key }
-        }
-        return lists
-    }
-
-    private func takeList(_ name: String, _ members: [CacheKey], _ owner: CacheRow, _ knowledge: inout CacheEntity.Knowledge) throws {
-        try setList(name, members, owner.key)
-        // The time is that of the first answer: one that changes nothing writes nothing.
-        if knowledge.lists[name] == nil { knowledge.lists[name] = now }
-    }
-
-    /// Sets the members, apart from those whose pending changes say otherwise.
-    private func setList(_ name: String, _ members: [CacheKey], _ owner: CacheKey) throws {
-        let shown = try shown(members, name, owner)
-        try transaction.setList(owner, name, shown) { row in
-            !isKept(row)
-        }
-    }
-
-    /// Whether a member has pending changes, or changes that were acknowledged after the list was asked for.
-    private func isKept(_ row: Row) -> Bool {
-        let key = file.key(of: row)
-        return key.entity.state(of: row).isPending || file.order.isNewer(key, than: askedAt)
-    }
-
-    /// Returns the members of a list with what is pending: new members stay, and those that were moved elsewhere do not come back.
-    private func shown(_ members: [CacheKey], _ name: String, _ owner: CacheKey) throws -> [CacheKey] {
-        let own = file.entity(inner: owner.entity.inner).inner
-        guard let relationship = own.frozenParts.byName[name] as? NSRelationshipDescription else { return members }
-        var pending: [CacheKey] = []
-        for row in try transaction.rows(transaction.list(owner, name)) {
-            if isKept(row) { pending.append(file.key(of: row)) }
-        }
-        var result = members
-        if let inverse = relationship.storedInverse, !inverse.isToMany {
-            let moved = try Set(
-                transaction.rows(members).filter { row in
-                    let entity = file.entity(inner: row.knownObjectID.owningEntity)
-                    guard isKept(row),
-                        let own = entity.inner.frozenParts.byName[inverse.name] as? NSRelationshipDescription
-                    else { return false }
-                    return row.relatedIDs(own).first.map { file.key(of: $0) } != owner
-                }.map { file.key(of: $0) })
-            if !moved.isEmpty { result.removeAll(where: moved.contains) }
-        }
-        let here = Set(result)
-        return result + pending.filter { !here.contains($0) }
-    }
-
-    func takeList(_ name: String, of owner: CacheKey, _ members: [NSManagedObjectID]) throws {
-        guard let stored = try transaction.row(owner) else { return }
-        if file.order.isNewer(owner, than: askedAt) { return }
-        let keys = members.compactMap { places[$0]?.key }
-        let entity = file.entity(inner: stored.knownObjectID.owningEntity)
-        if let relationship = entity.inner.frozenParts.byName[name] as? NSRelationshipDescription, !relationship.isToMany {
-            return try takeOne(relationship, keys.first, stored, owner, entity)
-        }
-        if entity.state(of: stored).isPending, let folding = importer.folding {
-            let blank = Row.unknown(entity.inner, file.innerID(owner), version: stored.version)
-            return try folding.receive(
-                confirmed: blank, lists: [name: keys], version: entity.version(of: stored), askedAt: askedAt, key: owner, in: transaction)
-        }
-        try setList(name, keys, owner)
-        var knowledge = entity.knowledge(of: stored)
-        if knowledge.lists[name] == nil {
-            knowledge.lists[name] = now
-            try transaction.edit(owner)?.setKnowledge(knowledge)
-        }
-    }
-}
-
-extension ImportRun {
-    /// Files the destination of a to-one relationship that was not known.
-    private func takeOne(
-        _ relationship: NSRelationshipDescription, _ destination: CacheKey?, _ stored: Row, _ owner: CacheKey, _ entity: CacheEntity
-    ) throws {
-        if entity.state(of: stored).isPending, let folding = importer.folding {
-            let row = Row.unknown(entity.inner, file.innerID(owner), version: stored.version)
-            row.setRelatedIDs(destination.map { [file.innerID($0)] } ?? [], of: relationship)
-            return try folding.receive(
-                confirmed: row, lists: [:], version: entity.version(of: stored), askedAt: askedAt, key: owner, in: transaction)
-        }
-        guard let edit = try transaction.edit(owner) else { return }
-        try edit.setOne(destination, relationship.name)
-        var knowledge = edit.knowledge
-        knowledge.setUnknown(knowledge.unknown.subtracting([relationship.name]))
-        edit.setKnowledge(knowledge)
     }
 }

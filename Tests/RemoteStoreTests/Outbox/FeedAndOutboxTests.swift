@@ -1,0 +1,175 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("What a change feed tells of objects with pending changes") struct FeedAndOutboxTests {
+    /// A server with a note that is called a, and a program that follows its change feed.
+    private final class World {
+        let server: SimulatedServer
+        let network = SimulatedNetwork()
+        let clock = ManualClock()
+        let coordinator: NSPersistentStoreCoordinator
+        let store: CachedStore
+        let context: NSManagedObjectContext
+        let note: NSManagedObject
+
+        init(
+            _ saving: Resource.Saving = .init(isIdempotent: true), _ versions: ScriptedBackend.Versions = .tags,
+            conflicts: ConflictResolution = .setAside
+        ) async throws {
+            let model = Notebook.model()
+            let resources = Notebook.resources(saving, pageSize: nil).map { resource in
+                var resource = resource
+                resource.incarnation = "mark"
+                return resource
+            }
+            server = SimulatedServer(model, resources, network: network, clock: clock)
+            server.options.versions = versions
+            server.options.reusesIdentifiers = true
+            server.put("Note", 1, ["mark": "a", "text": "base"])
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            var options = CachedStoreOptions(defaultPolicy: .cacheFirst(maximumAge: 1e12), clock: clock)
+            (options.conflicts, options.sendsAutomatically) = (conflicts, false)
+            store = try coordinator.addCachedStore(server.connection("A"), at: nil, options: options)
+            context = coordinator.context()
+            for entity in ["Folder", "Note"] { try Self.fetch(entity, .networkOnly, coordinator.context()) }
+            note = try #require(try Self.fetch("Note", .cacheOnly, context).first)
+            try await hear()
+            clock.advance(by: .seconds(61))
+        }
+
+        @discardableResult
+        private static func fetch(_ entity: String, _ policy: CachePolicy, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+            let request = fetchRequest(entity)
+            request.cachePolicy = policy
+            return try context.performAndWait { try context.fetch(request) }
+        }
+
+        func hear() async throws { try await coordinator.mergeRemoteChanges(of: store) }
+
+        func insert(_ mark: String) throws {
+            try context.performAndWait {
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                note.setValue(mark, forKey: "mark")
+                try context.save()
+            }
+        }
+
+        func edit(_ text: String) throws {
+            try context.performAndWait {
+                note.setValue(text, forKey: "text")
+                try context.save()
+            }
+        }
+
+        /// The marks of the notes that are shown.
+        func shown() throws -> [String] {
+            let context = coordinator.context()
+            let notes = try Self.fetch("Note", .cacheOnly, context)
+            return context.performAndWait { notes.map { $0.value(forKey: "mark") as? String ?? "?" } }.sorted()
+        }
+
+        /// Lets answers to saves be lost, or the requests.
+        func lose(answers: Bool) { network.script { $0.isSave && $0.isAnswer == answers ? .lost : .delivered } }
+        func loseNothing() { network.script { _ in .delivered } }
+    }
+
+    @Test("Where the tokens have expired, a deletion is found also of what was just made here") func justMade() async throws {
+        let world = try await World()
+        try world.insert("b")
+        try await world.store.sendPending()
+        try await world.hear()
+        world.server.remove("Note", try #require(world.server.ids("Note").last))
+        world.server.expireChangeTokens()
+        // The answer without it may be that of a copy that lags.
+        try await world.hear()
+        #expect(try world.shown() == ["a", "b"])
+        world.clock.advance(by: .seconds(61))
+        try await world.hear()
+        #expect(try world.shown() == ["a"])
+        // From here on the feed tells.
+        world.server.put("Note", 7, ["mark": "c"])
+        try await world.hear()
+        #expect(try world.shown() == ["a", "c"])
+    }
+
+    @Test("Where the tokens have expired while the answer to a new object is outstanding, the deletions of others are found afterwards")
+    func outstanding() async throws {
+        let world = try await World()
+        try world.insert("b")
+        world.lose(answers: true)
+        try await world.store.sendPending()
+        world.loseNothing()
+        world.server.remove("Note", 1)
+        world.server.expireChangeTokens()
+        try await world.hear()
+        try await world.store.sendPending()
+        world.clock.advance(by: .seconds(61))
+        try await world.hear()
+        #expect(try world.shown() == ["b"])
+        #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test("A new object stays that got the identifier of one whose deletion is not known, by a second attempt", arguments: [true, false])
+    func secondAttempt(arrived: Bool) async throws {
+        let world = try await World()
+        world.server.remove("Note", 1)
+        try world.insert("b")
+        world.lose(answers: arrived)
+        try await world.store.sendPending()
+        world.loseNothing()
+        try await world.store.sendPending()
+        #expect(world.server.ids("Note") == [1])
+        #expect(try world.shown() == ["b"])
+        try await world.hear()
+        #expect(try world.shown() == ["b"])
+        #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test("An edit of a new object goes onto it, also where the feed tells late of the object that had its identifier before")
+    func lateDeletion() async throws {
+        let world = try await World(conflicts: .preferMine)
+        world.server.remove("Note", 1)
+        try world.insert("b")
+        try await world.store.sendPending()
+        world.server.change("Note", 1, ["color": "theirs"])
+        try world.context.performAndWait {
+            let request = fetchRequest("Note")
+            request.cachePolicy = .cacheOnly
+            try #require(try world.context.fetch(request).first).setValue("mine", forKey: "text")
+            try world.context.save()
+        }
+        try await world.hear()
+        try await world.store.sendPending()
+        #expect(world.server.ids("Note").count == 1)
+        let values = world.server.values("Note", 1)
+        #expect([values?["mark"], values?["text"], values?["color"]] == ["b", "mine", "theirs"])
+        #expect(try world.shown() == ["b"])
+    }
+
+    @Test("What others have made under the identifier of a new object is shown when that is given up", arguments: [true, false])
+    func givenUp(isDropped: Bool) async throws {
+        let world = try await World(.init(identity: .newUUID), .numbers, conflicts: .preferMine)
+        try world.edit("mine")
+        world.server.remove("Note", 1)
+        // It is to be made anew, under the identifier that it had.
+        try await world.hear()
+        world.server.put("Note", 1, ["mark": "theirs"])
+        try await world.hear()
+        try await world.store.sendPending()
+        #expect(try world.store.pendingChanges().map(\.state) == [.failed])
+        if isDropped {
+            try world.store.drop(world.note.objectID)
+        } else {
+            try world.context.performAndWait {
+                world.context.delete(world.note)
+                try world.context.save()
+            }
+        }
+        try await world.hear()
+        #expect(try world.shown() == ["theirs"])
+        #expect(try world.store.pendingCount() == 0)
+    }
+}
