@@ -13,7 +13,7 @@ package final class ExplorerSession: Sendable {
 
     private struct Opened {
         let store: OpenStore
-        let stamp: FileStamp
+        let stamp: StoreStamp
     }
 
     /// Nil when the session has ended.
@@ -31,7 +31,7 @@ package final class ExplorerSession: Sendable {
     private static func open(_ reference: StoreReference) throws -> Opened {
         // The stamp is older than what is read, so that no write between them is missed.
         let found = try StoreKind.find(reference.place)
-        let stamp = FileStamp(found.url, found.kind)
+        let stamp = StoreStamp(found.url, found.kind)
         let store = try reference.open()
         if reference.isWritable { store.read { store.context.undoManager = UndoManager() } }
         return Opened(store: store, stamp: stamp)
@@ -58,7 +58,7 @@ package final class ExplorerSession: Sendable {
     /// Any thread may ask.
     package func stamp() -> Int {
         guard let known = opened.withLock({ $0 }) else { return 0 }
-        return FileStamp(known.store.url, known.store.kind).hash
+        return StoreStamp(known.store.url, known.store.kind).hash
     }
 
     /// Returns the store, opened again where what was opened does not follow its files: files that are read as a whole, copies, and files that
@@ -66,7 +66,7 @@ package final class ExplorerSession: Sendable {
     private func store() throws -> OpenStore {
         let known = try current()
         if isWritable { return known.store }
-        let stamp = FileStamp(known.store.url, known.store.kind)
+        let stamp = StoreStamp(known.store.url, known.store.kind)
         if stamp == known.stamp { return known.store }
         let follows = known.store.kind == .sqlite && !known.store.isCopy && stamp.number == known.stamp.number
         let new = follows ? Opened(store: known.store, stamp: stamp) : try Self.open(reference)

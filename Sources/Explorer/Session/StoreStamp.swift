@@ -1,13 +1,16 @@
 internal import Foundation
+internal import ObjectGraph
 internal import StoreCommands
 
-/// What tells whether the files of a store were written to: their identities, sizes and dates.
-struct FileStamp: Hashable, Sendable {
+/// What tells whether the files of a store were written to: the stamps of all of them.
+struct StoreStamp: Hashable, Sendable {
     private struct File: Hashable, Sendable {
-        let name: String
-        let number: UInt64
-        let size: UInt64
-        let date: Double
+        let path: String
+        let device: UInt64
+        let inode: UInt64
+        let size: Int
+        let seconds: Int
+        let nanoseconds: Int
     }
 
     private let files: [File]
@@ -24,12 +27,11 @@ struct FileStamp: Hashable, Sendable {
         }
         // A file that is not there has no stamp, and gets one once it is.
         files = paths.compactMap { path in
-            guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+            guard let stamp = FileStamp(path) else { return nil }
             return File(
-                name: path, number: (found[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0,
-                size: (found[.size] as? NSNumber)?.uint64Value ?? 0,
-                date: (found[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0)
+                path: path, device: stamp.device, inode: stamp.inode, size: stamp.size, seconds: stamp.seconds,
+                nanoseconds: stamp.nanoseconds)
         }
-        number = files.first?.number ?? 0
+        number = files.first?.inode ?? 0
     }
 }
