@@ -53,7 +53,7 @@ import Testing
         return coordinator.context()
     }
 
-    @Test("While a page is read, the next one is on its way; each is asked for once", .timeLimit(.minutes(1)))
+    @Test("While a page is read, the next one is on its way; each is asked for once", .timeLimit(.minutes(30)))
     func overlap() throws {
         // No page is ready before the next one is asked for: without reading ahead the fetch would never end.
         let backend = Pages { pages, number in try await pages.wait { number == 2 || pages.begun.withValue { $0.contains(number + 1) } } }
@@ -62,7 +62,7 @@ import Testing
         #expect(backend.begun.withValue { $0.sorted() } == [0, 1, 2])
     }
 
-    @Test("No page is asked for while two before it are not wanted yet", .timeLimit(.minutes(1)))
+    @Test("No page is asked for while two before it are not wanted yet", .timeLimit(.minutes(30)))
     func atMostTwo() throws {
         let early = Guarded<[Int]>([])
         let backend = Pages(count: 6) { pages, number in
@@ -75,7 +75,7 @@ import Testing
         #expect(backend.begun.withValue { $0 }.sorted() == Array(0..<6))
     }
 
-    @Test("A fetch that fails gives up the pages that it has asked for", .timeLimit(.minutes(1)))
+    @Test("A fetch that fails gives up the pages that it has asked for", .timeLimit(.minutes(30)))
     func givenUp() async throws {
         let backend = Pages { pages, number in
             if number == 0 {
@@ -89,7 +89,7 @@ import Testing
         try await backend.wait { backend.cancelled.withValue { $0.sorted() == [1, 2] } }
     }
 
-    @Test("A fetch with a limit asks for no page that it may not want", .timeLimit(.minutes(1)))
+    @Test("A fetch with a limit asks for no page that it may not want", .timeLimit(.minutes(30)))
     func limited() throws {
         let backend = Pages { _, _ in }
         #expect(try context(backend).texts(fetchRequest("Track", limit: 2)).count == 2)

@@ -21,7 +21,7 @@ import WebTransport
         return (found, transport.requests.count)
     }
 
-    @Test("Pages that go on for ever without anything new end in an error", .timeLimit(.minutes(2))) func endlessPages() throws {
+    @Test("Pages that go on for ever without anything new end in an error", .timeLimit(.minutes(30))) func endlessPages() throws {
         let counter = Counter()
         let (error, requests) = try error(WebService(base, style: .djangoREST, resources: [WebResource("Album")])) { _ in
             .json(#"{"results": [{"id": 1, "title": "a"}], "next": "\#(base)/albums/?page=\#(counter.next())", "count": 5}"#)
@@ -38,7 +38,7 @@ import WebTransport
         #expect(more < 300)
     }
 
-    @Test("Pages that always bring something new end in an error after the store's limit", .timeLimit(.minutes(2))) func endlessResources()
+    @Test("Pages that always bring something new end in an error after the store's limit", .timeLimit(.minutes(30))) func endlessResources()
         throws
     {
         let counter = Counter()

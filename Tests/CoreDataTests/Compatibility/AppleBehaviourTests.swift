@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("A remote change notification comes for the coordinator's own saves too", .timeLimit(.minutes(1)))
+    @Test("A remote change notification comes for the coordinator's own saves too", .timeLimit(.minutes(30)))
     func remoteChange() async throws {
         let container = try container()
         let context = container.newBackgroundContext()
