@@ -84,17 +84,15 @@ import Testing
         func isSleeping() async throws -> Bool {
             try await watcher.with { connection in
                 try await connection.query(
-                    "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '%pg_sleep(60)%'",
+                    "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '%pg_sleep(3600)%'",
                     [.integer(Int64(backend))]
                 ).rowCount == 1
             }
         }
-        let task = Task { _ = try await pool.with { try await $0.query("SELECT pg_sleep(60)") } }
+        let task = Task { _ = try await pool.with { try await $0.query("SELECT pg_sleep(3600)") } }
         while try await !isSleeping() { await Task.yield() }
-        let start = ContinuousClock.now
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(ContinuousClock.now - start < .seconds(5))
         #expect(try await !isSleeping())
         #expect(try await pool.with { $0.backendNumber } == backend)
     }
