@@ -222,7 +222,7 @@ import Testing
         let (folder, served) = try Self.served()
         let browser = try Browser(width: 375, height: 720, isDark: true)
         try browser.open(served.address)
-        try browser.wait(for: "Entities")
+        try browser.wait("document.querySelectorAll('.card').length === 3")
         func fits(_ place: String) throws {
             #expect(try browser.run("return document.documentElement.scrollWidth") as? Int ?? 0 <= 375, "\(place)")
         }

@@ -53,6 +53,7 @@ export function valueEditor(attribute, id, cancel, done) {
       field.setAttribute("aria-invalid", "true");
       showError(problem, error);
       field.focus();
+      form.scrollIntoView({ block: "nearest" });
     }
   };
   const form = el("form", {

@@ -55,6 +55,7 @@ export function tableView(place, store, entity, parameters) {
       if (mine !== generation) return;
       filter.show(null);
       problem.replaceChildren();
+      scroller.hidden = false;
       columns = first.columns;
       chunks.clear();
       chunks.set(0, first.rows);
@@ -73,7 +74,8 @@ export function tableView(place, store, entity, parameters) {
     } catch (error) {
       if (mine !== generation || error.name === "AbortError") return;
       count.textContent = "";
-      body.replaceChildren();
+      // A table that is empty would look like an answer.
+      scroller.hidden = true;
       if (error.details?.field === "where") filter.show(error);
       else showError(problem, error);
     }

@@ -72,7 +72,7 @@ export function historyView(place) {
   }
 
   function transaction(one) {
-    const who = [one.author, one.context, one.bundle, one.process].filter(Boolean).map(visible).join(" · ");
+    const who = [...new Set([one.author, one.context, one.bundle, one.process])].filter(Boolean).map(visible).join(" · ");
     const changes = el("ul", { class: "changes" });
     const details = el("details", { toggle: () => { if (details.open && !changes.childElementCount) read(0); } },
       el("summary", {}, el("span", { class: "number" }, `#${one.number}`), el("time", { datetime: one.date }, `${one.date.replace("T", " ").replace(/\.\d+Z$/, "Z")}`),
