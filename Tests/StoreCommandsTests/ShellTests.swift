@@ -99,20 +99,20 @@ import Testing
     @Test(.enabled(if: hasEditing, "libedit is not installed.")) func aTerminalHasEditingCompletionAndHistory() throws {
         let environment = ["XDG_STATE_HOME": pad.url.path]
         let shell = try TerminalProcess(["shell", pad.store.path], environment: environment)
-        _ = try shell.read(until: "coredata> ")
+        try shell.readPrompt()
         // The tabulator completes the command and the entity.
         shell.send("que\tTra\t--count\n")
         _ = try shell.read(until: "\n4")
-        _ = try shell.read(until: "coredata> ")
+        try shell.readPrompt()
         // An interrupt clears the line; an error is not the end.
         shell.send("nonsense\u{3}query Artiste\n")
         _ = try shell.read(until: "has no entity “Artiste”")
-        _ = try shell.read(until: "coredata> ")
+        try shell.readPrompt()
         shell.send("query Album --where \"year > 1\n")
-        _ = try shell.read(until: "...> ")
+        try shell.readPrompt("...> ")
         shell.send("AND year == 1975\" --count\n")
         _ = try shell.read(until: "\n1")
-        _ = try shell.read(until: "coredata> ")
+        try shell.readPrompt()
         shell.send("\u{4}")
         #expect(try shell.readToEnd().code == 0)
         let history = pad.file("coredata/history")
@@ -120,17 +120,17 @@ import Testing
         #expect(mode?.intValue == 0o600)
         // A later shell has the lines: the one before the last is the wrong one.
         let later = try TerminalProcess(["shell", pad.store.path], environment: environment)
-        _ = try later.read(until: "coredata> ")
+        try later.readPrompt()
         later.send("\u{10}\u{10}\n")
         _ = try later.read(until: "has no entity “Artiste”")
-        _ = try later.read(until: "coredata> ")
+        try later.readPrompt()
         later.send("exit\n")
         #expect(try later.readToEnd().code == 0)
     }
 
     @Test func aShellKeepsNothingWhereItIsToldTo() throws {
         let shell = try TerminalProcess(["shell", pad.store.path, "--no-history"], environment: ["XDG_STATE_HOME": pad.url.path])
-        _ = try shell.read(until: "coredata> ")
+        try shell.readPrompt()
         shell.send("query Track --count\n")
         _ = try shell.read(until: "\n4")
         shell.send("exit\n")

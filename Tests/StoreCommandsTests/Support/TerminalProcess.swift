@@ -54,6 +54,20 @@ final class TerminalProcess {
         }
     }
 
+    /// Waits for a prompt, and until the command reads single keys: before, the terminal itself would take an end of the input or an interrupt.
+    func readPrompt(_ prompt: String = "coredata> ") throws {
+        _ = try read(until: prompt)
+        let patience = ContinuousClock.now + .seconds(30)
+        var settings = termios()
+        while tcgetattr(terminal, &settings) == 0, settings.c_lflag & tcflag_t(ICANON) != 0 {
+            guard ContinuousClock.now < patience else {
+                Issue.record("The command does not read keys.")
+                return
+            }
+            sched_yield()
+        }
+    }
+
     /// Waits for the end, and returns what was shown, and the exit code.
     func readToEnd() throws -> (text: String, code: Int32) {
         while try readMore() {}
