@@ -58,16 +58,18 @@ final class UniqueOwners {
                 case (_, nil): return nil
                 }
             case .toOne(let place):
-                guard case .object(let reference) = value, let id = reference.object as? NSManagedObjectID, let key = content.key(of: id)
+                guard case .object(let reference) = value, let id = reference.object as? NSManagedObjectID, id.token === content.token,
+                    let kind = content.schema.entity(id.owningEntity.rootEntity)?.keyKind, let key = kind.value(id.reference)
                 else { return nil }
-                values.append(.integer(key))
+                values.append(key)
                 conditions.append("t.\(place.column) = $\(values.count)")
             case .toMany, .unstored: return nil
             }
         }
         if let kind = owner.condition(includingSubentities: true, alias: "t") { conditions.append(kind) }
         let plan = content.plan(owner)
-        return (plan, Call("SELECT \(plan.list(of: "t")) FROM \(owner.table) t WHERE \(conditions.joined(separator: " AND "))", values))
+        let sql = "SELECT \(plan.list(of: "t")) FROM \(owner.table) t WHERE \(conditions.joined(separator: " AND "))"
+        return (plan, Call(content.statement(sql), values))
     }
 }
 

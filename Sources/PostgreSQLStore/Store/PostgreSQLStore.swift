@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// The class is internal: coordinators create it, and programs use it as an `NSPersistentStore`.
 // Unchecked: `content` is set once, before the store is shared, and guards itself; `state` is guarded by its mutex.
-final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
+final class PostgreSQLStore: NSPersistentStore, DatabaseStore, @unchecked Sendable {
     /// A store that is opened before it is added, as the value of an option.
     // Immutable.
     final class Preparation: NSObject, @unchecked Sendable {

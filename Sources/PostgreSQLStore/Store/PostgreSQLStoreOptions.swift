@@ -9,8 +9,18 @@ public import Foundation
 /// options.password = { try await vault.password(of: "shop") }
 /// ```
 public struct PostgreSQLStoreOptions: Sendable {
-    /// The schema of the database that has the tables. It is created with them. The default is `public`.
+    /// Whose tables a store is about.
+    public enum Layout: Sendable {
+        /// The store's own: they are created for the model.
+        case own
+        /// Those of another program: the model says by its user info which tables and columns it is about. No table is created or changed.
+        case existing
+    }
+
+    /// The schema of the database that has the tables. It is created with the store's own. The default is `public`.
     public var schema = "public"
+    /// Whose tables the store is about. The default is the store's own.
+    public var layout = Layout.own
     /// The maximum number of connections. The default is 8.
     public var connectionLimit = 8
     /// The maximum number of seconds that a request waits for a free connection. The default is 30.
