@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The name of a table, column, index or trigger in SQL, quoted if needed.
 ///
 /// Names come from models, which may be malicious or unusual; SQL contains names in no other way.
@@ -50,15 +48,6 @@ package struct SQLIdentityColumns: Sendable {
 /// What the keys of an entity's rows are.
 package enum SQLKeyKind: Sendable {
     case integer, text, uuid
-
-    /// A key that no row has.
-    var none: SQLValue {
-        switch self {
-        case .integer: .integer(-1)
-        case .text: .text("\u{FFFF}")
-        case .uuid: .uuid(UUID(uuid: (0x6E, 0x6F, 0x20, 0x73, 0x75, 0x63, 0x48, 0x20, 0xAB, 0x6B, 0x65, 0x79, 0, 0, 0, 0)))
-        }
-    }
 }
 
 /// Returns a string as an SQL literal.

@@ -127,6 +127,17 @@ package struct SQLRequestValues {
     }
 }
 
+extension SQLKeyKind {
+    /// A key that no row has.
+    fileprivate var none: SQLValue {
+        switch self {
+        case .integer: .integer(-1)
+        case .text: .text("\u{FFFF}")
+        case .uuid: .uuid(UUID(uuid: (0x6E, 0x6F, 0x20, 0x73, 0x75, 0x63, 0x48, 0x20, 0xAB, 0x6B, 0x65, 0x79, 0, 0, 0, 0)))
+        }
+    }
+}
+
 extension PropertyValue {
     /// The elements of a collection.
     fileprivate var listed: [PropertyValue] {
