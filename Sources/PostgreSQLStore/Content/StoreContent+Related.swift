@@ -5,11 +5,15 @@ internal import SQLQueries
 
 extension StoreContent {
     /// Reads a relationship of many objects, in order for an ordered one.
+    ///
+    /// - Parameter connection: The connection of a transaction, whose rows are wanted; nil for any.
     func related(
-        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], over connection: Connection? = nil
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         guard relationship.isToMany else {
-            let rows: [Row] = try await reading { connection in try await self.rows(ids, over: connection, isCancellable: true) }
+            let rows: [Row] = try await reading(over: connection) { connection in
+                try await self.rows(ids, over: connection, isCancellable: true)
+            }
             return Dictionary(
                 rows.map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
         }
@@ -20,7 +24,7 @@ extension StoreContent {
         }
         let byKey = Dictionary(
             ids.compactMap { id in key(of: id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
-        let result = try await reading { try await $0.query(question.sql, [.keys(Array(byKey.keys))]) }
+        let result = try await reading(over: connection) { try await $0.query(question.sql, [.keys(Array(byKey.keys))]) }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for row in 0..<result.rowCount {
             guard let id = byKey[result.integer(row, 0)], let entity = schema.entity(numbered: result.integer(row, 2)) else { continue }
