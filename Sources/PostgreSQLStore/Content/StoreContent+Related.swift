@@ -5,11 +5,15 @@ internal import SQLQueries
 
 extension StoreContent {
     /// Reads a relationship of many objects, in order for an ordered one.
+    ///
+    /// - Parameter connection: The connection of a transaction, whose rows are wanted; nil for any.
     func related(
-        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], over connection: Connection? = nil
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         guard relationship.isToMany else {
-            let rows: [Row] = try await reading { connection in try await self.rows(ids, over: connection, isCancellable: true) }
+            let rows: [Row] = try await reading(over: connection) { connection in
+                try await self.rows(ids, over: connection, isCancellable: true)
+            }
             return Dictionary(
                 rows.map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
         }
@@ -22,7 +26,7 @@ extension StoreContent {
         let destinationKind = question.destination.keyKind
         let byKey = Dictionary(ids.map { ($0.reference, $0) }, uniquingKeysWith: { first, _ in first })
         let (sql, keys) = (statement(question.sql), keys(of: ids, kind))
-        let result = try await reading { try await $0.query(sql, [keys]) }
+        let result = try await reading(over: connection) { try await $0.query(sql, [keys]) }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for row in 0..<result.rowCount {
             guard let id = byKey[kind.reference(result, row, 0)], let entity = schema.entity(numbered: result.integer(row, 2)) else {

@@ -15,6 +15,10 @@ final class StoreContent: @unchecked Sendable {
     let hasUniqueness: Bool
     /// The tables of another program, where the store is about such; nil for a store's own tables.
     let mapping: Mapping?
+    /// Writes and reads the history.
+    let history: StoreHistory
+    /// Does what follows commits.
+    let aftermath: CommitAftermath
     private let lock = Synchronization.Mutex<Void>(())
     private let readCount = Atomic(0)
     /// The number of reads, for tests.
@@ -23,8 +27,13 @@ final class StoreContent: @unchecked Sendable {
     private var plans: [ObjectIdentifier: RowPlan] = [:]
     private var writers: [ObjectIdentifier: EntityWriter] = [:]
 
-    init(_ pool: ConnectionPool, _ schema: SQLSchema, token: StoreToken, mapping: Mapping? = nil) {
+    init(
+        _ pool: ConnectionPool, _ schema: SQLSchema, token: StoreToken, channel: String = "", keepsHistory: Bool = false,
+        mapping: Mapping? = nil
+    ) {
         (self.pool, self.schema, self.token, self.mapping) = (pool, schema, token, mapping)
+        history = StoreHistory(isKept: keepsHistory)
+        aftermath = CommitAftermath(pool, channel: channel)
         place = pool.settings.place
         hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
         // Called under the lock only, which `plan(_:)` would take again.
@@ -104,17 +113,31 @@ final class StoreContent: @unchecked Sendable {
         return try lock.withLock { _ in try queries.translatable(predicate.tree(), entity) }.map { NSPredicate(tree: $0) }
     }
 
+    /// Called after each commit.
+    func didCommit() { aftermath.didCommit() }
+
     // MARK: Reading
 
-    /// Reads with a connection: once more with another where that is lost, or where a statement is of an earlier definition of its tables.
+    /// Reads with a connection: once more with another where that is lost or takes no changes, or where a statement is of an earlier definition of
+    /// its tables.
     func reading<Result: Sendable>(_ body: @escaping @Sendable (Connection) async throws -> Result) async throws -> Result {
         readCount.wrappingAdd(1, ordering: .relaxed)
         do {
-            do { return try await pool.with(body) } catch let error as ServerError where error.isConnectionLost || error.isOutdatedPlan {
+            do { return try await pool.with(body) } catch let error as ServerError
+                where error.isConnectionLost || error.isOutdatedPlan || error.isReadOnly
+            {
                 Log.store.debug("A read from \(place) is repeated. \(error)")
                 return try await pool.with(body)
             }
         } catch let error as ServerError { throw failure(error, "cannot be read") }
+    }
+
+    /// Reads with the connection of a transaction, or with any.
+    func reading<Result: Sendable>(
+        over connection: Connection?, _ body: @escaping @Sendable (Connection) async throws -> Result
+    ) async throws -> Result {
+        if let connection { return try await body(connection) }
+        return try await reading(body)
     }
 
     /// Returns the error of a statement.

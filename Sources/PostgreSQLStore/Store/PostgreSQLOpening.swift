@@ -24,6 +24,9 @@ struct PostgreSQLOpening {
         let pool: ConnectionPool
         let schema: SQLSchema
         let metadata: [String: Any]
+        let keepsHistory: Bool
+        /// The commits that there were; nil where nobody listens for more.
+        let look: RemoteChangeListener.Look?
     }
 
     /// Opens the store, and creates it where the schema has none.
@@ -59,10 +62,20 @@ struct PostgreSQLOpening {
                         next: "Restore what is missing, or open another schema.")
                 }
             }
+            let begins = options.tracksHistory && !isReadOnly
+            let keepsHistory = try await pool.with { connection in
+                let exists = try await connection.query("SELECT \(HistoryTables.exist)").integer(0, 0) != 0
+                if !exists, begins { try await HistoryTables.create(connection, lockNumber: Self.lockNumber) }
+                return exists || begins
+            }
+            let look =
+                options.postsRemoteChanges
+                ? try await pool.with { try await RemoteChangeListener.Look($0, keepsHistory: keepsHistory) } : nil
             for index in definition.unmade {
                 Log.store.notice("The store at \(pool.settings.place) has no index \(index). Fetches find the same, and may be slower.")
             }
-            return Opened(pool: pool, schema: schema, metadata: metadata)
+            return Opened(
+                pool: pool, schema: schema, metadata: metadata, keepsHistory: keepsHistory, look: look)
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 

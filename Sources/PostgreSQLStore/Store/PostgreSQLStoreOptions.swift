@@ -27,6 +27,12 @@ public struct PostgreSQLStoreOptions: Sendable {
     public var connectionTimeout: TimeInterval = 30
     /// The maximum number of seconds that a statement may take on the server; nil, the default, for the server's own limit.
     public var statementTimeout: TimeInterval?
+    /// Whether the store keeps a history of its changes, as with `NSPersistentHistoryTrackingKey`. One that has a history keeps it in any case:
+    /// readers rely on its being complete. The default is false.
+    public var tracksHistory = false
+    /// Whether `NSPersistentStoreRemoteChange` is posted for the saves of all programs, as with
+    /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. The store needs one more connection for it. The default is false.
+    public var postsRemoteChanges = false
     /// Returns the password for a new connection; nil, the default, to take that of the URL, of a service file or of a password file. Called on
     /// any thread, for each connection. What it returns is never logged and in no error.
     public var password: (@Sendable () async throws -> String)?
