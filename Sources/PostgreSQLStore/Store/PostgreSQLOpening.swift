@@ -12,6 +12,8 @@ struct PostgreSQLOpening {
     let isReadOnly: Bool
     let options: PostgreSQLStoreOptions
     let pool: ConnectionPool
+    /// Whether a store of another version of the model is migrated.
+    let migrates: Bool
 
     /// The version of the layout and of the functions in the database.
     private static let layoutVersion: Int64 = 1
@@ -51,7 +53,10 @@ struct PostgreSQLOpening {
                 guard let made = try await readMetadata(connection) else { throw refused("Its metadata are gone.", next: nil) }
                 return made
             }
-            let metadata = try decode(found)
+            var metadata = try decode(found)
+            if migrates, !isReadOnly, let hashes = StoreModelHashes(metadata), !hashes.areThose(of: entities) {
+                metadata = try decode(try await migrate())
+            }
             // Those of another version have other tables, and are refused by the coordinator.
             if StoreModelHashes(metadata)?.areThose(of: entities) ?? false {
                 let gone: [String] = try await pool.with { connection in try await missing(schema, connection) }
@@ -79,27 +84,34 @@ struct PostgreSQLOpening {
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 
-    private func refused(_ reason: String, next: String?) -> NSError {
+    func refused(_ reason: String, next: String?) -> NSError {
         ServerCheck(pool.settings.place).refused(reason, next: next)
     }
 
     /// Returns layout, UUID and metadata; nil where the schema has no store.
-    private func readMetadata(_ connection: Connection) async throws -> FoundMetadata? {
+    func readMetadata(_ connection: Connection) async throws -> FoundMetadata? {
         let table = try await connection.query("SELECT to_regclass(\(sqlLiteral(PostgreSQLTables.metadata))) IS NULL")
         if table.integer(0, 0) != 0 { return nil }
-        let result = try await connection.query("SELECT layout, uuid, metadata FROM \(PostgreSQLTables.metadata)")
+        let result = try await connection.query(
+            "SELECT layout, uuid, metadata, model, to_regclass(\(sqlLiteral(PostgreSQLTables.changes))) IS NOT NULL FROM \(PostgreSQLTables.metadata)"
+        )
         guard result.rowCount == 1 else { throw refused("\(PostgreSQLTables.metadata) has no row.", next: "Restore the database.") }
-        return FoundMetadata(layout: result.integer(0, 0), uuid: result.data(0, 1), list: result.data(0, 2))
+        return FoundMetadata(
+            layout: result.integer(0, 0), uuid: result.data(0, 1), list: result.data(0, 2),
+            model: result.isNull(0, 3) ? nil : result.data(0, 3), hasHistory: result.integer(0, 4) != 0)
     }
 
     /// The row of the metadata.
-    private struct FoundMetadata: Sendable {
+    struct FoundMetadata: Sendable {
         let layout: Int64
         let uuid: Data
         let list: Data
+        /// The model that the store was written with; nil where it keeps none.
+        let model: Data?
+        let hasHistory: Bool
     }
 
-    private func decode(_ found: FoundMetadata) throws -> [String: Any] {
+    func decode(_ found: FoundMetadata) throws -> [String: Any] {
         guard found.layout == Self.layoutVersion else {
             throw refused(
                 "Its layout has the version \(found.layout); this program knows \(Self.layoutVersion).", next: "Use another version.")
@@ -129,15 +141,26 @@ struct PostgreSQLOpening {
         return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     }
 
-    private func create(_ connection: Connection, _ definition: LayoutDefinition) async throws {
+    /// The metadata that say which version of the model a store is of.
+    var versionMetadata: [String: Any] {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
-        let list = try Self.encode([
+        return [
             NSStoreModelVersionHashesKey: hashes, "NSStoreModelVersionHashesVersion": 3,
             NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.compactMap { $0.base as? String }.sorted(),
-        ])
+        ]
+    }
+
+    /// The model as the store keeps it; nil where it has no compiled form.
+    var keptModel: Data? {
         let kept: Data? = (try? model.compiledModel()) ?? (try? model.compiledArchive())
         if kept == nil { Log.model.notice("The store at \(pool.settings.place) keeps no model of itself: the model has no compiled form.") }
+        return kept
+    }
+
+    private func create(_ connection: Connection, _ definition: LayoutDefinition) async throws {
+        let list = try Self.encode(versionMetadata)
+        let kept = keptModel
         try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(Self.lockNumber)])])
         // Another program may have created it meanwhile.
         if try await readMetadata(connection) != nil { return try await connection.execute("COMMIT") }

@@ -62,8 +62,8 @@ final class PostgreSQLStore: NSPersistentStore, DatabaseStore, @unchecked Sendab
             if isOn(NSPersistentHistoryTrackingKey) { settings.tracksHistory = true }
             if isOn(NSPersistentStoreRemoteChangeNotificationPostOptionKey) { settings.postsRemoteChanges = true }
             let opening = try Self.opening(
-                preparation?.url ?? givenURL, settings, model, configurationName,
-                isReadOnly: isReadOnly)
+                preparation?.url ?? givenURL, settings, model, configurationName, isReadOnly: isReadOnly,
+                migrates: (options?[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false)
             opened = try BlockingCall.wait(for: "the store at \(opening.pool.settings.place)") { try await opening.open() }
         }
         self.opened = opened
@@ -75,7 +75,8 @@ final class PostgreSQLStore: NSPersistentStore, DatabaseStore, @unchecked Sendab
     ///
     /// - Throws: Code 134080 for a URL that libpq does not understand.
     static func opening(
-        _ url: URL, _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel, _ configuration: String?, isReadOnly: Bool
+        _ url: URL, _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel, _ configuration: String?, isReadOnly: Bool,
+        migrates: Bool = false
     ) throws -> PostgreSQLOpening {
         try model.freeze()
         let isWhole = configuration == nil || configuration == NSPersistentStore.defaultConfiguration
@@ -84,7 +85,8 @@ final class PostgreSQLStore: NSPersistentStore, DatabaseStore, @unchecked Sendab
         return PostgreSQLOpening(
             model: model, entities: model.entities(forConfigurationName: isWhole ? nil : configuration) ?? [], isReadOnly: isReadOnly,
             options: options,
-            pool: ConnectionPool(settings, limit: options.connectionLimit, timeout: options.connectionTimeout))
+            pool: ConnectionPool(settings, limit: options.connectionLimit, timeout: options.connectionTimeout),
+            migrates: migrates || options.migratesAutomatically)
     }
 
     override func open() throws {

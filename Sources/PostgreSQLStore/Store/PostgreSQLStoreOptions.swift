@@ -37,6 +37,11 @@ public struct PostgreSQLStoreOptions: Sendable {
     /// any thread, for each connection. What it returns is never logged and in no error.
     public var password: (@Sendable () async throws -> String)?
 
+    /// Whether a store of another version of the model is migrated when it is opened, as
+    /// `NSPersistentStoreDescription.shouldMigrateStoreAutomatically` says for a container. The default is false. Whoever has the store open with the
+    /// older version must be stopped before.
+    public var migratesAutomatically = false
+
     /// Creates the default settings.
     public init() {}
 }
