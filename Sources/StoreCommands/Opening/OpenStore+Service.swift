@@ -1,6 +1,7 @@
 @_spi(Stores) package import ObjectGraph
 internal import RemoteStore
 internal import WebBackend
+internal import WebTransport
 
 extension OpenStore {
     /// A request that a web service was sent.
