@@ -149,7 +149,7 @@ let package = Package(
         .target(
             name: "PostgreSQLStore",
             dependencies: [
-                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", logging,
+                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "TakenNames", logging,
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], swiftSettings: strict),
         .testTarget(

@@ -21,7 +21,7 @@ struct LayoutDefinition {
         references = layout.references
         names = LayoutNames(
             schema.tables.map(\.name.name) + schema.joins.map(\.name.name) + schema.tables.map { Self.sequence(of: $0.name).name }
-                + [PostgreSQLTables.metadata, PostgreSQLTables.commits, PostgreSQLTables.entities])
+                + PostgreSQLTables.all)
         addOwnTables()
         for table in schema.tables { addTable(table) }
         for join in schema.joins { addJoin(join) }
@@ -40,6 +40,7 @@ struct LayoutDefinition {
             "CREATE TABLE \(PostgreSQLTables.metadata) (only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one), layout integer NOT NULL, "
                 + "uuid uuid NOT NULL, metadata bytea NOT NULL, model bytea)",
             "CREATE TABLE \(PostgreSQLTables.commits) (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())",
+            "CREATE INDEX ON \(PostgreSQLTables.commits) (at)",
             "CREATE TABLE \(PostgreSQLTables.entities) (number integer PRIMARY KEY, name text NOT NULL)",
         ]
         for entity in schema.entities {

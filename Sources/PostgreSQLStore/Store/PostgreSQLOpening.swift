@@ -15,10 +15,8 @@ struct PostgreSQLOpening {
 
     /// The version of the layout and of the functions in the database.
     private static let layoutVersion: Int64 = 1
-    /// The oldest version that has what is used.
-    private static let oldestServer = 140_000
     /// Locks the creation of tables against other programs.
-    private static let lockNumber: Int64 = 0x434F_5245_4441_5441
+    static let lockNumber: Int64 = 0x434F_5245_4441_5441
 
     /// An open store.
     // Unchecked: the metadata are a property list, which is not changed.
@@ -26,6 +24,9 @@ struct PostgreSQLOpening {
         let pool: ConnectionPool
         let schema: SQLSchema
         let metadata: [String: Any]
+        let keepsHistory: Bool
+        /// The commits that there were; nil where nobody listens for more.
+        let look: RemoteChangeListener.Look?
     }
 
     /// Opens the store, and creates it where the schema has none.
@@ -43,7 +44,7 @@ struct PostgreSQLOpening {
         }
         do {
             let found: FoundMetadata = try await pool.with { connection in
-                try await check(connection)
+                try await ServerCheck(pool.settings.place).check(connection)
                 if let found = try await readMetadata(connection) { return found }
                 if isReadOnly { throw refused("The schema “\(options.schema)” has no store, and it is to be read only.", next: nil) }
                 try await create(connection, definition)
@@ -61,28 +62,25 @@ struct PostgreSQLOpening {
                         next: "Restore what is missing, or open another schema.")
                 }
             }
+            let begins = options.tracksHistory && !isReadOnly
+            let keepsHistory = try await pool.with { connection in
+                let exists = try await connection.query("SELECT \(HistoryTables.exist)").integer(0, 0) != 0
+                if !exists, begins { try await HistoryTables.create(connection, lockNumber: Self.lockNumber) }
+                return exists || begins
+            }
+            let look =
+                options.postsRemoteChanges
+                ? try await pool.with { try await RemoteChangeListener.Look($0, keepsHistory: keepsHistory) } : nil
             for index in definition.unmade {
                 Log.store.notice("The store at \(pool.settings.place) has no index \(index). Fetches find the same, and may be slower.")
             }
-            return Opened(pool: pool, schema: schema, metadata: metadata)
-        } catch let error as ServerError {
-            throw CoreDataError.make(
-                NSPersistentStoreOpenError, "The store at \(pool.settings.place) cannot be opened.", reason: "PostgreSQL says: \(error)",
-                next: error.code.isEmpty ? "Check the host, the port, the user and its password, and the certificate of the server." : nil)
-        }
+            return Opened(
+                pool: pool, schema: schema, metadata: metadata, keepsHistory: keepsHistory, look: look)
+        } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 
     private func refused(_ reason: String, next: String?) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreOpenError, "The store at \(pool.settings.place) cannot be opened.", reason: reason, next: next)
-    }
-
-    private func check(_ connection: Connection) async throws {
-        guard connection.serverVersion >= Self.oldestServer else {
-            throw refused("The server is PostgreSQL \(connection.serverVersion / 10000).", next: "Use PostgreSQL 14 or later.")
-        }
-        let encoding = try await connection.query("SELECT current_setting('server_encoding')").text(0, 0)
-        if encoding != "UTF8" { throw refused("The encoding of the database is \(encoding).", next: "Use a database in UTF8.") }
+        ServerCheck(pool.settings.place).refused(reason, next: next)
     }
 
     /// Returns layout, UUID and metadata; nil where the schema has no store.
