@@ -200,7 +200,8 @@ let package = Package(
         // The WebDriver client and the tests of the explorer in a browser are here, too.
         .testTarget(
             name: "ExplorerTests",
-            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "CSQLite"], swiftSettings: strict),
+            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "WebTransport", "CSQLite"],
+            swiftSettings: strict),
         // Not named as its product: where the file system ignores case, `CoreData` has that name.
         .executableTarget(
             name: "CoreDataCommand",

@@ -112,6 +112,75 @@ import WebTransport
         #expect(service.targets.contains("GET /bands/reef/22/albums/1970"))
     }
 
+    @Test("A list may be an element of a list, with the count in another element") func listsInLists() throws {
+        let style = ServiceStyle(
+            envelope: Envelope(items: "[1]", item: "[1][0]"), paging: .pages("page", of: 2, total: .body("[0].total")))
+        let service = ScriptedService { request in
+            if request.path.hasSuffix("/3") { return .json(#"[{"total": 1}, [{"id": 3, "title": "c"}]]"#) }
+            let items = request.query("page") == "2" ? #"{"id": 3, "title": "c"}"# : #"{"id": 1, "title": "a"}, {"id": 2, "title": "b"}"#
+            return .json(#"[{"page": 1, "total": 3}, [\#(items)], "end"]"#)
+        }
+        let context = try WebService(base, style: style, resources: [WebResource("Album", calls: [.list(), .one])]).context(service)
+        try context.performAndWait {
+            let all = try titles(context, fetch("Album", by: ["title"]))
+            #expect(all == ["a", "b", "c"])
+            #expect(try context.count(for: fetch("Album")) == 3)
+            let id = try context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: Self.uri(context, "Album/p3"))
+            let one = try titles(context, fetch("Album", "SELF == %@", [#require(id)]))
+            #expect(one == ["c"])
+        }
+    }
+
+    @Test("Several values are parameters of one name where the template has each") func repeatedParameters() throws {
+        let style = ServiceStyle(
+            filters: FilterStyle(.parameters, [.isIn: "{name}={each}"], maximumValues: 2))
+        let service = ScriptedService { _ in .json("[]") }
+        let context = try WebService(base, style: style, resources: [WebResource("Album", calls: [.list()])]).context(service)
+        try context.performAndWait {
+            _ = try context.fetch(fetch("Album", "title IN {'a,b', 'c'}"))
+            #expect(service.targets.map { $0.removingPercentEncoding ?? "" } == ["GET /albums?title=a,b&title=c"])
+        }
+    }
+
+    @Test(
+        "A template that would drop values, or send a word in braces, is an error of the description",
+        arguments: [
+            ("{name}__in={value}", "one of several values"), ("{name}__in={vlaues}", "{vlaues}"), ("{names}={values}", "{names}"),
+        ])
+    func wrongTemplates(_ template: String, _ says: String) throws {
+        let styled = WebService(
+            base, style: ServiceStyle(filters: FilterStyle(.parameters, [.isIn: template])),
+            resources: [WebResource("Album", calls: [.list()])])
+        let custom = WebService(
+            base,
+            resources: [
+                WebResource(
+                    "Album",
+                    calls: [
+                        WebCall("list", path: "albums", parameters: [WebParameter("year", templates: [.isIn: template], maximumValues: 5)])
+                    ])
+            ])
+        for service in [styled, custom] {
+            let error = #expect(throws: NSError.self) { try service.context(ScriptedService { _ in .json("[]") }) }
+            #expect(error?.localizedFailureReason?.contains(says) == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test(
+        "A value without quotation marks that would say more in an expression is refused, not sent", arguments: ["a;year==1", "a)", "x,y"])
+    func expressionsOfBareValues(_ value: String) throws {
+        let filters = FilterStyle(.expression(.init("q", and: ";", or: ",")), [.equal: "{name}=={value}"])
+        let service = ScriptedService { _ in .json("[]") }
+        let context = try WebService(base, style: ServiceStyle(filters: filters), resources: [WebResource("Album", calls: [.list()])])
+            .context(service)
+        try context.performAndWait {
+            let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album", "title == %@", [value])) }
+            #expect(error?.localizedDescription.contains("“title” of “Album”") == true)
+            _ = try context.fetch(fetch("Album", "title == 'plain'"))
+            #expect(service.targets.map { $0.removingPercentEncoding ?? "" } == ["GET /albums?q=title==plain"])
+        }
+    }
+
     private func titles(_ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>) throws -> [String] {
         try context.fetch(request).compactMap { $0.text("title") }
     }

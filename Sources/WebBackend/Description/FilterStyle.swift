@@ -2,7 +2,8 @@ public import RemoteStore
 
 /// How lists are filtered.
 ///
-/// In templates `{name}` is replaced by the name of the property in the service, `{value}` by a value and `{values}` by several, joined.
+/// In templates `{name}` is replaced by the name of the property in the service, `{value}` by a value and `{values}` by several, joined. Where
+/// `{each}` stands, the parameter is given once for each of several values.
 public struct FilterStyle: Hashable, Sendable {
     /// The forms of filters.
     public enum Form: Hashable, Sendable {

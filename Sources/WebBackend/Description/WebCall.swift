@@ -99,7 +99,8 @@ public struct WebCall: Hashable, Sendable {
 public struct WebParameter: Hashable, Sendable {
     /// The key paths that it compares: several where they mean the same.
     public var keyPaths: [String]
-    /// How each comparison is written: `min_{name}={value}`. `{values}` are several values, joined.
+    /// How each comparison is written: `min_{name}={value}`. `{values}` are several values, joined; with `{each}` the parameter is given for
+    /// each of them.
     public var templates: [Parameter.Operator: String]
     /// Whether the call must be given it.
     public var isRequired: Bool

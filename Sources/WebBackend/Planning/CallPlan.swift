@@ -46,6 +46,7 @@ struct CallPlan: Sendable {
         }
         for parameter in call.parameters {
             for keyPath in parameter.keyPaths where keyPath != "SELF" { try Self.check(keyPath, context, place) }
+            try FilterTemplates.check(parameter.templates, .parameters, maximumValues: parameter.maximumValues, place)
             for (comparison, template) in parameter.templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 guard Template.parameter(template) != nil else {
                     throw WebBackendError.description(

@@ -14,6 +14,8 @@ struct FilterPlan {
             }
             return
         }
+        try FilterTemplates.check(style.templates, style.form, maximumValues: style.maximumValues, place)
+        try FilterTemplates.check(style.listTemplates ?? [:], style.form, maximumValues: style.maximumValues, place)
         let keyPaths =
             call.filters
             ?? (style.identifier == nil ? [] : ["SELF"])
@@ -45,7 +47,9 @@ struct FilterPlan {
                 operators.formUnion([.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual])
             }
             // Nothing tells a separator within a string from one between two.
-            if isText, style.quoting == .bare, case .parameters = style.form { operators.remove(.isIn) }
+            if isText, style.quoting == .bare, case .parameters = style.form, !FilterTemplates.repeats(style.templates[.isIn]) {
+                operators.remove(.isIn)
+            }
             if isText, transform == .byType { operators.formUnion([.beginsWith, .endsWith, .contains, .like]) }
             add(
                 keyPath.contains(".") ? [keyPath] : context.synonyms(keyPath), operators, isText ? style.caseInsensitive : [], style,

@@ -91,17 +91,7 @@ extension AnswerReader {
     private func lookAround(
         _ scanner: inout JSONScanner, _ shape: EnvelopeShape, _ findings: inout Findings, _ missing: inout Int
     ) throws {
-        guard try scanner.peek() == .object else {
-            try scanner.skipValue()
-            return
-        }
-        try scanner.beginObject()
-        while missing > 0, let index = try scanner.nextIndex(in: shape.table) {
-            guard index >= 0 else {
-                try scanner.skipValue()
-                continue
-            }
-            let node = shape.nodes[index]
+        try shape.forEachNode(&scanner, until: { missing <= 0 }) { node, scanner in
             let place = scanner.place
             try scanner.skipValue()
             let end = scanner.place

@@ -124,17 +124,7 @@ struct AnswerReader {
             try read(own, &scanner, reader, item, tag, given, &findings)
             return
         }
-        guard try scanner.peek() == .object else {
-            try scanner.skipValue()
-            return
-        }
-        try scanner.beginObject()
-        while let index = try scanner.nextIndex(in: shape.table) {
-            guard index >= 0 else {
-                try scanner.skipValue()
-                continue
-            }
-            let node = shape.nodes[index]
+        try shape.forEachNode(&scanner) { node, scanner in
             let place = scanner.place
             for part in node.parts {
                 scanner.seek(to: place)

@@ -7,26 +7,35 @@ final class EnvelopeShape: Sendable {
         case items, item, included, next, total, more
     }
 
+    typealias Node = (parts: [Part], children: EnvelopeShape?)
+
+    /// The keys of an object, and for each its node.
     let table: JSONKeyTable
-    let nodes: [(parts: [Part], children: EnvelopeShape?)]
+    let nodes: [Node]
+    /// The nodes of a list, by position.
+    let elements: [Int: Node]
     /// What the value is itself.
     let own: Part?
 
     init(_ paths: [(path: JSONPath, part: Part)]) {
         own = paths.first { $0.path.isEmpty }?.part
         var order: [String] = []
-        var groups: [String: [(path: JSONPath, part: Part)]] = [:]
+        var groups: [JSONPath.Step: [(path: JSONPath, part: Part)]] = [:]
         for (path, part) in paths {
-            guard case .key(let key)? = path.steps.first else { continue }
-            if groups[key] == nil { order.append(key) }
-            groups[key, default: []].append((JSONPath(steps: Array(path.steps.dropFirst())), part))
+            guard let first = path.steps.first else { continue }
+            if case .key(let key) = first, groups[first] == nil { order.append(key) }
+            groups[first, default: []].append((JSONPath(steps: Array(path.steps.dropFirst())), part))
         }
-        table = JSONKeyTable(order)
-        nodes = order.map { key in
-            let group = groups[key] ?? []
+        func node(_ step: JSONPath.Step) -> Node {
+            let group = groups[step] ?? []
             let deeper = group.filter { !$0.path.isEmpty }
             return (group.filter(\.path.isEmpty).map(\.part), deeper.isEmpty ? nil : EnvelopeShape(deeper))
         }
+        table = JSONKeyTable(order)
+        nodes = order.map { node(.key($0)) }
+        var elements: [Int: Node] = [:]
+        for step in groups.keys { if case .element(let index) = step { elements[index] = node(step) } }
+        self.elements = elements
     }
 
     /// The shape of a call's answers.
@@ -43,5 +52,32 @@ final class EnvelopeShape: Sendable {
         }
         if let included = envelope.included { paths.append((included, .included)) }
         self.init(paths)
+    }
+
+    /// Passes the nodes of an object or a list, in the order in which the answer has them, with the scanner at each.
+    ///
+    /// - Parameters:
+    ///   - isDone: Whether the rest needs no reading.
+    ///   - body: What reads a node. It may leave the scanner anywhere.
+    func forEachNode(
+        _ scanner: inout JSONScanner, until isDone: () -> Bool = { false }, _ body: (Node, inout JSONScanner) throws -> Void
+    ) throws {
+        switch try scanner.peek() {
+        case .object:
+            try scanner.beginObject()
+            while !isDone(), let index = try scanner.nextIndex(in: table) { try pass(index >= 0 ? nodes[index] : nil, &scanner, body) }
+        case .array where !elements.isEmpty:
+            try scanner.beginArray()
+            var index = 0
+            while !isDone(), try scanner.nextElement() {
+                try pass(elements[index], &scanner, body)
+                index += 1
+            }
+        default: try scanner.skipValue()
+        }
+    }
+
+    private func pass(_ node: Node?, _ scanner: inout JSONScanner, _ body: (Node, inout JSONScanner) throws -> Void) throws {
+        if let node { try body(node, &scanner) } else { try scanner.skipValue() }
     }
 }

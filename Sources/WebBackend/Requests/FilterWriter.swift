@@ -23,7 +23,7 @@ struct FilterWriter {
     /// - Throws: Code 134070 for a value that cannot be written.
     func parameters(_ comparisons: [Condition.Comparison]) throws -> [(name: String, value: String)] {
         let style = plan.style.filters
-        return try comparisons.compactMap { comparison in
+        return try comparisons.flatMap { comparison -> [(name: String, value: String)] in
             let custom =
                 call.parameters["\(comparison.keyPath) \(comparison.comparison.rawValue)"]
                 ?? call.parameters.values.first { $0.keyPaths.contains(comparison.keyPath) && $0.templates[comparison.comparison] != nil }
@@ -41,17 +41,19 @@ struct FilterWriter {
                     comparison.keyPath, plan.entity, "“\(value)” contains the “\(style.separator)” that separates values.")
             }
             // Where nothing tells an empty string from no value, everything is asked for, and compared in memory.
-            if style.isInexactForText, custom == nil, texts.values == [""] { return nil }
-            func fill(_ place: String) -> String {
+            if style.isInexactForText, custom == nil, texts.values == [""] { return [] }
+            func fill(_ place: String, _ each: String) -> String {
                 switch place {
                 case "name": texts.name
                 case "value": texts.values.first ?? ""
+                case "each": each
                 case "values": texts.values.joined(separator: style.separator)
                 case "type": plan.type
                 default: "{\(place)}"
                 }
             }
-            return (template.name.filled(fill), template.value.filled(fill))
+            let each = FilterTemplates.repeats(text) ? texts.values : [texts.values.first ?? ""]
+            return each.map { value in (template.name.filled { fill($0, value) }, template.value.filled { fill($0, value) }) }
         }
     }
 
@@ -115,6 +117,7 @@ struct FilterWriter {
         case .comparison(let comparison):
             guard let template = filters.templates[comparison.comparison] else { throw unwritten(comparison) }
             let texts = try self.texts(comparison, filters.quoting)
+            try checkBare(texts.values, comparison, style)
             return Template(template).filled { place in
                 switch place {
                 case "name": texts.name
@@ -122,6 +125,22 @@ struct FilterWriter {
                 case "values": texts.values.joined(separator: filters.separator)
                 default: "{\(place)}"
                 }
+            }
+        }
+    }
+
+    /// Checks that no value without quotation marks says more than a value: what joins comparisons and values, or groups them.
+    private func checkBare(_ values: [String], _ comparison: Condition.Comparison, _ style: FilterStyle.Expression) throws {
+        guard plan.style.filters.quoting == .bare else { return }
+        let signs =
+            [style.and, style.or, plan.style.filters.separator].compactMap { $0 }
+            + [style.group, style.not].compactMap { $0 }.flatMap {
+                $0.replacing("{}", with: "\n").split(separator: "\n").map(String.init)
+            }
+        for value in values {
+            if let sign = signs.first(where: { !$0.isEmpty && value.contains($0) }) {
+                throw WebBackendError.unwritable(
+                    comparison.keyPath, plan.entity, "“\(value)” contains “\(sign)”, which has a meaning in expressions.")
             }
         }
     }

@@ -10,8 +10,8 @@ import Musl
 ///
 /// Source: [WebDriver](https://www.w3.org/TR/webdriver2/).
 final class Browser {
-    private let driver = Process()
-    private let output = Pipe()
+    private var driver = Process()
+    private var output = Pipe()
     private let profile: Folder
     private var port = 0
     private var session = ""
@@ -34,17 +34,7 @@ final class Browser {
     init(width: Int = 1280, height: Int = 860, isDark: Bool = false) throws {
         profile = try Folder()
         let chromium = try Self.find(["chromium", "chromium-browser", "google-chrome"])
-        try driver.run(try Self.find(["chromedriver"]), ["--port=0"], output: output)
-        var printed = ""
-        while port == 0 {
-            let data = output.fileHandleForReading.availableData
-            if data.isEmpty { throw HTTP.Failure(description: "chromedriver ended: \(printed)") }
-            printed += String(decoding: data, as: UTF8.self)
-            guard let line = printed.range(of: "started successfully on port ") else { continue }
-            let digits = printed[line.upperBound...].prefix { $0.isNumber }
-            // More digits may follow, until the dot at the end.
-            if digits.endIndex < printed.endIndex { port = Int(digits) ?? 0 }
-        }
+        try startDriver()
         // In containers there is neither a sandbox nor much shared memory. A browser at the end of a pipe ends with its driver.
         var arguments = [
             "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
@@ -64,6 +54,32 @@ final class Browser {
                 "params": ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600],
             ])
         try command("timeouts", ["script": 30_000])
+    }
+
+    /// Starts chromedriver at a free port.
+    ///
+    /// It takes a free port of IPv6 and asks for the same one of IPv4, which another program may have: then it ends, and is started again.
+    private func startDriver() throws {
+        var printed = ""
+        for _ in 1...20 {
+            driver = Process()
+            output = Pipe()
+            printed = ""
+            try driver.run(try Self.find(["chromedriver"]), ["--port=0"], output: output)
+            while port == 0 {
+                let data = output.fileHandleForReading.availableData
+                if data.isEmpty { break }
+                printed += String(decoding: data, as: UTF8.self)
+                guard let line = printed.range(of: "started successfully on port ") else { continue }
+                let digits = printed[line.upperBound...].prefix { $0.isNumber }
+                // More digits may follow, until the dot at the end.
+                if digits.endIndex < printed.endIndex { port = Int(digits) ?? 0 }
+            }
+            if port != 0 { return }
+            driver.waitUntilExit()
+            guard printed.contains("port not available") else { break }
+        }
+        throw HTTP.Failure(description: "chromedriver ended: \(printed)")
     }
 
     deinit {

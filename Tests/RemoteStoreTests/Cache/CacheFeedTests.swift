@@ -57,6 +57,23 @@ import Testing
         #expect(try shop.context.texts(late) == ["Blur"])
     }
 
+    @Test("Where the tokens have expired, what no query holds whole and no context shows is read anew as well")
+    func uncovered() async throws {
+        let backend = feeding()
+        let shop = try CachedShop(.immutable, backend: backend)
+        let first = fetchRequest("Album", by: ["year"])
+        first.fetchLimit = 2
+        #expect(try shop.coordinator.context().texts(first) == ["Help!", "Revolver"])
+        _ = try await shop.coordinator.mergeRemoteChanges(of: shop.store)
+        backend.remove("Album", 1)
+        backend.change("Album", 2, ["title": "Revolver!"])
+        backend.expireChangeTokens()
+        #expect(try await shop.coordinator.mergeRemoteChanges(of: shop.store).isWhole)
+        let known = fetchRequest("Album")
+        known.cachePolicy = .cacheOnly
+        #expect(try shop.coordinator.context().texts(known) == ["Revolver!"])
+    }
+
     @Test("Changes that are followed come by themselves")
     func following() async throws {
         let backend = feeding()

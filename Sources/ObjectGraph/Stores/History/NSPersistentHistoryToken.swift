@@ -24,7 +24,8 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
         let classes: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
         guard let stored = coder.decodeObject(of: classes, forKey: Self.archiveKey) as? NSDictionary else { return nil }
         // Most stores need numbers only.
-        let details = coder.decodeObject(of: classes, forKey: Self.detailKey) as? NSDictionary
+        let hasDetails = coder.containsValue(forKey: Self.detailKey)
+        let details = hasDetails ? coder.decodeObject(of: classes, forKey: Self.detailKey) as? NSDictionary : nil
         var positions: [String: HistoryPosition] = [:]
         for (key, value) in stored {
             guard let key = key as? String, let value = value as? NSNumber else { return nil }

@@ -1,0 +1,45 @@
+internal import RemoteStore
+
+/// Checks the templates by which comparisons are written.
+enum FilterTemplates {
+    /// What may stand in braces in a template, by the form of the filters.
+    private static func places(_ form: FilterStyle.Form) -> [String] {
+        switch form {
+        case .none, .parameters: ["name", "value", "values", "each", "type"]
+        case .expression: ["name", "value", "values"]
+        case .selector: ["value", "values", "pattern", "text"]
+        }
+    }
+
+    /// Checks templates: a word in braces that is no place would be sent as it is, and a template for one value would drop the others.
+    ///
+    /// - Parameters:
+    ///   - maximumValues: The number of values that a comparison takes.
+    ///   - place: What the templates belong to.
+    /// - Throws: Code 134080 with the template.
+    static func check(
+        _ templates: [Parameter.Operator: String], _ form: FilterStyle.Form, maximumValues: Int, _ place: String
+    ) throws {
+        let known = places(form)
+        for (comparison, text) in templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            // The key of an operator of a selector has no places.
+            if case .selector = form, !text.hasPrefix("{") { continue }
+            let used = Template(text).places
+            if let unknown = used.first(where: { !known.contains($0) }) {
+                throw WebBackendError.description(
+                    place, "“\(text)” has “{\(unknown)}”, which stands for nothing here.",
+                    next: "Write one of \(known.map { "{\($0)}" }.joined(separator: ", ")).")
+            }
+            guard comparison == .isIn, maximumValues > 1, !used.contains("values"), !used.contains("each") else { continue }
+            let repeats = known.contains("each")
+            throw WebBackendError.description(
+                place, "“\(text)” would send one of several values only.",
+                next: repeats
+                    ? "Write {values} for all of them in one parameter, {each} for a parameter for each, or allow one value."
+                    : "Write {values} for all of them, or allow one value.")
+        }
+    }
+
+    /// Whether a template gives each value a parameter of its own.
+    static func repeats(_ text: String?) -> Bool { text.map { Template($0).places.contains("each") } ?? false }
+}
