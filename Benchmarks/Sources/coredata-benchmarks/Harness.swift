@@ -63,6 +63,8 @@ struct Benchmark {
 struct Harness {
     var rounds = 7
     var filter: String?
+    /// The variants to run, by a part of their names; nil for all. Without the group's first, there is nothing to compare them with.
+    var variant: String?
     /// The sides to run; nil for all.
     var sides: Set<Benchmark.Side>?
 
@@ -97,7 +99,7 @@ struct Harness {
         for benchmark in benchmarks where !groups.contains(benchmark.group) { groups.append(benchmark.group) }
         var findings: [Finding] = []
         for group in groups where filter.map(group.contains) ?? true {
-            let variants = benchmarks.filter { $0.group == group && runs($0.side) }
+            let variants = benchmarks.filter { $0.group == group && runs($0.side) && (variant.map($0.name.contains) ?? true) }
             if !variants.isEmpty { findings += try run(group, variants) }
         }
         return findings

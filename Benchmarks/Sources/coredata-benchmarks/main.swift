@@ -19,7 +19,8 @@ func sides(_ names: String?) -> Set<Benchmark.Side>? {
 }
 
 let harness = Harness(
-    rounds: option("--rounds").flatMap { Int($0) } ?? 7, filter: option("--only"), sides: sides(option("--sides")))
+    rounds: option("--rounds").flatMap { Int($0) } ?? 7, filter: option("--only"), variant: option("--variant"),
+    sides: sides(option("--sides")))
 let count = option("--count").flatMap { Int($0) } ?? 100_000
 let parent = option("--directory")
 if let measured = sides(option("--child-memory"))?.first, let parent {
