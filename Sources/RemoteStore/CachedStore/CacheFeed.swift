@@ -133,6 +133,9 @@ final class CacheFeed: Sendable {
 }
 
 extension CachedStore {
+    /// The number of objects of an entity that are read anew though nobody shows them and no query has them.
+    static let mostReadAnew = 1000
+
     /// Asks again for all queries that are held whole, and for every object that these do not have. Windows are forgotten.
     func readEverythingAnew(for caller: StoreCaller) async throws -> OutsideChanges {
         var changes = OutsideChanges()
@@ -153,24 +156,28 @@ extension CachedStore {
         let held = Set(persistentStoreCoordinator?.heldIDs(of: self).compactMap { file.key(ofOuter: $0) } ?? [])
         for entity in file.entities.filter({ $0.inner.superentity == nil }).sorted(by: { $0.name < $1.name }) {
             guard case .rows(let rows) = try file.read(StoreQuery(entity.inner)) else { continue }
-            var (ids, keys): ([NSManagedObjectID], [CacheKey]) = ([], [])
+            var shown: [NSManagedObjectID] = []
+            var others: [(key: CacheKey, id: NSManagedObjectID, isPending: Bool)] = []
             for row in rows {
                 let key = file.key(of: row)
                 let state = key.entity.state(of: row)
                 if state == .pendingInsert || state == .stub && !held.contains(key) || seen.contains(key) { continue }
                 guard let id = remoteID(row, key.entity) else { continue }
-                ids.append(id)
-                keys.append(key)
+                if held.contains(key) { shown.append(id) } else { others.append((key, id, state.isPending)) }
             }
-            if ids.isEmpty { continue }
-            do { try await readFromBackend(ids, for: caller) } catch let error as NSError
+            if !shown.isEmpty { try await readFromBackend(shown, for: caller) }
+            // Of very many, those that nobody shows are read when they are wanted.
+            let readsAll = others.count <= Self.mostReadAnew
+            var forgotten = readsAll ? [] : others.filter { !$0.isPending }.map(\.key)
+            let read = readsAll ? others : others.filter(\.isPending)
+            do { if !read.isEmpty { try await readFromBackend(read.map(\.id), for: caller) } } catch let error as NSError
                 where error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreUnsupportedRequestTypeError
             {
                 // What cannot be asked for by its identifier is not known any more.
-                if !held.isDisjoint(with: keys) { throw error }
-                let unknown = Set(keys)
-                try file.write { try evict(unknown, keepsQueries: true, in: $0) }
+                forgotten += read.map(\.key)
             }
+            let unknown = Set(forgotten)
+            if !unknown.isEmpty { try file.write { try evict(unknown, keepsQueries: true, in: $0) } }
         }
         return changes
     }
