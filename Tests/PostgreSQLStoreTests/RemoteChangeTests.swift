@@ -7,24 +7,6 @@ import Testing
 @testable import PostgreSQLStore
 
 @Suite("Remote changes of a PostgreSQL store") struct RemoteChangeTests {
-    /// The notifications of a coordinator.
-    private final class News: Sendable {
-        let stream: AsyncStream<Transfer<[AnyHashable: Any]>>
-        // Removed once, by whoever releases the last reference.
-        private let observer: Transfer<any NSObjectProtocol>
-
-        init(_ coordinator: NSPersistentStoreCoordinator) {
-            let (stream, continuation) = AsyncStream<Transfer<[AnyHashable: Any]>>.makeStream()
-            self.stream = stream
-            observer = Transfer(
-                NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { note in
-                    continuation.yield(Transfer(note.userInfo ?? [:]))
-                })
-        }
-
-        deinit { NotificationCenter.default.removeObserver(observer.value) }
-    }
-
     private static func options() -> PostgreSQLStoreOptions {
         var options = ServerHistoryTests.tracking()
         options.postsRemoteChanges = true
@@ -120,6 +102,20 @@ import Testing
             try await isTold("round \(round)")
         }
         withExtendedLifetime(news) {}
+    }
+
+    @Test("A save wakes who listens, when it is committed") func wakeUp() async throws {
+        let coordinator = try await coordinator(freshOptions())
+        let channel = CommitAftermath.channel(of: coordinator.persistentStores[0].identifier ?? "")
+        let context = context(coordinator)
+        let raw = try rawPool(freshOptions())
+        defer { raw.close() }
+        try await raw.with { connection in
+            try await connection.execute("LISTEN \(channel)")
+            try await context.perform { _ = try ServerHistoryTests.insertTag("a", context) }
+            #expect(try await connection.wakeUps(timeout: 600) > 0)
+            try await connection.execute("UNLISTEN *")
+        }
     }
 
     @Test("Rows of commits are deleted once they are a day old") func commits() async throws {

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import CoreData
+import ObjectGraph
 import StoreConformance
 import Testing
 
@@ -66,5 +67,23 @@ final class HeldTransaction: Sendable {
         leave.finish()
         try await task.value
     }
+}
+
+/// The remote change notifications of a coordinator: their user info.
+final class News: Sendable {
+    let stream: AsyncStream<Transfer<[AnyHashable: Any]>>
+    // Removed once, by whoever releases the last reference.
+    private let observer: Transfer<any NSObjectProtocol>
+
+    init(_ coordinator: NSPersistentStoreCoordinator) {
+        let (stream, continuation) = AsyncStream<Transfer<[AnyHashable: Any]>>.makeStream()
+        self.stream = stream
+        observer = Transfer(
+            NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { note in
+                continuation.yield(Transfer(note.userInfo ?? [:]))
+            })
+    }
+
+    deinit { NotificationCenter.default.removeObserver(observer.value) }
 }
 #endif
