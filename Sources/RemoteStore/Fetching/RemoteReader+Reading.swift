@@ -198,7 +198,10 @@ extension RemoteReader {
                 guard next < requests.count else { return }
                 let (index, request, endpoint) = (next, requests[next], plan.endpoints[min(next, plan.endpoints.count - 1)])
                 next += 1
-                group.addTask { (index, try await self.pairs(request, endpoint, inverse, wanted, budget)) }
+                group.addTask {
+                    let part = try await self.pairs(request, endpoint, inverse, wanted, budget)
+                    return (index, part)
+                }
             }
             for _ in 0..<options.concurrentRequests { add() }
             while let (index, part) = try await group.next() {
