@@ -105,7 +105,7 @@ import WebTransport
             try browser.run("const s = document.querySelector('.scroller'); s.scrollTop = s.scrollHeight")
             try browser.wait(for: "Album 250")
             try browser.click(".asked summary")
-            try browser.wait(for: "GET https://api.example.com/v1/albums?limit=100&offset=200")
+            try browser.wait(for: "GET https://api.example.com/v1/albums?offset=200&limit=100")
             try browser.screenshot("service")
             try browser.run("document.querySelector('.scroller').scrollTop = 0")
             try browser.wait(for: "Album 1")
