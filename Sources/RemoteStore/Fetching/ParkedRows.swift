@@ -11,6 +11,8 @@ final class ParkedRows: Sendable {
         var order: [(id: NSManagedObjectID, turn: UInt64)] = []
         var start = 0
         var turn: UInt64 = 0
+        /// When rows were forgotten: what was asked for before may be older than what made them be.
+        var forgottenAt: UInt64 = 0
     }
 
     private let limit: Int
@@ -20,10 +22,11 @@ final class ParkedRows: Sendable {
 
     var count: Int { state.withLock { $0.rows.count } }
 
-    /// Keeps rows, the latest ones where there are too many.
+    /// Keeps rows, the latest ones where there are too many; none that were asked for before others were forgotten, and came only now.
     func park(_ rows: some Sequence<Row>, at time: AskTime) {
         if limit == 0 { return }
         state.withLock { state in
+            if time.uptime < state.forgottenAt { return }
             for row in rows {
                 guard let id = row.objectID else { continue }
                 state.turn &+= 1
@@ -80,12 +83,14 @@ final class ParkedRows: Sendable {
         state.withLock { state in for id in ids { state.rows[id] = nil } }
     }
 
-    /// Forgets all rows.
-    func forgetAll() {
+    /// Forgets all rows, and those that were asked for before a time and are still to come.
+    func forgetAll(before time: AskTime) {
         // Released without the lock.
         let old = state.withLock { state in
-            defer { state = State() }
-            return state
+            let old = state
+            state = State()
+            state.forgottenAt = max(old.forgottenAt, time.uptime)
+            return old
         }
         withExtendedLifetime(old) {}
     }
