@@ -30,9 +30,9 @@ final class Scrap: NSManagedObject {
     static let listProperty = ManagedProperty<[String]>("anything")
 
     var calls: [String] = []
-    /// What the next objects do when they awake.
     /// A closure alone is no value of a task: optimized code of Swift 6.3 crashes where it is set.
     struct Awakening: Sendable { let call: @Sendable (Scrap) -> Void }
+    /// What the next objects do when they awake.
     @TaskLocal static var onAwake: Awakening?
     var onWillSave: ((Scrap) -> Void)?
     var onPrepareForDeletion: ((Scrap) -> Void)?
