@@ -111,7 +111,7 @@ import WebTransport
             try browser.wait(for: "Album 1")
             try browser.click(".body .object", text: "Artist/p2")
             try browser.wait("document.querySelector('h1').textContent === 'Artist 2'")
-            try browser.wait(for: "Album 31")
+            try browser.wait(for: "Album/p31")
             #expect(try browser.texts(".side a").contains("History") == false)
             #expect(try browser.consoleErrors() == [])
         }.value
