@@ -16,4 +16,7 @@ protocol PendingFolding: Sendable {
 
     /// Takes notice that the backend does not have an object any more that has a pending change. The receiver writes the row.
     func receiveDeletion(askedAt: UInt64, key: CacheKey, in transaction: CacheTransaction) throws
+
+    /// Returns whether a pending change of an object takes another one out of a relationship.
+    func removes(_ member: CacheKey, from name: String, of key: CacheKey, in transaction: CacheTransaction) throws -> Bool
 }

@@ -96,7 +96,7 @@ final class CacheFeed: Sendable {
         var gone: [CacheKey] = []
         var inserting: Set<String> = []
         if !removed.isEmpty {
-            for record in try store.outbox.records() where record.sent?.change.kind == .insert { inserting.insert(record.key.root) }
+            for record in try store.outbox.records() where record.awaitsInsert { inserting.insert(record.key.root) }
         }
         for (id, version) in removed {
             // What was removed may be a new object of this cache, whose answer is still to come, also where another one is known by the identifier: it is

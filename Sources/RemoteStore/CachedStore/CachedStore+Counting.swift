@@ -78,6 +78,6 @@ extension Outbox {
     /// Whether new objects of an entity's inheritance were sent, without an answer yet that tells their identifiers.
     func isInserting(_ entity: NSEntityDescription) throws -> Bool {
         let root = file.entity(entity).inner.top.name
-        return try records().contains { $0.key.root == root && $0.resource == nil && $0.sent?.change.kind == .insert }
+        return try records().contains { $0.key.root == root && $0.resource == nil && $0.awaitsInsert }
     }
 }

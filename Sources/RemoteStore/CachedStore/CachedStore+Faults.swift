@@ -71,18 +71,21 @@ extension CachedStore {
 
     /// Reads objects by their identifiers, and files them; those that do not exist any more are removed.
     func readFromBackend(_ ids: [NSManagedObjectID], for caller: StoreCaller) async throws {
-        let askedAt = file.order.begin()
-        defer { file.order.end(askedAt) }
-        let rows = try await reader.read(ids, isFresh: true, for: caller)
-        try take(reader.hasReferencesToKinds ? try await reader.knowingKinds(rows, for: caller) : rows, askedAt: askedAt)
-        let found = Set(rows.map(\.knownObjectID))
-        var gone: [CacheKey] = []
-        for id in ids where !found.contains(id) {
-            guard let resource = reader.decoding.resourceID(id) else { continue }
-            let entity = file.entity(id.owningEntity)
-            if let key = try file.keys(of: [resource], in: entity)[resource] { gone.append(key) }
+        let entities = Dictionary(ids.map { (ObjectIdentifier($0.owningEntity), $0.owningEntity) }, uniquingKeysWith: { first, _ in first })
+        try await ask(about: Array(entities.values)) {
+            let rows = try await reader.read(ids, isFresh: true, for: caller)
+            return reader.hasReferencesToKinds ? try await reader.knowingKinds(rows, for: caller) : rows
+        } filing: { rows, askedAt in
+            try take(rows, askedAt: askedAt)
+            let found = Set(rows.map(\.knownObjectID))
+            var gone: [CacheKey] = []
+            for id in ids where !found.contains(id) {
+                guard let resource = reader.decoding.resourceID(id) else { continue }
+                let entity = file.entity(id.owningEntity)
+                if let key = try file.keys(of: [resource], in: entity)[resource] { gone.append(key) }
+            }
+            try remove(gone, askedAt: askedAt)
         }
-        try remove(gone, askedAt: askedAt)
     }
 
     /// Returns rows with properties that were unknown.
@@ -187,26 +190,28 @@ extension CachedStore {
     private func readList(
         _ relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID: CacheKey], for caller: StoreCaller
     ) async throws {
-        let askedAt = file.order.begin()
-        defer { file.order.end(askedAt) }
-        let found = try await reader.knowingKinds(
-            reader.related(by: relationship, from: Array(owners.keys), for: caller), of: relationship, for: caller)
-        // What was sent and is not acknowledged may be in it, under identifiers that are not known yet: the file has these lists as they are.
-        if let destination = relationship.destinationEntity,
-            try withoutEchoes(Array(found.values.joined()), of: destination, pendingKeys(destination)) != nil
-        {
-            return
-        }
-        // The rows of the members may have come along.
-        var members = Array(Set(found.values.joined()))
-        let rows = reader.parked.take(&members, since: nil).map(\.row)
-        try take(rows, askedAt: askedAt) { transaction, _ in
-            for (owner, list) in found {
-                guard let key = owners[owner] else { continue }
-                try self.importer.takeList(relationship, of: key, list, askedAt: askedAt, in: transaction)
+        let entities = [relationship.entity, relationship.destinationEntity].compactMap { $0 }
+        try await ask(about: entities) {
+            try await reader.knowingKinds(
+                reader.related(by: relationship, from: Array(owners.keys), for: caller), of: relationship, for: caller)
+        } filing: { found, askedAt in
+            // What was sent and is not acknowledged may be in it, under identifiers that are not known yet: the file has these lists as they are.
+            if let destination = relationship.destinationEntity,
+                try withoutEchoes(Array(found.values.joined()), of: destination, pendingKeys(destination)) != nil
+            {
+                return
             }
+            // The rows of the members may have come along.
+            var members = Array(Set(found.values.joined()))
+            let rows = reader.parked.take(&members, since: nil).map(\.row)
+            try take(rows, askedAt: askedAt) { transaction, _ in
+                for (owner, list) in found {
+                    guard let key = owners[owner] else { continue }
+                    try self.importer.takeList(relationship, of: key, list, askedAt: askedAt, in: transaction)
+                }
+            }
+            freshness.confirm(relationship.name, of: owners.values, at: file.clock.now)
         }
-        freshness.confirm(relationship.name, of: owners.values, at: file.clock.now)
     }
 
     /// Returns the members of a relationship that the file has.

@@ -41,25 +41,20 @@ extension CachedStore {
     /// Asks the backend for the results of a query, and files them.
     ///
     /// - Parameter isLast: Whether the answer is filed in any case.
-    /// - Returns: What was filed; nil where another process has deleted objects meanwhile, which the answer may still have.
+    /// - Returns: What was filed; nil where another process has settled changes meanwhile, which the answer may be older than.
     private func ask(
         _ query: StoreQuery, _ remote: StoreQuery, _ form: QueryForm, infersDeletions: Bool, isLast: Bool, for caller: StoreCaller
     ) async throws -> Filed? {
         let askedAt = file.order.begin()
         defer { file.order.end(askedAt) }
         let time = file.clock.now
-        let isSender = sender.lease.isHeld
         // What is pending now may be acknowledged before the answer has come, which is then older.
         let before = try pendingKeys(query.entity)
         guard case .rows(let list) = try await reader.fetch(remote, for: caller) else { return Filed() }
         let rows = Array(list)
         try await waitForIdentifiers(of: rows)
         let pending = try pendingKeys(query.entity)
-        if !before.isEmpty, !isLast, !(isSender && sender.lease.isHeld) {
-            // Only the process that has sent a deletion knows since when an answer is older than that.
-            let settled = Array(Set(before).subtracting(pending))
-            if try file.rows(settled).count < settled.count { return nil }
-        }
+        if !isLast, areSettledElsewhere(before, pending, since: askedAt) { return nil }
         var filed: Filed
         if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity, pending) {
             // The answer is not whole as it is filed: nothing is concluded from it.
@@ -70,6 +65,41 @@ extension CachedStore {
         }
         filed.pending = before.isEmpty ? pending : Array(Set(before).union(pending))
         return filed
+    }
+
+    /// Whether another process has settled what was pending when something was asked for: only the process that has sent a change knows since when
+    /// an answer is older than that.
+    private func areSettledElsewhere(_ before: [CacheKey], _ pending: [CacheKey], since askedAt: UInt64) -> Bool {
+        if before.isEmpty { return false }
+        return Set(before).subtracting(pending).contains { !file.order.isNewer($0, than: askedAt) }
+    }
+
+    /// Asks for something, and files it: again where another process has settled changes meanwhile, which the answer may be older than.
+    ///
+    /// - Parameters:
+    ///   - entities: What the answer tells of.
+    ///   - ask: Returns the answer.
+    ///   - take: Files an answer that was asked for at a time.
+    func ask<Answer>(
+        about entities: [NSEntityDescription], _ ask: () async throws -> Answer, filing take: (Answer, UInt64) throws -> Void
+    ) async throws {
+        var attempts = 0
+        while true {
+            attempts += 1
+            let askedAt = file.order.begin()
+            defer { file.order.end(askedAt) }
+            let before = try entities.flatMap(pendingKeys)
+            func isOutdated() throws -> Bool {
+                try attempts < 3 && areSettledElsewhere(before, entities.flatMap(pendingKeys), since: askedAt)
+            }
+            let answer = try await ask()
+            if try !isOutdated() {
+                try take(answer, askedAt)
+                // While it was filed, too.
+                if try !isOutdated() { return }
+            }
+            reader.forgetEarlierAnswers()
+        }
     }
 
     /// Files the answer to a query, with what is concluded from it.

@@ -58,6 +58,12 @@ extension Outbox: PendingFolding {
         try pending.finish(record, subject.row)
     }
 
+    func removes(_ member: CacheKey, from name: String, of key: CacheKey, in transaction: CacheTransaction) throws -> Bool {
+        let pending = try OutboxTransaction.of(transaction, catalog)
+        guard try pending.isAny, let record = try pending.record(pending.local(key)) else { return false }
+        return [record.lists[name], record.sent?.lists[name]].contains { $0?.removed.contains(.local(member.number)) ?? false }
+    }
+
     /// Notes that others have deleted an object. Its identifier is free: whatever has it from now on is another object.
     func end(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
         guard record.isConfirmed else { return }

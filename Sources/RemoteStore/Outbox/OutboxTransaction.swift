@@ -62,6 +62,19 @@ final class OutboxTransaction {
         return try note(row)
     }
 
+    /// Whether anything is pending.
+    var isAny: Bool {
+        get throws {
+            if known.values.contains(where: { $0.record != nil }) { return true }
+            if let wasAny { return wasAny }
+            guard case .count(let count) = try file.read(StoreQuery(records.inner).with(resultType: .countResultType)) else { return true }
+            wasAny = count > 0
+            return count > 0
+        }
+    }
+    /// Whether anything was pending before the transaction; nil where nobody has looked.
+    private var wasAny: Bool?
+
     /// Returns all records, in the order of the queue.
     func all() throws -> [PendingRecord] {
         guard case .rows(let rows) = try file.read(StoreQuery(records.inner)) else { return [] }

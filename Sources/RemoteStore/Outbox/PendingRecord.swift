@@ -126,6 +126,11 @@ struct PendingRecord: Hashable, Sendable {
 
     /// Whether it waits for a decision of the application.
     var isSetAside: Bool { state == .failed || state == .conflicting || state == .unknown && !mayRepeat }
+
+    /// Whether an answer may still tell which identifier a new object has got.
+    ///
+    /// Where its fate is unknown, no answer comes any more: the application decides, which may take as long as it likes.
+    var awaitsInsert: Bool { sent.map { $0.change.kind == .insert && (state != .unknown || $0.change.id != nil) } ?? false }
 }
 
 // MARK: Bytes

@@ -49,6 +49,8 @@ import Testing
 
         func hear() async throws { try await coordinator.mergeRemoteChanges(of: store) }
 
+        func read() throws { try Self.fetch("Note", .networkOnly, coordinator.context()) }
+
         func insert(_ mark: String) throws {
             try context.performAndWait {
                 let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
@@ -200,6 +202,22 @@ import Testing
         try await world.hear()
         #expect(try world.shown() == (isThere ? ["a", "c"] : ["a"]))
         #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test("What others do is shown while the application has yet to decide about a new object of unknown fate", arguments: [true, false])
+    func undecided(hears: Bool) async throws {
+        let world = try await World(.init(isIdempotent: false))
+        world.server.options.changesPerAnswer = 1
+        try world.insert("b")
+        world.lose(answers: true)
+        try await world.store.sendPending()
+        world.loseNothing()
+        #expect(try world.store.pendingChanges().map(\.state) == [.unknown])
+        world.server.remove("Note", 1)
+        world.server.put("Note", 7, ["mark": "c"])
+        if hears { try await world.hear() } else { try world.read() }
+        // The second b is the one that has arrived: only the application can tell that.
+        #expect(try world.shown() == ["b", "b", "c"])
     }
 
     @Test("A new object that others have deleted before the answer came is not shown, though its identifier was that of another one before")

@@ -305,7 +305,11 @@ import Testing
         world.backend.scriptSaves { _ in .hold }
         async let sending: Void = world.store.sendPending()
         await world.backend.untilHeld()
-        async let found = Task.detached { try world.fetch("Album") }.value
+        let request = fetchRequest("Album")
+        request.cachePolicy = .networkOnly
+        let context: NSManagedObjectContext = world.context
+        // No thread of the tasks waits for it.
+        async let found = context.perform { try context.fetch(request).map(\.objectID) }
         while world.backend.requests.isEmpty { await Task.yield() }
         world.backend.release()
         try await sending

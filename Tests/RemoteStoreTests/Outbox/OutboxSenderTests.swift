@@ -111,7 +111,10 @@ import Testing
         try world.delete(id)
         world.backend.script { _ in .holdAnswer }
         let context = coordinator.context()
-        async let found = Task.detached { try world.fetch("Album", in: context) }.value
+        let request = fetchRequest("Album")
+        request.cachePolicy = .networkOnly
+        // No thread of the tasks waits for it.
+        async let found = context.perform { try context.fetch(request).map(\.objectID) }
         await world.backend.untilHeld()
         world.backend.script { _ in .answer }
         try await world.store.sendPending()

@@ -133,15 +133,36 @@ final class SimulatedWorld {
         // Whoever takes a note out of a folder that was never read has to read that, and is told so where that is not possible.
         network.script { _ in .lost }
         defer { network.script { _ in .held } }
-        do { note("edits", "\(client.name) \(try client.edit(&random, number: lastNumber))") } catch let error as NSError
-            where error.domain == NSURLErrorDomain
-        {
+        do {
+            let done = try watching(client) { try client.edit(&random, number: lastNumber) }
+            note("edits", "\(client.name) \(done)")
+        } catch let error as NSError where error.domain == NSURLErrorDomain {
             let isLacking = ["deletes", "moves"].contains { client.attempted.hasPrefix($0) }
             guard isLacking, error.code == SimulatedNetwork.connectionLost.code || error.code == SimulatedNetwork.notConnected.code else {
                 throw Wrong("\(client.name) cannot edit, it \(client.attempted): \(error)")
             }
             note("edits that lack something", "\(client.name) cannot edit: \(client.attempted), \(error)")
         }
+    }
+
+    /// Does what may wait for the network. A read that it shares with work of the executor is held until this thread goes on: then it is lost.
+    private func watching<Result>(_ client: SimulatedClient, _ body: () throws -> Result) rethrows -> Result {
+        let (network, executor, address, isDone) = (network, executor, client.address, Guarded(false))
+        let watch = DispatchQueue(label: "simulation")
+        let rescue = DispatchWorkItem {
+            while !isDone.withValue({ $0 }) {
+                for message in network.messages where message.client == address { network.settle(message, .lost) }
+                executor.run()
+            }
+        }
+        // Nothing that goes on takes that long.
+        watch.asyncAfter(deadline: .now() + 20, execute: rescue)
+        defer {
+            isDone.withValue { $0 = true }
+            rescue.cancel()
+            watch.sync {}
+        }
+        return try body()
     }
 
     private func read(_ client: SimulatedClient) throws {

@@ -77,7 +77,8 @@ import Testing
             return world.events
         }
         let (first, second) = (try events(), try events())
-        #expect(first.count > 30)
+        // A step may do nothing, such as delivering where nothing is under way.
+        #expect(first.count > 5)
         let difference = zip(first, second).first { $0 != $1 }
         #expect(first == second, "seed \(seed): \(String(describing: difference))")
     }

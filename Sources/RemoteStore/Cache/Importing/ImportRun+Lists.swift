@@ -34,28 +34,41 @@ extension ImportRun {
         return key.entity.state(of: row).isPending || file.order.isNewer(key, than: askedAt)
     }
 
-    /// Returns the members of a list with what is pending: new members stay, and those that were moved elsewhere do not come back.
+    /// Returns the members of a list with what is pending: new members stay, and those that were moved elsewhere or taken out do not come back.
     private func shown(_ members: [CacheKey], _ name: String, _ owner: CacheKey) throws -> [CacheKey] {
         let own = file.entity(inner: owner.entity.inner).inner
         guard let relationship = own.frozenParts.byName[name] as? NSRelationshipDescription else { return members }
+        let current = try transaction.list(owner, name)
         var pending: [CacheKey] = []
-        for row in try transaction.rows(transaction.list(owner, name)) {
+        for row in try transaction.rows(current) {
             if isKept(row) { pending.append(file.key(of: row)) }
         }
         var result = members
-        if let inverse = relationship.storedInverse, !inverse.isToMany {
-            let moved = try Set(
-                transaction.rows(members).filter { row in
-                    let entity = file.entity(inner: row.knownObjectID.owningEntity)
-                    guard isKept(row),
-                        let own = entity.inner.frozenParts.byName[inverse.name] as? NSRelationshipDescription
-                    else { return false }
-                    return row.relatedIDs(own).first.map { file.key(of: $0) } != owner
-                }.map { file.key(of: $0) })
+        if let inverse = relationship.storedInverse {
+            let known = Set(current)
+            let new = members.filter { !known.contains($0) }
+            let moved =
+                inverse.isToMany
+                ? try Set(new.filter { try isTakenOut(owner, inverse, $0) })
+                : try Set(transaction.rows(new).filter(isKept).map { file.key(of: $0) })
             if !moved.isEmpty { result.removeAll(where: moved.contains) }
         }
         let here = Set(result)
         return result + pending.filter { !here.contains($0) }
+    }
+
+    /// Whether an object has taken another one out of a relationship that is sent with it: by what is pending, or was acknowledged after the other end
+    /// was asked for.
+    private func isTakenOut(_ member: CacheKey, _ relationship: NSRelationshipDescription, _ key: CacheKey) throws -> Bool {
+        guard let folding = importer.folding, let entity = key.entity.outer,
+            let own = entity.frozenParts.byName[relationship.name] as? NSRelationshipDescription,
+            importer.catalog.saving(of: entity)?.sends(own) == true
+        else { return false }
+        if file.order.isNewer(key, than: askedAt) {
+            file.order.noteSkip()
+            return true
+        }
+        return try folding.removes(member, from: relationship.name, of: key, in: transaction)
     }
 
     func takeList(_ name: String, of owner: CacheKey, _ members: [NSManagedObjectID]) throws {
