@@ -59,6 +59,21 @@ import Testing
         }
     }
 
+    @Test("A save whose transaction meets changed columns is done again over the same connection") func changedColumnsInSave() async throws
+    {
+        var options = freshOptions()
+        options.connectionLimit = 1
+        let coordinator = try await coordinator(options, Self.model())
+        let pool = try rawPool(options)
+        for (number, type) in ["varchar(300)", "text", "varchar(400)"].enumerated() {
+            try await Self.save("tag \(number)", coordinator)
+            // The next save looks for the owners of its unique value by a statement of the old columns.
+            try await pool.with { try await $0.execute("ALTER TABLE tag ALTER COLUMN label TYPE \(type)") }
+        }
+        try await Self.save("tag 3", coordinator)
+        #expect(try await Self.labels(coordinator) == (0..<4).map { "tag \($0)" })
+    }
+
     @Test("Who waits for a lock of others is told when the statement's time is over, and the next fetch is answered")
     func statementTimeout() async throws {
         var options = freshOptions()

@@ -179,6 +179,32 @@ import Testing
         }
     }
 
+    @Test("A container makes contexts of tenants, whose saves are not told to others") func container() async throws {
+        let options = freshOptions()
+        let container = NSPersistentContainer(name: "Notes", managedObjectModel: Tenants.model())
+        let url = try #require(URL(string: server().url))
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(postgreSQL: url, options: options)]
+        let failure: (any Error)? = await withCheckedContinuation { continuation in
+            container.loadPersistentStores { continuation.resume(returning: $1) }
+        }
+        #expect(failure == nil)
+        let (blue, other) = (
+            try container.newBackgroundContext(databaseSettings: ["app.tenant": "blue"]),
+            try container.newBackgroundContext(databaseSettings: ["app.tenant": "red"])
+        )
+        other.automaticallyMergesChangesFromParent = true
+        #expect(blue.persistentStoreCoordinator?.databaseSettings == ["app.tenant": "blue"])
+        #expect(blue.persistentStoreCoordinator !== other.persistentStoreCoordinator)
+        try await blue.perform {
+            blue.insert("Note", ["tenant": "blue", "number": 7])
+            try blue.save()
+        }
+        await other.perform { #expect(other.registeredObjects.isEmpty) }
+        let root = container.newBackgroundContext()
+        // No policy keeps the owner of the tables from seeing the row.
+        try await root.perform { try #expect(root.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 1) }
+    }
+
     @Test("Tables of another program are read and saved under policies, with settings of the whole store") func existing() async throws {
         let database = try await LibraryDatabase(
             """
