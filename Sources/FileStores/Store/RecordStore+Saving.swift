@@ -65,6 +65,8 @@ extension RecordStore {
     /// - Throws: ``StoreConflicts``.
     private func collect(_ changes: StoreChangeSet) throws -> [RecordChanges] {
         var parts = images.map { _ in RecordChanges() }
+        // A million of them are some tens of megabytes, which would be copied each time that they have doubled.
+        if parts.count == 1 { parts[0].updates.reserveCapacity(changes.updated.count + changes.locked.count) }
         var conflicts: [StoreConflicts.Version] = []
         func find(_ change: StoreChange) throws -> (file: Int, record: Int)? {
             let id = change.objectID

@@ -94,7 +94,13 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
     private func aggregate(_ function: String, of argument: ExpressionTree, _ whole: ExpressionTree) throws -> ExpressionTree {
         let read = try CompiledKeyPath(argument, for: rows)
         let values = key(for: .function("values", [argument])) { group in
-            .array(try group.rows.map { try read.value(of: $0.subject) }.filter { !$0.isNull })
+            var values: [PropertyValue] = []
+            values.reserveCapacity(group.rows.count)
+            for row in group.rows {
+                let value = try read.value(of: row.subject)
+                if !value.isNull { values.append(value) }
+            }
+            return .array(values)
         }
         return .function(function, [values])
     }
