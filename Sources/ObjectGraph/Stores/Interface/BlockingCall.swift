@@ -11,6 +11,9 @@ package enum BlockingCall {
     package static var executor: any TaskExecutor { simulated ?? waiting }
     private static let waiting = WaitingExecutor()
 
+    /// Returns an executor for one task that is begun by ``StartingExecutor/run()``; nil within a simulation, which decides itself what runs when.
+    package static func startingExecutor() -> StartingExecutor? { simulated == nil ? StartingExecutor(waiting.threads) : nil }
+
     /// Runs the tasks of a simulation one after another; nil for everything else. Tasks hand it on to those that they start.
     @TaskLocal package static var simulated: (any TaskExecutor)?
 
@@ -57,9 +60,42 @@ package enum BlockingCall {
 
 /// Runs the tasks that threads are blocked for.
 private final class WaitingExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
+    let threads = WaitingThreads()
+
+    func enqueue(_ job: consuming ExecutorJob) { threads.enqueue(UnownedJob(job), on: self) }
+}
+
+/// Runs one task: up to its first wait on the thread that starts it, and from there on as ``BlockingCall/executor`` does.
+///
+/// For a task that is created under a lock and has little to do before it waits: no other thread need be woken for that.
+package final class StartingExecutor: TaskExecutor {
+    private enum Start {
+        case expected
+        case held(UnownedJob)
+        case over
+    }
+
+    private let threads: WaitingThreads
+    private let start = Synchronization.Mutex<Start>(.expected)
+
+    fileprivate init(_ threads: WaitingThreads) { self.threads = threads }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // A serial queue always gets a thread. A concurrent one shares the threads of the tasks, and has to wait while all of them are blocked.
-        DispatchQueue(label: "CoreData.waiting").async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        let isHeld = start.withLock { start in
+            guard case .expected = start else { return false }
+            start = .held(job)
+            return true
+        }
+        if !isHeld { threads.enqueue(job, on: self) }
+    }
+
+    /// Runs the task that was created with this executor, until it waits for something. Call it once, without a lock.
+    package func run() {
+        let first = start.withLock { start in
+            defer { start = .over }
+            return start
+        }
+        if case .held(let job) = first { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
