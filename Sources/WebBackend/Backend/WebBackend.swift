@@ -95,7 +95,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         do {
             var answer = request.answer()
             let errors = ErrorReader(plan: plan, clean: client.removingSecrets(from:))
-            let name = "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })"
+            var name: String { "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })" }
             switch response.status {
             case 200..<300:
                 // Some services answer that all is well, and write the error into the body.
