@@ -149,7 +149,7 @@ let package = Package(
         .target(
             name: "PostgreSQLStore",
             dependencies: [
-                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", logging,
+                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "TakenNames", logging,
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], swiftSettings: strict),
         .testTarget(
@@ -200,7 +200,8 @@ let package = Package(
         // The WebDriver client and the tests of the explorer in a browser are here, too.
         .testTarget(
             name: "ExplorerTests",
-            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "CSQLite"], swiftSettings: strict),
+            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "WebTransport", "CSQLite"],
+            swiftSettings: strict),
         // Not named as its product: where the file system ignores case, `CoreData` has that name.
         .executableTarget(
             name: "CoreDataCommand",

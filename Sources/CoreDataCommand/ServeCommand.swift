@@ -14,7 +14,7 @@ struct ServeCommand: ParsableCommand {
             store, and with --writable change it. An interrupt (control-C) ends it.
             """)
 
-    @Argument(help: "The store: a path or a file URL.", completion: .file())
+    @Argument(help: "The store: a path, a file URL, the description of a web service, or its address.", completion: .file())
     var store: String
 
     @Option(
@@ -25,6 +25,11 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The version in a versioned model; otherwise the one that fits the store.")
     var modelVersion: String?
 
+    @Option(
+        help: "The description (.yaml, .json) of the web service whose address is given instead of a path.",
+        completion: .file(extensions: ["yaml", "yml", "json"]))
+    var description: String?
+
     @Option(help: "The port; otherwise one that is free.")
     var port: UInt16 = 0
 
@@ -32,7 +37,8 @@ struct ServeCommand: ParsableCommand {
     var writable = false
 
     func run() throws {
-        let session = try ExplorerSession(StoreReference(store, model: model, version: modelVersion, isWritable: writable))
+        let session = try ExplorerSession(
+            StoreReference(store, model: model, version: modelVersion, description: description, isWritable: writable))
         let server = ExplorerServer(session, port: Int(port))
         let ended = Ended()
         let serving = Task {

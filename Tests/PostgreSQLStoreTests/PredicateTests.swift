@@ -88,7 +88,7 @@ import Testing
     }
 
     /// A mistake that SQL finds beforehand and the evaluator only where a value is not nil, or a clause without SQL.
-    private static func isRefusal(_ error: any Error) -> Bool {
+    static func isRefusal(_ error: any Error) -> Bool {
         if let error = error as? InvalidPredicateError { return error.kind == .unsupported }
         return (error as NSError).code == NSPersistentStoreUnsupportedRequestTypeError
     }

@@ -119,9 +119,27 @@ private struct Related {
             let count = try sqlite.relatedCount(of: relationship, for: object.objectID, limit: most)
             return (ids, min(count, most - 1), count == most)
         }
+        if let (ids, isLast) = try pageOfService(page) {
+            return (ids, page.lowerBound + ids.count, !isLast)
+        }
         let all = allIDs()
         let shown = page.clamped(to: 0..<all.count)
         return (Array(all[shown]), all.count, false)
+    }
+
+    /// Returns related objects of a web service, no more than are shown; nil where it cannot be asked so.
+    private func pageOfService(_ page: Range<Int>) throws -> (ids: [NSManagedObjectID], isLast: Bool)? {
+        guard reading.store.service != nil, !relationship.isOrdered, let inverse = relationship.inverseRelationship, !inverse.isToMany
+        else {
+            return nil
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: relationship.destinationEntity?.name ?? "")
+        request.predicate = NSPredicate(format: "%K == %@", argumentArray: [inverse.name, object])
+        request.fetchOffset = page.lowerBound
+        request.fetchLimit = page.count + 1
+        guard reading.store.expectedRequests(request, in: reading.context) != nil else { return nil }
+        let found = try reading.context.fetch(request)
+        return (found.prefix(page.count).map(\.objectID), found.count <= page.count)
     }
 
     private func allIDs() -> [NSManagedObjectID] {

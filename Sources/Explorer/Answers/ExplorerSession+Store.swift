@@ -14,7 +14,8 @@ extension ExplorerSession {
                 case .drafted(let note): ("drafted", note)
                 }
             return .members([
-                "name": .string(store.url.lastPathComponent), "path": .string(store.url.path), "kind": .string(store.kind.rawValue),
+                "name": .string(store.kind == .service ? store.url.host() ?? store.place : store.url.lastPathComponent),
+                "path": .string(store.place), "kind": .string(store.kind.rawValue),
                 "uuid": .string(store.store.identifier ?? ""), "model": .string(model), "note": note.map(JSONValue.string),
                 "writable": .bool(reading.isWritable),
                 "entities": .array(

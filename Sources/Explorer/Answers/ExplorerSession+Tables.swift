@@ -14,7 +14,7 @@ extension ExplorerSession {
         try await ask { reading in try Table(question, reading).json() }
     }
 
-    /// Returns the number of objects of a table.
+    /// Returns the number of objects of a table; null where a web service does not count them.
     ///
     /// - Parameter isExact: Whether to count them all; otherwise counting ends at ``countedObjects``.
     /// - Throws: What is wrong with the question, with its place.
@@ -25,6 +25,10 @@ extension ExplorerSession {
             request.fetchOffset = 0
             request.fetchLimit = isExact ? 0 : Self.countedObjects + 1
             do {
+                // A service that does not count would send all of them: pages tell how many there are, one by one.
+                guard reading.store.counts(request, in: reading.context) else {
+                    return .members(["count": .null, "isCapped": .bool(true)])
+                }
                 let count = try reading.context.count(for: request)
                 let isCapped = !isExact && count > Self.countedObjects
                 return .members(["count": .count(isCapped ? Self.countedObjects : count), "isCapped": .bool(isCapped)])
@@ -70,6 +74,8 @@ private struct Table {
 
     func request<Result>(_ type: Result.Type) -> NSFetchRequest<Result> {
         let request = query.request(type)
+        // The pages of a service are in its own order: in another one, all objects would be read for each.
+        if reading.store.service != nil { return request }
         // Pages do not overlap where rows are equal.
         request.sortDescriptors = (request.sortDescriptors ?? []) + [NSSortDescriptor(key: "self", ascending: true)]
         return request
@@ -99,7 +105,7 @@ private struct Table {
     }
 
     private func rows() throws -> [Row] {
-        if !reading.context.hasChanges {
+        if !reading.context.hasChanges, reading.store.service == nil {
             do { return try dictionaries() } catch  where SQLQueryError.isUntranslatable(error) {
                 // The clause is evaluated in memory, for objects.
             }

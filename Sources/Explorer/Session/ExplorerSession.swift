@@ -16,6 +16,9 @@ package final class ExplorerSession: Sendable {
         let stamp: StoreStamp
     }
 
+    /// The most requests of a web service that an answer tells.
+    private static let mostRequests = 200
+
     /// Nil when the session has ended.
     private let opened: LockedBox<Opened?>
 
@@ -29,9 +32,9 @@ package final class ExplorerSession: Sendable {
     }
 
     private static func open(_ reference: StoreReference) throws -> Opened {
-        // The stamp is older than what is read, so that no write between them is missed.
-        let found = try StoreKind.find(reference.place)
-        let stamp = StoreStamp(found.url, found.kind)
+        // The stamp is older than what is read, so that no write between them is missed. A web service has no files.
+        let found = reference.isService ? nil : try StoreKind.find(reference.place)
+        let stamp = found.map { StoreStamp($0.url, $0.kind) } ?? StoreStamp()
         let store = try reference.open()
         if reference.isWritable { store.read { store.context.undoManager = UndoManager() } }
         return Opened(store: store, stamp: stamp)
@@ -57,7 +60,7 @@ package final class ExplorerSession: Sendable {
     ///
     /// Any thread may ask.
     package func stamp() -> Int {
-        guard let known = opened.withLock({ $0 }) else { return 0 }
+        guard let known = opened.withLock({ $0 }), known.store.service == nil else { return 0 }
         return StoreStamp(known.store.url, known.store.kind).hash
     }
 
@@ -65,7 +68,7 @@ package final class ExplorerSession: Sendable {
     /// were replaced.
     private func store() throws -> OpenStore {
         let known = try current()
-        if isWritable { return known.store }
+        if isWritable || known.store.service != nil { return known.store }
         let stamp = StoreStamp(known.store.url, known.store.kind)
         if stamp == known.stamp { return known.store }
         let follows = known.store.kind == .sqlite && !known.store.isCopy && stamp.number == known.stamp.number
@@ -87,17 +90,21 @@ package final class ExplorerSession: Sendable {
             if context.persistentStoreCoordinator == nil { context.persistentStoreCoordinator = store.coordinator }
             let start = ContinuousClock.now
             let reading = Reading(store: store, context: context, isWritable: self.isWritable)
-            let answer = try SQLRecording.$current.withValue(recording) {
-                let answer = try body(reading)
-                // What a property could not throw.
-                try context.throwPendingFaultError()
-                return answer
+            let (answer, requests) = try store.notingRequests {
+                try SQLRecording.$current.withValue(recording) {
+                    let answer = try body(reading)
+                    // What a property could not throw.
+                    try context.throwPendingFaultError()
+                    return answer
+                }
             }
-            return Self.answer(answer, reading, recording, ContinuousClock.now - start)
+            return Self.answer(answer, reading, recording, requests, ContinuousClock.now - start)
         }
     }
 
-    private static func answer(_ answer: JSONValue, _ reading: Reading, _ recording: SQLRecording, _ time: Duration) -> JSONValue {
+    private static func answer(
+        _ answer: JSONValue, _ reading: Reading, _ recording: SQLRecording, _ requests: [OpenStore.ServiceRequest], _ time: Duration
+    ) -> JSONValue {
         guard case .object(let members) = answer else { return answer }
         let asked = recording.statements.map { statement in
             JSONValue.members([
@@ -105,10 +112,21 @@ package final class ExplorerSession: Sendable {
                 "rows": statement.rows.map(JSONValue.count), "ms": .milliseconds(statement.seconds),
             ])
         }
+        let sent = requests.prefix(mostRequests).map { request in
+            JSONValue.members([
+                "request": .string(request.text), "outcome": .string(request.outcome), "rows": .count(request.rows),
+                "ms": .milliseconds(request.seconds),
+            ])
+        }
         let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-        let note = reading.store.kind == .sqlite ? nil : "The store is in memory as a whole: predicate, order and limit are applied there."
+        let note: String? =
+            switch reading.store.kind {
+            case .sqlite, .service: nil
+            case .xml, .binary, .csv, .json: "The store is in memory as a whole: predicate, order and limit are applied there."
+            }
         let about = JSONValue.members([
-            "statements": .array(asked), "count": .count(recording.count), "ms": .milliseconds(seconds), "note": note.map(JSONValue.string),
+            "statements": .array(asked), "requests": reading.store.service == nil ? nil : .array(sent),
+            "count": .count(recording.count + requests.count), "ms": .milliseconds(seconds), "note": note.map(JSONValue.string),
         ])
         var all = members + [.init(name: "asked", value: about)]
         if reading.isWritable { all.append(.init(name: "state", value: reading.state())) }

@@ -20,6 +20,9 @@ struct StoreStamp: Hashable, Sendable {
     /// A number for all of it.
     var hash: Int { hashValue }
 
+    /// The stamp of what has no files.
+    init() { (files, number) = ([], 0) }
+
     init(_ url: URL, _ kind: StoreKind) {
         var paths = kind == .sqlite ? ["", "-wal", "-journal"].map { url.path + $0 } : [url.path]
         if kind == .csv || kind == .json, let names = try? FileManager.default.contentsOfDirectory(atPath: url.path) {

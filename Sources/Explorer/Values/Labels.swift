@@ -17,6 +17,25 @@ enum Labels {
         return texts.first
     }
 
+    /// The most requests that are sent to a web service for names; where it takes more, objects are shown by their IDs.
+    private static let mostRequests = 3
+
+    /// Returns the names of a web service's objects, where they can be had with few requests.
+    private static func texts(
+        of ids: [NSManagedObjectID], _ key: String, _ reading: Reading
+    ) throws -> [NSManagedObjectID: String] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: ids.first?.entity.name ?? "")
+        request.predicate = NSPredicate(format: "SELF IN %@", argumentArray: [ids])
+        let known = ids.compactMap { reading.context.registeredObject(for: $0) }.filter { !$0.isFault }
+        var objects = known
+        if known.count < ids.count, let requests = reading.store.expectedRequests(request, in: reading.context), requests <= mostRequests {
+            objects = try reading.context.fetch(request)
+        }
+        var texts: [NSManagedObjectID: String] = [:]
+        for object in objects { texts[object.objectID] = object.value(forKey: key) as? String }
+        return texts
+    }
+
     /// Returns objects by their IDs, with their names: one fetch for each entity.
     static func json(_ ids: [NSManagedObjectID], in reading: Reading) throws -> [NSManagedObjectID: JSONValue] {
         var result: [NSManagedObjectID: JSONValue] = [:]
@@ -34,6 +53,10 @@ enum Labels {
                 }
             }
             if missing.isEmpty { continue }
+            if reading.store.service != nil {
+                for (id, text) in try texts(of: missing, attribute.name, reading) { texts[id] = text }
+                continue
+            }
             let request = NSFetchRequest<NSDictionary>(entityName: entity.name ?? "")
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = ["objectID", attribute.name]

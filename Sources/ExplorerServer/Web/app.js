@@ -57,7 +57,8 @@ function drawSide() {
     link(tableAddress(entity.name), { class: entity.abstract ? "abstract" : "" }, el("span", {}, visible(entity.name)),
       el("span", { class: "count", "data-count": entity.name }, "")),
     ...[el("ul", {}, nested(entity.name))].filter((list) => list.childElementCount)));
-  side.replaceChildren(el("ul", {}, el("li", {}, link("/model", {}, "Model")), el("li", {}, link("/history", {}, "History"))),
+  side.replaceChildren(el("ul", {}, el("li", {}, link("/model", {}, "Model")),
+    ...(store.kind === "web service" ? [] : [el("li", {}, link("/history", {}, "History"))])),
     el("h2", {}, "Entities"), el("ul", { class: "entities" }, nested(null)));
 }
 
@@ -70,7 +71,7 @@ async function showCounts() {
       const { count, isCapped } = await ask("count", { entity: entity.name }, { signal: new AbortController().signal, isQuiet: true });
       if (mine !== countRun) return;
       for (const place of document.querySelectorAll("[data-count]")) {
-        if (place.dataset.count === entity.name) place.textContent = counted(count, isCapped);
+        if (place.dataset.count === entity.name) place.textContent = count === null ? "" : counted(count, isCapped);
       }
     } catch (error) {
       console.warn(error.message);
@@ -93,14 +94,17 @@ function drawAsked() {
   const isOpen = place.querySelector("details")?.open;
   const statements = asked.reduce((sum, one) => sum + one.count, 0);
   const time = asked.reduce((sum, one) => sum + one.ms, 0);
+  const what = asked.some((one) => one.requests) ? "request" : "statement";
   place.replaceChildren(el("details", { open: isOpen },
     el("summary", {}, "What this page asked", el("span", { class: "count" },
-      asked.length ? `${counted(statements)} ${statements === 1 ? "statement" : "statements"}, ${time.toFixed(1)} ms` : "")),
+      asked.length ? `${counted(statements)} ${what}${statements === 1 ? "" : "s"}, ${time.toFixed(1)} ms` : "")),
     el("ol", {}, asked.map((one) => el("li", {}, el("strong", {}, one.label), ` ${one.ms.toFixed(1)} ms`,
       one.note ? el("p", {}, one.note) : null,
       one.statements.map((statement) => el("div", { class: "statement" }, el("code", {}, visible(statement.sql)),
         el("small", {}, [statement.rows === undefined && statement.ms < 1 ? "under 1 ms" : `${statement.ms.toFixed(2)} ms`, statement.rows === undefined ? "" : `${counted(statement.rows)} rows`,
-          statement.values.length ? `with ${statement.values.map(visible).join(", ")}` : ""].filter(Boolean).join(" · "))))))) ));
+          statement.values.length ? `with ${statement.values.map(visible).join(", ")}` : ""].filter(Boolean).join(" · ")))),
+      (one.requests ?? []).map((request) => el("div", { class: "statement" }, el("code", {}, visible(request.request)),
+        el("small", {}, `${request.ms.toFixed(1)} ms · ${counted(request.rows)} rows${request.outcome ? ` · ${visible(request.outcome)}` : ""}`))))))));
 }
 
 // MARK: What is unsaved

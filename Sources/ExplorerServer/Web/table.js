@@ -18,6 +18,8 @@ export function tableView(place, store, entity, parameters) {
   const chunks = new Map();
   const wanted = new Map();
   let [total, isCapped, columns, generation] = [0, false, null, 0];
+  // Whether nobody counts the rows: then the table grows by a row that waits for the next part, until a part is not full.
+  let isOpenEnded = false;
 
   const title = el("h1", {}, visible(entity.name));
   const count = el("span", { class: "count", role: "status" }, "…");
@@ -59,12 +61,13 @@ export function tableView(place, store, entity, parameters) {
       columns = first.columns;
       chunks.clear();
       chunks.set(0, first.rows);
-      [total, isCapped] = [Math.max(number.count, first.rows.length), number.isCapped];
+      isOpenEnded = number.count === null && first.rows.length === chunkSize;
+      [total, isCapped] = [Math.max(number.count ?? 0, first.rows.length), number.isCapped && (number.count !== null || isOpenEnded)];
       showCount();
       drawHead();
       drawChooser();
       draw();
-      if (!isCapped) return;
+      if (!isCapped || isOpenEnded) return;
       // All of them are counted once the first are shown: the scroll bar tells how many there are.
       const exact = await ask("count", { ...question, exact: 1 });
       if (mine !== generation) return;
@@ -105,6 +108,11 @@ export function tableView(place, store, entity, parameters) {
         const part = await load(index, abort.signal);
         if (mine !== generation) return;
         chunks.set(index, part.rows);
+        if (isOpenEnded && index * chunkSize >= total) {
+          total = index * chunkSize + part.rows.length;
+          isOpenEnded = isCapped = part.rows.length === chunkSize;
+          showCount();
+        }
         while (chunks.size > keptChunks) chunks.delete(chunks.keys().next().value);
         draw();
       } catch (error) {
@@ -151,7 +159,8 @@ export function tableView(place, store, entity, parameters) {
 
   function draw() {
     if (!columns) return;
-    const whole = total * rowHeight;
+    const length = total + (isOpenEnded ? 1 : 0);
+    const whole = length * rowHeight;
     const height = Math.min(whole, highest);
     body.style.height = `${height}px`;
     const view = scroller.clientHeight - rowHeight;
@@ -159,7 +168,7 @@ export function tableView(place, store, entity, parameters) {
     const ratio = whole > height ? (whole - view) / (height - view) : 1;
     const top = scroller.scrollTop * ratio;
     const first = Math.max(0, Math.floor(top / rowHeight) - 8);
-    const last = Math.min(total, Math.ceil((top + view) / rowHeight) + 8);
+    const last = Math.min(length, Math.ceil((top + view) / rowHeight) + 8);
     for (const [index, abort] of wanted) {
       if (index < Math.floor(first / chunkSize) || index > Math.floor((last - 1) / chunkSize)) {
         abort.abort();

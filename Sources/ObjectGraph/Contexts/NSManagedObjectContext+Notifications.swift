@@ -88,11 +88,13 @@ extension NSManagedObjectContext {
         NotificationCenter.default.post(name: name, object: self, userInfo: info)
     }
 
-    /// What a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it.
+    /// What a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
+    /// network are not asked: no save is to wait for that.
     private var statesAfterSave: [AnyHashable: Any] {
         guard parent == nil, let persistentStoreCoordinator else { return [:] }
         var info: [AnyHashable: Any] = [NSManagedObjectContextQueryGenerationKey: generation.current ?? .current]
-        info[newHistoryTokenKey] = persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+        let asked = persistentStoreCoordinator.persistentStores.filter { !($0.interface is any AsynchronousStore) }
+        info[newHistoryTokenKey] = persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked)
         return info
     }
 

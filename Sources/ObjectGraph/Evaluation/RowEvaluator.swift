@@ -32,6 +32,9 @@ extension RowSource {
     /// - Throws: The error of a predicate that did not parse or names an unknown key, and the errors of the source.
     public func answer(_ query: StoreQuery) throws -> StoreAnswer { try RowFetch(table: table, query: query).answer() }
 
+    /// Returns the schema of an entity, for expressions over the rows of the source.
+    package func schema(of entity: NSEntityDescription) -> RowSchema { table.schema(of: entity) }
+
     private final class SourceTable: RowTable {
         private unowned let source: any RowSource
         private var schemas: [ObjectIdentifier: RowSchema] = [:]

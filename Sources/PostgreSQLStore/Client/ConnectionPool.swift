@@ -53,9 +53,22 @@ final class ConnectionPool: Sendable {
             await giveBack(connection)
             return result
         } catch {
-            await giveBack(connection)
+            // Where another server has taken over, new connections find it.
+            let isOutdated = (error as? ServerError)?.isReadOnly ?? false
+            if isOutdated { dropIdle() }
+            await giveBack(connection, isKept: !isOutdated)
             throw error
         }
+    }
+
+    /// Closes the connections that nobody uses.
+    private func dropIdle() {
+        let idle = state.withLock { state in
+            defer { state.idle = [] }
+            state.count -= state.idle.count
+            return state.idle
+        }
+        withExtendedLifetime(idle) {}
     }
 
     /// Closes all connections; those that are lent when they are given back.
@@ -150,13 +163,13 @@ final class ConnectionPool: Sendable {
         waiter?.continuation.resume(throwing: CancellationError())
     }
 
-    private func giveBack(_ connection: Connection) async {
+    private func giveBack(_ connection: Connection, isKept: Bool = true) async {
         if connection.isUsable, connection.isInTransaction {
             do { try await connection.execute("ROLLBACK", isCancellable: false) } catch {
                 Log.store.debug("A connection to \(settings.place) is given up: its transaction cannot be ended. \(error)")
             }
         }
-        guard connection.isUsable, !connection.isInTransaction else { return discard() }
+        guard isKept, connection.isUsable, !connection.isInTransaction else { return discard() }
         connection.lastUse = DispatchTime.now().uptimeNanoseconds
         let waiter = state.withLock { state -> Waiter? in
             if state.isClosed {

@@ -15,9 +15,11 @@ struct ConnectionSettings: Sendable {
     /// - Parameters:
     ///   - url: A URL such as `postgresql://user@host/database?sslmode=verify-full`.
     ///   - schema: The schema that unqualified names are of.
+    ///   - furtherSchema: A schema in which what the first does not have is looked for.
     /// - Throws: Code 134080 for a URL that libpq does not understand, without its text: it may contain a password.
     init(
-        _ url: URL, schema: String, statementTimeout: Double?, password: (@Sendable () async throws -> String)?
+        _ url: URL, schema: String, furtherSchema: String? = nil, statementTimeout: Double?,
+        password: (@Sendable () async throws -> String)?
     ) throws {
         place = Self.shown(url)
         self.password = password
@@ -30,7 +32,8 @@ struct ConnectionSettings: Sendable {
         if parameters["connect_timeout"] == nil { parameters["connect_timeout"] = "15" }
         parameters["client_encoding"] = "UTF8"
         // In the options of the connection a backslash escapes spaces, and itself.
-        let path = "\"" + schema.replacing("\"", with: "\"\"") + "\""
+        let schemas = [schema, furtherSchema].compactMap { $0 }
+        let path = schemas.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: ",")
         var options = [parameters["options"], "-c search_path=" + Self.escaped(path), "-c extra_float_digits=1"]
         if let statementTimeout { options.append("-c statement_timeout=\(Int(statementTimeout * 1000))") }
         parameters["options"] = options.compactMap { $0 }.joined(separator: " ")

@@ -38,6 +38,8 @@ enum BinaryValue: Sendable {
     case double(Double)
     case numeric(Decimal)
     case text(String)
+    /// Text as it is, where ``text(_:)`` has the form of ``PostgreSQLText``.
+    case verbatim(String)
     /// Microseconds since 2000.
     case date(Int64)
     case bytes(Data)
@@ -52,7 +54,7 @@ enum BinaryValue: Sendable {
         case .integer: PostgreSQLType.integer
         case .double: PostgreSQLType.double
         case .numeric: PostgreSQLType.numeric
-        case .text: PostgreSQLType.text
+        case .text, .verbatim: PostgreSQLType.text
         case .date: PostgreSQLType.date
         case .bytes: PostgreSQLType.bytes
         case .uuid: PostgreSQLType.uuid
@@ -72,6 +74,7 @@ enum BinaryValue: Sendable {
         case .double(let number): buffer.append(bigEndian: number.bitPattern)
         case .numeric(let number): buffer += BinaryNumeric.bytes(of: number)
         case .text(let text): PostgreSQLText.append(text, to: &buffer)
+        case .verbatim(let text): buffer.append(contentsOf: text.utf8)
         case .date(let microseconds): buffer.append(bigEndian: UInt64(bitPattern: microseconds))
         case .bytes(let data): buffer.append(contentsOf: data)
         case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { buffer.append(contentsOf: $0) }

@@ -42,11 +42,13 @@ struct ServerError: Error, CustomStringConvertible {
     /// Whether the transaction may be repeated: it was in the way of others.
     var isSerialization: Bool { code == "40001" || code == "40P01" }
     /// Whether a uniqueness constraint is violated.
-    var isUniqueness: Bool { code == "23505" }
+    var isUniqueness: Bool { code == "23505" || code == "23P01" }
     /// Whether a reference leads to a row that is not there.
     var isMissingReference: Bool { code == "23503" }
     /// Whether a prepared statement is of an earlier definition of its tables.
     var isOutdatedPlan: Bool { code == "0A000" && message.contains("cached plan") || code == "26000" }
+    /// Whether the server takes no changes: it has become a standby of another, or always was.
+    var isReadOnly: Bool { code == "25006" }
     /// Whether the statement was cancelled.
     var isCancellation: Bool { code == "57014" }
 }

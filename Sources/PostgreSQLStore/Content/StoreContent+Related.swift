@@ -5,11 +5,15 @@ internal import SQLQueries
 
 extension StoreContent {
     /// Reads a relationship of many objects, in order for an ordered one.
+    ///
+    /// - Parameter connection: The connection of a transaction, whose rows are wanted; nil for any.
     func related(
-        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], over connection: Connection? = nil
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         guard relationship.isToMany else {
-            let rows: [Row] = try await reading { connection in try await self.rows(ids, over: connection, isCancellable: true) }
+            let rows: [Row] = try await reading(over: connection) { connection in
+                try await self.rows(ids, over: connection, isCancellable: true)
+            }
             return Dictionary(
                 rows.map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
         }
@@ -18,15 +22,19 @@ extension StoreContent {
                 NSPersistentStoreOperationError, "The relationship “\(relationship)” cannot be read.", reason: "The store does not keep it."
             )
         }
-        let byKey = Dictionary(
-            ids.compactMap { id in key(of: id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
-        let result = try await reading { try await $0.query(question.sql, [.keys(Array(byKey.keys))]) }
+        let kind = schema.entity(owner)?.keyKind ?? .integer
+        let destinationKind = question.destination.keyKind
+        let byKey = Dictionary(ids.map { ($0.reference, $0) }, uniquingKeysWith: { first, _ in first })
+        let (sql, keys) = (statement(question.sql), keys(of: ids, kind))
+        let result = try await reading(over: connection) { try await $0.query(sql, [keys]) }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for row in 0..<result.rowCount {
-            guard let id = byKey[result.integer(row, 0)], let entity = schema.entity(numbered: result.integer(row, 2)) else { continue }
+            guard let id = byKey[kind.reference(result, row, 0)], let entity = schema.entity(numbered: result.integer(row, 2)) else {
+                continue
+            }
             guard question.destination.numbers.contains(entity.number) || question.destination.isAlone else { continue }
             found[id, default: []].append(
-                NSManagedObjectID(entity: entity.entity, token: token, reference: .integer(result.integer(row, 1))))
+                NSManagedObjectID(entity: entity.entity, token: token, reference: destinationKind.reference(result, row, 1)))
         }
         return found
     }

@@ -13,18 +13,32 @@ final class StoreContent: @unchecked Sendable {
     let token: StoreToken
     let place: String
     let hasUniqueness: Bool
+    /// The tables of another program, where the store is about such; nil for a store's own tables.
+    let mapping: Mapping?
+    /// Writes and reads the history.
+    let history: StoreHistory
+    /// Does what follows commits.
+    let aftermath: CommitAftermath
     private let lock = Synchronization.Mutex<Void>(())
+    private let readCount = Atomic(0)
+    /// The number of reads, for tests.
+    var statementCount: Int { readCount.load(ordering: .relaxed) }
     private var queries: SQLQueryPlanCache!
     private var plans: [ObjectIdentifier: RowPlan] = [:]
     private var writers: [ObjectIdentifier: EntityWriter] = [:]
 
-    init(_ pool: ConnectionPool, _ schema: SQLSchema, token: StoreToken) {
-        (self.pool, self.schema, self.token) = (pool, schema, token)
+    init(
+        _ pool: ConnectionPool, _ schema: SQLSchema, token: StoreToken, channel: String = "", keepsHistory: Bool = false,
+        mapping: Mapping? = nil
+    ) {
+        (self.pool, self.schema, self.token, self.mapping) = (pool, schema, token, mapping)
+        history = StoreHistory(isKept: keepsHistory)
+        aftermath = CommitAftermath(pool, channel: channel)
         place = pool.settings.place
         hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
         // Called under the lock only, which `plan(_:)` would take again.
         queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(), token: token) { [schema] entity in
-            RowPlan(entity, schema: schema).columns
+            RowPlan(entity, schema: schema, isVerbatim: mapping != nil).columns
         }
     }
 
@@ -46,10 +60,18 @@ final class StoreContent: @unchecked Sendable {
         return key
     }
 
+    /// Returns the keys of objects of one kind as a parameter, without those of other stores.
+    func keys(of ids: [NSManagedObjectID], _ kind: SQLKeyKind) -> BinaryValue {
+        .array(ids.compactMap { $0.token === token ? kind.value($0.reference) : nil }, of: kind.type)
+    }
+
+    /// Returns a statement about the tables of the schema as the database takes it.
+    func statement(_ sql: String) -> String { mapping?.statement(sql) ?? sql }
+
     func plan(_ entity: SQLEntity) -> RowPlan {
         lock.withLock { _ in
             if let plan = plans[ObjectIdentifier(entity)] { return plan }
-            let plan = RowPlan(entity, schema: schema)
+            let plan = RowPlan(entity, schema: schema, isVerbatim: mapping != nil)
             plans[ObjectIdentifier(entity)] = plan
             return plan
         }
@@ -71,7 +93,17 @@ final class StoreContent: @unchecked Sendable {
     func statement(_ query: StoreQuery) throws -> (plan: SQLFetchPlan, values: [BinaryValue]) {
         let entity = try sqlEntity(query.entity)
         let found = try lock.withLock { _ in try queries.query(query, entity) }
+        if let mapping, !mapping.hasFunctions, found.plan.sql.contains(ServerFunctions.prefix) { throw missingFunctions() }
         return (found.plan, try found.plan.bindings.map { BinaryValue(try found.values.value(of: $0)) })
+    }
+
+    private func missingFunctions() -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "The store at \(place) cannot answer the fetch.",
+            reason: "A clause needs functions that the database does not have, and its user may not create them.",
+            next:
+                "Open the store once as a user who may create the schema “\(ServerFunctions.schema)”, or filter the objects in the program."
+        )
     }
 
     /// Returns the part of a query's predicate that has SQL.
@@ -81,16 +113,31 @@ final class StoreContent: @unchecked Sendable {
         return try lock.withLock { _ in try queries.translatable(predicate.tree(), entity) }.map { NSPredicate(tree: $0) }
     }
 
+    /// Called after each commit.
+    func didCommit() { aftermath.didCommit() }
+
     // MARK: Reading
 
-    /// Reads with a connection: once more with another where that is lost, or where a statement is of an earlier definition of its tables.
+    /// Reads with a connection: once more with another where that is lost or takes no changes, or where a statement is of an earlier definition of
+    /// its tables.
     func reading<Result: Sendable>(_ body: @escaping @Sendable (Connection) async throws -> Result) async throws -> Result {
+        readCount.wrappingAdd(1, ordering: .relaxed)
         do {
-            do { return try await pool.with(body) } catch let error as ServerError where error.isConnectionLost || error.isOutdatedPlan {
+            do { return try await pool.with(body) } catch let error as ServerError
+                where error.isConnectionLost || error.isOutdatedPlan || error.isReadOnly
+            {
                 Log.store.debug("A read from \(place) is repeated. \(error)")
                 return try await pool.with(body)
             }
         } catch let error as ServerError { throw failure(error, "cannot be read") }
+    }
+
+    /// Reads with the connection of a transaction, or with any.
+    func reading<Result: Sendable>(
+        over connection: Connection?, _ body: @escaping @Sendable (Connection) async throws -> Result
+    ) async throws -> Result {
+        if let connection { return try await body(connection) }
+        return try await reading(body)
     }
 
     /// Returns the error of a statement.
@@ -118,16 +165,19 @@ final class StoreContent: @unchecked Sendable {
 
     /// Returns the rows of objects, without those that do not exist.
     func rows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> [Row] {
-        var groups: [ObjectIdentifier: (root: SQLEntity, keys: [Int64])] = [:]
+        var groups: [ObjectIdentifier: (root: SQLEntity, ids: [NSManagedObjectID])] = [:]
         for id in ids {
-            guard let key = key(of: id), let root = schema.entity(id.owningEntity.rootEntity) else { continue }
-            groups[ObjectIdentifier(root), default: (root, [])].keys.append(key)
+            guard let root = schema.entity(id.owningEntity.rootEntity) else { continue }
+            groups[ObjectIdentifier(root), default: (root, [])].ids.append(id)
         }
         var rows: [Row] = []
-        for (root, keys) in groups.values {
+        for (root, ids) in groups.values {
             let plan = plan(root)
-            let result = try await connection.query(
-                "SELECT \(plan.list(of: "t")) FROM \(root.table) t WHERE t.id = ANY($1)", [.keys(keys)], isCancellable: isCancellable)
+            let list = plan.list(of: "t")
+            let sql =
+                mapping.map { $0.rows(of: root, list, where: $0.table(root).key.isIn("$1", of: MappedTable.alias)) }
+                ?? "SELECT \(list) FROM \(root.table) t WHERE t.id = ANY($1)"
+            let result = try await connection.query(sql, [keys(of: ids, root.keyKind)], isCancellable: isCancellable)
             rows += try self.rows(of: result, plan)
         }
         return rows

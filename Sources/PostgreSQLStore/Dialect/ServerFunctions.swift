@@ -5,6 +5,13 @@ internal import SQLQueries
 
 /// The functions that a store keeps in its database, for what PostgreSQL's SQL says in another way than the evaluator.
 enum ServerFunctions {
+    /// What all names begin with.
+    static let prefix = "coredata_"
+    /// The schema of the functions in a database whose tables are another program's.
+    static let schema = "coredata"
+    /// The version of the functions, which is the comment of that schema.
+    static let version = "Functions of OpenCoreData, version 1"
+
     /// The statements that create the functions.
     static let definitions: [String] =
         numbers + dates + [

@@ -13,6 +13,18 @@ struct LayoutDefinition {
     private let references: [PostgreSQLLayout.Reference]
     private var names: LayoutNames
     private(set) var statements: [String] = []
+    /// The statements that create each table, without its constraints and indexes.
+    private(set) var creations: [SQLIdentifier: [String]] = [:]
+    /// The checks of each table.
+    private(set) var rules: [SQLIdentifier: [String]] = [:]
+    /// A constraint or an index.
+    struct Addition {
+        let tables: [SQLIdentifier]
+        let statement: String
+        /// The statement that removes it.
+        let removal: String
+    }
+    private(set) var additions: [Addition] = []
     /// The indexes of the model that are not created, each with the reason.
     private(set) var unmade: [String] = []
 
@@ -21,7 +33,7 @@ struct LayoutDefinition {
         references = layout.references
         names = LayoutNames(
             schema.tables.map(\.name.name) + schema.joins.map(\.name.name) + schema.tables.map { Self.sequence(of: $0.name).name }
-                + [PostgreSQLTables.metadata, PostgreSQLTables.commits, PostgreSQLTables.entities])
+                + PostgreSQLTables.all)
         addOwnTables()
         for table in schema.tables { addTable(table) }
         for join in schema.joins { addJoin(join) }
@@ -40,6 +52,7 @@ struct LayoutDefinition {
             "CREATE TABLE \(PostgreSQLTables.metadata) (only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one), layout integer NOT NULL, "
                 + "uuid uuid NOT NULL, metadata bytea NOT NULL, model bytea)",
             "CREATE TABLE \(PostgreSQLTables.commits) (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())",
+            "CREATE INDEX ON \(PostgreSQLTables.commits) (at)",
             "CREATE TABLE \(PostgreSQLTables.entities) (number integer PRIMARY KEY, name text NOT NULL)",
         ]
         for entity in schema.entities {
@@ -55,23 +68,27 @@ struct LayoutDefinition {
         let next = "nextval(\(sqlLiteral(sequence.sql)))"
         var parts = [
             "id bigint PRIMARY KEY DEFAULT \(next)",
-            "entity integer NOT NULL\(kinds.count == 1 ? " DEFAULT \(kinds[0].number)" : "") CHECK (entity IN (\(numbers)))",
+            "entity integer NOT NULL\(kinds.count == 1 ? " DEFAULT \(kinds[0].number)" : "")",
             "version bigint NOT NULL DEFAULT 1",
         ]
         parts += table.columns.map { "\($0.name) \($0.type)" }
-        for entity in kinds { parts += checks(entity) }
-        statements += [
+        let checks = ["CHECK (entity IN (\(numbers)))"] + kinds.flatMap { self.checks($0) }
+        rules[table.name] = checks
+        creations[table.name] = [
             "CREATE SEQUENCE \(sequence) INCREMENT BY \(Self.keysPerBlock)",
-            "CREATE TABLE \(table.name) (\(parts.joined(separator: ", ")))",
+            "CREATE TABLE \(table.name) (\((parts + checks).joined(separator: ", ")))",
             "ALTER SEQUENCE \(sequence) OWNED BY \(table.name).id",
         ]
+        statements += creations[table.name] ?? []
         if kinds.count > 1 { addIndex(on: table.name, ["entity"], "entity") }
     }
 
     private mutating func addJoin(_ join: SQLJoinTable) {
         let columns = join.columns.map { "\($0) bigint NOT NULL" } + join.orderColumns.map { "\($0) bigint" }
         let key = join.columns.map(\.sql).joined(separator: ", ")
-        statements.append("CREATE TABLE \(join.name) (\(columns.joined(separator: ", ")), PRIMARY KEY (\(key)))")
+        let creation = "CREATE TABLE \(join.name) (\(columns.joined(separator: ", ")), PRIMARY KEY (\(key)))"
+        creations[join.name] = [creation]
+        statements.append(creation)
     }
 
     /// Rows are written in any order: the keys are checked at the end of the transaction.
@@ -83,14 +100,20 @@ struct LayoutDefinition {
         }
         guard reference.isChecked else { return }
         let name = names.claim("\(reference.table.name)_\(reference.column.name)_fkey")
-        statements.append(
+        add(
             "ALTER TABLE \(reference.table) ADD CONSTRAINT \(name) FOREIGN KEY (\(reference.column)) REFERENCES \(reference.target) (id) "
-                + "ON DELETE \(isOfJoin ? "CASCADE" : "SET NULL") DEFERRABLE INITIALLY DEFERRED")
+                + "ON DELETE \(isOfJoin ? "CASCADE" : "SET NULL") DEFERRABLE INITIALLY DEFERRED",
+            to: [reference.table, reference.target], "ALTER TABLE \(reference.table) DROP CONSTRAINT IF EXISTS \(name)")
     }
 
     private mutating func addIndex(on table: SQLIdentifier, _ elements: [String], _ name: String) {
         let name = names.claim("\(table.name)_\(name)_index")
-        statements.append("CREATE INDEX \(name) ON \(table) (\(elements.joined(separator: ", ")))")
+        add("CREATE INDEX \(name) ON \(table) (\(elements.joined(separator: ", ")))", to: [table], "DROP INDEX IF EXISTS \(name)")
+    }
+
+    private mutating func add(_ statement: String, to tables: [SQLIdentifier], _ removal: String) {
+        additions.append(Addition(tables: tables, statement: statement, removal: removal))
+        statements.append(statement)
     }
 
     // MARK: The model's rules
@@ -175,7 +198,9 @@ struct LayoutDefinition {
                 // Rows of other entities do not count.
                 : "EXCLUDE USING btree (\(list.map { "\($0) WITH =" }.joined(separator: ", "))) "
                     + "WHERE (entity IN (\(entity.numbers.map(String.init).joined(separator: ", "))))"
-            statements.append("ALTER TABLE \(entity.table) ADD CONSTRAINT \(name) \(rule) DEFERRABLE INITIALLY DEFERRED")
+            add(
+                "ALTER TABLE \(entity.table) ADD CONSTRAINT \(name) \(rule) DEFERRABLE INITIALLY DEFERRED", to: [entity.table],
+                "ALTER TABLE \(entity.table) DROP CONSTRAINT IF EXISTS \(name)")
         }
     }
 

@@ -24,7 +24,7 @@ struct PostgreSQLLayout {
     private var tableNames: [ObjectIdentifier: SQLIdentifier] = [:]
     private var properties: [ObjectIdentifier: SQLProperty] = [:]
     private var orderColumns: [ObjectIdentifier: SQLIdentifier] = [:]
-    private var takenTables = LayoutNames([PostgreSQLTables.metadata, PostgreSQLTables.commits, PostgreSQLTables.entities])
+    private var takenTables = LayoutNames(PostgreSQLTables.all)
 
     static let identity = SQLIdentityColumns(
         key: LayoutNames.identifier("id"), entity: LayoutNames.identifier("entity"), version: LayoutNames.identifier("version"))
@@ -199,6 +199,13 @@ enum PostgreSQLTables {
     static let metadata = "coredata_metadata"
     static let commits = "coredata_commits"
     static let entities = "coredata_entities"
+    // Those of the history, where there is one.
+    static let transactions = "coredata_transactions"
+    static let changes = "coredata_changes"
+    static let purges = "coredata_purges"
+
+    /// The names that no table of a model gets.
+    static let all = [metadata, commits, entities, transactions, changes, purges]
 }
 
 extension SQLStorage {

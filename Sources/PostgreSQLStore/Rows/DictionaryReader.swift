@@ -24,7 +24,9 @@ struct DictionaryReader {
             case .object(let table, let hasNumber):
                 let number = hasNumber && !result.isNull(row, place + 1) ? result.integer(row, place + 1) : table.number
                 let owner = schema.entity(numbered: number)?.entity ?? table.entity
-                value = NSManagedObjectID(entity: owner, token: token, reference: .integer(result.integer(row, place)))
+                value = NSManagedObjectID(entity: owner, token: token, reference: table.keyKind.reference(result, row, place))
+            case .stored(.transformable, let attribute) where result.type(of: place) == PostgreSQLType.text:
+                value = try JSONColumn.value(result.bytes(row, place), attribute)
             case .stored(let storage, let attribute):
                 value = try ColumnValues.value(result.bytes(row, place), storage, attribute).plainValue
             }

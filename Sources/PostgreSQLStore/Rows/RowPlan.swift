@@ -11,8 +11,8 @@ final class RowPlan: @unchecked Sendable {
     enum Kind {
         case integer, boolean, double, date, text, data, uuid
         case other(SQLStorage, NSAttributeDescription)
-        /// The destination, and the column of its entity where it may be one of several.
-        case toOne(NSEntityDescription, entityColumn: Int?)
+        /// The destination and its keys, and the column of its entity where it may be one of several.
+        case toOne(NSEntityDescription, SQLKeyKind, entityColumn: Int?)
     }
     struct Step {
         let column: Int
@@ -28,10 +28,13 @@ final class RowPlan: @unchecked Sendable {
     let entity: SQLEntity
     let columns: [SQLIdentifier]
     let shapes: [Int64: Shape]
+    /// Whether columns hold texts as they are, and not in the form of ``PostgreSQLText``.
+    let isVerbatim: Bool
     static let firstColumn = 3
 
-    init(_ entity: SQLEntity, schema: SQLSchema) {
+    init(_ entity: SQLEntity, schema: SQLSchema, isVerbatim: Bool) {
         self.entity = entity
+        self.isVerbatim = isVerbatim
         let kinds = entity.numbers.compactMap(schema.entity(numbered:))
         var columns: [SQLIdentifier] = []
         var places: [SQLIdentifier: Int] = [:]
@@ -41,10 +44,10 @@ final class RowPlan: @unchecked Sendable {
         }
         self.columns = columns
         shapes = Dictionary(
-            uniqueKeysWithValues: kinds.map { ($0.number, Shape(entity: $0.entity, steps: Self.steps($0, places))) })
+            uniqueKeysWithValues: kinds.map { ($0.number, Shape(entity: $0.entity, steps: Self.steps($0, places, schema))) })
     }
 
-    private static func steps(_ entity: SQLEntity, _ columns: [SQLIdentifier: Int]) -> [Step] {
+    private static func steps(_ entity: SQLEntity, _ columns: [SQLIdentifier: Int], _ schema: SQLSchema) -> [Step] {
         let places = entity.entity.rowPlaces
         var steps: [Step] = []
         for (index, property) in entity.entity.frozenParts.properties.enumerated() {
@@ -69,7 +72,9 @@ final class RowPlan: @unchecked Sendable {
                 steps.append(
                     Step(
                         column: column, place: places[index],
-                        kind: .toOne(destination, entityColumn: key.entityColumn.flatMap { columns[$0] })))
+                        kind: .toOne(
+                            destination, schema.entity(destination)?.keyKind ?? .integer,
+                            entityColumn: key.entityColumn.flatMap { columns[$0] })))
             case .toMany, .unstored: continue
             }
         }
@@ -125,7 +130,7 @@ final class RowReader {
             writer.cancel()
             throw error
         }
-        let id = NSManagedObjectID(entity: shape.entity, token: token, reference: .integer(result.integer(row, 0)))
+        let id = NSManagedObjectID(entity: shape.entity, token: token, reference: plan.entity.keyKind.reference(result, row, 0))
         return writer.end(id, version: result.integer(row, 2))
     }
 
@@ -133,12 +138,15 @@ final class RowReader {
         guard !result.isNull(row, step.column) else { return writer.setNil(step.place) }
         let bytes = result.bytes(row, step.column)
         switch step.kind {
-        case .integer: writer.set(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)), at: step.place)
+        // Columns of other programs have integers of all sizes.
+        case .integer:
+            writer.set(
+                bytes.count == 8 ? Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)) : result.integer(row, step.column), at: step.place)
         case .boolean: writer.set(bytes[0] == 0 ? 0 : 1 as Int64, at: step.place)
         case .double: writer.set(Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))), at: step.place)
         case .date: writer.set(ColumnValues.seconds(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))), at: step.place)
         case .text:
-            if bytes.contains(1) {
+            if !plan.isVerbatim, bytes.contains(1) {
                 var text = PostgreSQLText.decoded(bytes)
                 text.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: step.place) }
             } else {
@@ -146,9 +154,11 @@ final class RowReader {
             }
         case .data: writer.set(data: bytes, at: step.place)
         case .uuid: writer.set(.uuid(bytes.loadUnaligned(as: UUID.self)), at: step.place)
+        case .other(.transformable, let attribute) where result.type(of: step.column) == PostgreSQLType.text:
+            writer.set(.box(Box(try JSONColumn.value(bytes, attribute))), at: step.place)
         case .other(let storage, let attribute): writer.set(try ColumnValues.value(bytes, storage, attribute), at: step.place)
-        case .toOne(let destination, let entityColumn):
-            let key = result.integer(row, step.column)
+        case .toOne(let destination, let kind, let entityColumn):
+            let key = kind.reference(result, row, step.column)
             var entity = destination
             if let entityColumn, !result.isNull(row, entityColumn) {
                 entity = schema.entity(numbered: result.integer(row, entityColumn))?.entity ?? destination
@@ -157,9 +167,9 @@ final class RowReader {
         }
     }
 
-    private func id(_ key: Int64, of entity: NSEntityDescription) -> NSManagedObjectID {
-        if let lastID, case .integer(key) = lastID.reference, lastID.owningEntity === entity { return lastID }
-        let id = NSManagedObjectID(entity: entity, token: token, reference: .integer(key))
+    private func id(_ key: NSManagedObjectID.Reference, of entity: NSEntityDescription) -> NSManagedObjectID {
+        if let lastID, key == lastID.reference, lastID.owningEntity === entity { return lastID }
+        let id = NSManagedObjectID(entity: entity, token: token, reference: key)
         lastID = id
         return id
     }

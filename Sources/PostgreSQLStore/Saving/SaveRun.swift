@@ -8,9 +8,12 @@ struct SaveRun {
     let content: StoreContent
     let connection: Connection
     let changes: StoreChangeSet
+    private var notes: HistoryNotes
     var orders = SQLOrderPositions()
     /// What is sent with the next round trip.
     private var calls: [Call] = []
+    /// The place of the statement that the notes check.
+    private var mark: Int?
     /// What the number of rows changed by a call says.
     private var checks: [(call: Int, expected: Int, changes: [StoreChange])] = []
     /// The objects that others have changed or deleted.
@@ -20,20 +23,21 @@ struct SaveRun {
     /// The number of statements that are sent at once.
     private static let callLimit = 2000
 
-    init(_ content: StoreContent, _ connection: Connection, _ changes: StoreChangeSet) {
+    /// - Parameter commit: The ID of the transaction, by which a commit whose answer is lost is looked up.
+    init(_ content: StoreContent, _ connection: Connection, _ changes: StoreChangeSet, commit: UUID, for caller: StoreCaller) {
         (self.content, self.connection, self.changes) = (content, connection, changes)
+        notes = HistoryNotes(content.history, commit, caller)
     }
 
     private var schema: SQLSchema { content.schema }
 
     /// Writes everything, up to the commit.
     ///
-    /// - Parameters:
-    ///   - commit: The row by which a commit whose answer is lost is looked up.
-    ///   - metadata: The metadata to write; nil for none.
+    /// - Parameter metadata: The metadata to write; nil for none.
     /// - Throws: ``StoreConflicts``; the errors of the server.
-    mutating func write(commit: UUID, metadata: Data?) async throws {
-        calls = [Call("BEGIN"), Call("INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1)", [.uuid(commit)])]
+    mutating func write(metadata: Data?) async throws {
+        calls = [Call("BEGIN"), notes.mark]
+        mark = 1
         if content.hasUniqueness || !changes.returning.isEmpty {
             try await send()
             try await checkConflicts()
@@ -50,6 +54,7 @@ struct SaveRun {
                 [.keys(keys), .keys(numbers)])
         }
         if let metadata { add("UPDATE \(PostgreSQLTables.metadata) SET metadata = $1", [.bytes(metadata)]) }
+        calls += notes.statements()
         try await send()
         if !mismatched.isEmpty { throw StoreConflicts(try await versionConflicts(mismatched)) }
     }
@@ -60,6 +65,8 @@ struct SaveRun {
 
     private mutating func send() async throws {
         let results = try await connection.run(calls, isCancellable: false)
+        if let mark { try notes.check(results[mark]) }
+        mark = nil
         for check in checks where results[check.call].changedCount != check.expected { mismatched += check.changes }
         calls = []
         checks = []
@@ -141,6 +148,11 @@ struct SaveRun {
                     add("UPDATE \(foreign.table) SET \(foreign.column) = NULL WHERE \(foreign.column) = ANY($1)", [.keys(keys)])
                 }
             }
+            if let recording = notes.deletion(of: keys, entity) {
+                calls.append(recording)
+            } else {
+                for key in keys { notes.note(.delete, entity.number, key) }
+            }
             let (read, unread) = (deleted.filter { $0.baseVersion != nil }, deleted.filter { $0.baseVersion == nil })
             if !unread.isEmpty {
                 add("DELETE FROM \(entity.table) WHERE id = ANY($1)", [.keys(try unread.map { try key(of: $0.objectID) })])
@@ -161,7 +173,10 @@ struct SaveRun {
             guard let row = change.row else { continue }
             let writer = try content.writer(change.entity)
             let call = try writer.update(change, row, key: key(of: change.objectID), orders: &orders)
-            if !isUnsavedReference(change) { checks.append((calls.count, 1, [change])) }
+            if !isUnsavedReference(change) {
+                checks.append((calls.count, 1, [change]))
+                notes.note(.update, writer.entity.number, try key(of: change.objectID), updated: change.changedProperties)
+            }
             calls.append(call)
             try await sendIfMany()
         }
@@ -186,7 +201,9 @@ struct SaveRun {
                 var bytes: [UInt8] = []
                 for index in range {
                     guard let row = changes.inserted[index].row else { continue }
-                    try writer.appendCopy(of: row, key: key(of: changes.inserted[index].objectID), orders: &orders, to: &bytes)
+                    let key = try self.key(of: changes.inserted[index].objectID)
+                    try writer.appendCopy(of: row, key: key, orders: &orders, to: &bytes)
+                    notes.note(.insert, writer.entity.number, key)
                     if bytes.count > 16 << 20 {
                         try await connection.copy(writer.copy, bytes)
                         bytes = []
@@ -197,7 +214,9 @@ struct SaveRun {
             }
             for index in range {
                 guard let row = changes.inserted[index].row else { continue }
-                add(writer.insert, try writer.values(of: row, key: key(of: changes.inserted[index].objectID), orders: &orders))
+                let key = try self.key(of: changes.inserted[index].objectID)
+                add(writer.insert, try writer.values(of: row, key: key, orders: &orders))
+                notes.note(.insert, writer.entity.number, key)
             }
             try await sendIfMany()
         }

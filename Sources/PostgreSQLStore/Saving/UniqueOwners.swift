@@ -25,6 +25,12 @@ final class UniqueOwners {
         // First it is seen what is asked; what is missing then is a conflict within the save at most, which the second time finds again.
         do { try checkUniqueness(changes) } catch is StoreConflicts {}
         if asked.isEmpty { return }
+        try await ask()
+        try checkUniqueness(changes)
+    }
+
+    private func ask() async throws {
+        defer { asked = [] }
         for start in stride(from: 0, to: asked.count, by: 500) {
             let part = asked[start..<min(start + 500, asked.count)]
             let questions = part.compactMap { claim in question(claim.constraint, claim.key).map { (claim, $0.plan, $0.call) } }
@@ -37,7 +43,52 @@ final class UniqueOwners {
                 }
             }
         }
-        try checkUniqueness(changes)
+    }
+
+    // MARK: Rows that come one after another
+
+    /// Looks for the rows that have the unique values of new ones.
+    func load(_ rows: [Row], of entity: NSEntityDescription) async throws {
+        let frozen = entity.frozenParts
+        for row in rows {
+            for constraint in frozen.uniqueness {
+                guard let key = constraint.key(of: row, frozen) else { continue }
+                let claim = Claim(constraint: ObjectIdentifier(constraint), key: key)
+                guard known[claim] == nil else { continue }
+                known[claim] = []
+                asked.append((constraint, key))
+            }
+        }
+        try await ask()
+    }
+
+    /// Returns another row that has unique values of a row.
+    func owner(of row: Row, _ frozen: FrozenEntity) async throws -> Row? {
+        for constraint in frozen.uniqueness {
+            guard let key = constraint.key(of: row, frozen) else { continue }
+            if owners(of: constraint, key).isEmpty, !asked.isEmpty {
+                known[Claim(constraint: ObjectIdentifier(constraint), key: key)] = []
+                try await ask()
+            }
+            if let owner = owners(of: constraint, key).first(where: { $0.objectID != row.objectID }) { return owner }
+        }
+        return nil
+    }
+
+    /// Takes note of a row that will have its values.
+    func add(_ row: Row, _ frozen: FrozenEntity) {
+        for constraint in frozen.uniqueness {
+            guard let key = constraint.key(of: row, frozen) else { continue }
+            known[Claim(constraint: ObjectIdentifier(constraint), key: key), default: []].append(row)
+        }
+    }
+
+    /// Takes note of a row that will lose its values.
+    func remove(_ row: Row, _ frozen: FrozenEntity) {
+        for constraint in frozen.uniqueness {
+            guard let key = constraint.key(of: row, frozen) else { continue }
+            known[Claim(constraint: ObjectIdentifier(constraint), key: key)]?.removeAll { $0.objectID == row.objectID }
+        }
     }
 
     private func question(_ constraint: UniquenessConstraint, _ key: [PropertyValue]) -> (plan: RowPlan, call: Call)? {
@@ -58,16 +109,18 @@ final class UniqueOwners {
                 case (_, nil): return nil
                 }
             case .toOne(let place):
-                guard case .object(let reference) = value, let id = reference.object as? NSManagedObjectID, let key = content.key(of: id)
+                guard case .object(let reference) = value, let id = reference.object as? NSManagedObjectID, id.token === content.token,
+                    let kind = content.schema.entity(id.owningEntity.rootEntity)?.keyKind, let key = kind.value(id.reference)
                 else { return nil }
-                values.append(.integer(key))
+                values.append(key)
                 conditions.append("t.\(place.column) = $\(values.count)")
             case .toMany, .unstored: return nil
             }
         }
         if let kind = owner.condition(includingSubentities: true, alias: "t") { conditions.append(kind) }
         let plan = content.plan(owner)
-        return (plan, Call("SELECT \(plan.list(of: "t")) FROM \(owner.table) t WHERE \(conditions.joined(separator: " AND "))", values))
+        let sql = "SELECT \(plan.list(of: "t")) FROM \(owner.table) t WHERE \(conditions.joined(separator: " AND "))"
+        return (plan, Call(content.statement(sql), values))
     }
 }
 

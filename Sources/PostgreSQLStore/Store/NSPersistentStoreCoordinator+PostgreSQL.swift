@@ -8,16 +8,25 @@ public import Foundation
 /// ``ObjectGraph/NSPersistentStoreCoordinator/registerPostgreSQLStores()``.
 public let PostgreSQLStoreType = "PostgreSQL"
 
+/// The type of stores about the tables of another program in a PostgreSQL database, see ``PostgreSQLStoreOptions/layout``.
+public let ExistingPostgreSQLStoreType = "PostgreSQLExisting"
+
 extension NSPersistentStore.StoreType {
+    /// A store about the tables of another program in a PostgreSQL database.
+    public static let existingPostgreSQL = NSPersistentStore.StoreType(rawValue: ExistingPostgreSQLStoreType)
     /// A store in a PostgreSQL database.
     public static let postgreSQL = NSPersistentStore.StoreType(rawValue: PostgreSQLStoreType)
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Makes ``PostgreSQLStoreType`` known to coordinators. Call it on any thread.
-    public static func registerPostgreSQLStores() { registerStoreClass(PostgreSQLStore.self, forStoreType: PostgreSQLStoreType) }
+    /// Makes ``PostgreSQLStoreType`` and ``ExistingPostgreSQLStoreType`` known to coordinators. Call it on any thread.
+    public static func registerPostgreSQLStores() {
+        registerStoreClass(PostgreSQLStore.self, forStoreType: PostgreSQLStoreType)
+        registerStoreClass(MappedStore.self, forStoreType: ExistingPostgreSQLStoreType)
+    }
 
-    /// Adds a store in a PostgreSQL database, whose tables are created if there are none.
+    /// Adds a store in a PostgreSQL database, whose tables are created if there are none; or, by ``PostgreSQLStoreOptions/layout``, a store about
+    /// the tables of another program.
     ///
     /// ```swift
     /// try await coordinator.addPostgreSQLStore(at: "postgresql://shop@db.example.com/shop")
@@ -32,7 +41,7 @@ extension NSPersistentStoreCoordinator {
     ///   - options: The settings of the store.
     ///   - isReadOnly: Whether the store rejects saves.
     /// - Returns: The store. Its `url` has no password and no parameters.
-    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model, 134100 where they are
+    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model, with every difference, 134100 where they are
     ///   of another version of the model. Call it on any queue.
     @discardableResult
     public func addPostgreSQLStore(
@@ -45,12 +54,28 @@ extension NSPersistentStoreCoordinator {
                 next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")
         }
         Self.registerPostgreSQLStores()
+        if options.layout == .existing { return try await addMapped(url, options, configuration, isReadOnly: isReadOnly) }
         let opening = try PostgreSQLStore.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
         do {
             let preparation = PostgreSQLStore.Preparation(url, options, opened: try await opening.open())
             return try addPersistentStore(
                 ofType: PostgreSQLStoreType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
                 options: [PostgreSQLStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])
+        } catch {
+            opening.pool.close()
+            throw error
+        }
+    }
+
+    private func addMapped(
+        _ url: URL, _ options: PostgreSQLStoreOptions, _ configuration: String?, isReadOnly: Bool
+    ) async throws -> NSPersistentStore {
+        let opening = try MappedStore.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
+        do {
+            let preparation = MappedStore.Preparation(url, options, opened: try await opening.open())
+            return try addPersistentStore(
+                ofType: ExistingPostgreSQLStoreType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
+                options: [MappedStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])
         } catch {
             opening.pool.close()
             throw error
@@ -63,8 +88,14 @@ extension NSPersistentStoreDescription {
     public convenience init(postgreSQL url: URL, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) {
         NSPersistentStoreCoordinator.registerPostgreSQLStores()
         self.init(url: ConnectionSettings.redacted(url) ?? url)
-        type = PostgreSQLStoreType
-        setOption(PostgreSQLStore.Preparation(url, options), forKey: PostgreSQLStore.preparationOption)
+        switch options.layout {
+        case .own:
+            type = PostgreSQLStoreType
+            setOption(PostgreSQLStore.Preparation(url, options), forKey: PostgreSQLStore.preparationOption)
+        case .existing:
+            type = ExistingPostgreSQLStoreType
+            setOption(MappedStore.Preparation(url, options), forKey: MappedStore.preparationOption)
+        }
     }
 }
 #endif

@@ -12,13 +12,13 @@ struct PostgreSQLOpening {
     let isReadOnly: Bool
     let options: PostgreSQLStoreOptions
     let pool: ConnectionPool
+    /// Whether a store of another version of the model is migrated.
+    let migrates: Bool
 
     /// The version of the layout and of the functions in the database.
     private static let layoutVersion: Int64 = 1
-    /// The oldest version that has what is used.
-    private static let oldestServer = 140_000
     /// Locks the creation of tables against other programs.
-    private static let lockNumber: Int64 = 0x434F_5245_4441_5441
+    static let lockNumber: Int64 = 0x434F_5245_4441_5441
 
     /// An open store.
     // Unchecked: the metadata are a property list, which is not changed.
@@ -26,6 +26,9 @@ struct PostgreSQLOpening {
         let pool: ConnectionPool
         let schema: SQLSchema
         let metadata: [String: Any]
+        let keepsHistory: Bool
+        /// The commits that there were; nil where nobody listens for more.
+        let look: RemoteChangeListener.Look?
     }
 
     /// Opens the store, and creates it where the schema has none.
@@ -43,14 +46,17 @@ struct PostgreSQLOpening {
         }
         do {
             let found: FoundMetadata = try await pool.with { connection in
-                try await check(connection)
+                try await ServerCheck(pool.settings.place).check(connection)
                 if let found = try await readMetadata(connection) { return found }
                 if isReadOnly { throw refused("The schema “\(options.schema)” has no store, and it is to be read only.", next: nil) }
                 try await create(connection, definition)
                 guard let made = try await readMetadata(connection) else { throw refused("Its metadata are gone.", next: nil) }
                 return made
             }
-            let metadata = try decode(found)
+            var metadata = try decode(found)
+            if migrates, !isReadOnly, let hashes = StoreModelHashes(metadata), !hashes.areThose(of: entities) {
+                metadata = try decode(try await migrate())
+            }
             // Those of another version have other tables, and are refused by the coordinator.
             if StoreModelHashes(metadata)?.areThose(of: entities) ?? false {
                 let gone: [String] = try await pool.with { connection in try await missing(schema, connection) }
@@ -61,47 +67,51 @@ struct PostgreSQLOpening {
                         next: "Restore what is missing, or open another schema.")
                 }
             }
+            let begins = options.tracksHistory && !isReadOnly
+            let keepsHistory = try await pool.with { connection in
+                let exists = try await connection.query("SELECT \(HistoryTables.exist)").integer(0, 0) != 0
+                if !exists, begins { try await HistoryTables.create(connection, lockNumber: Self.lockNumber) }
+                return exists || begins
+            }
+            let look =
+                options.postsRemoteChanges
+                ? try await pool.with { try await RemoteChangeListener.Look($0, keepsHistory: keepsHistory) } : nil
             for index in definition.unmade {
                 Log.store.notice("The store at \(pool.settings.place) has no index \(index). Fetches find the same, and may be slower.")
             }
-            return Opened(pool: pool, schema: schema, metadata: metadata)
-        } catch let error as ServerError {
-            throw CoreDataError.make(
-                NSPersistentStoreOpenError, "The store at \(pool.settings.place) cannot be opened.", reason: "PostgreSQL says: \(error)",
-                next: error.code.isEmpty ? "Check the host, the port, the user and its password, and the certificate of the server." : nil)
-        }
+            return Opened(
+                pool: pool, schema: schema, metadata: metadata, keepsHistory: keepsHistory, look: look)
+        } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 
-    private func refused(_ reason: String, next: String?) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreOpenError, "The store at \(pool.settings.place) cannot be opened.", reason: reason, next: next)
-    }
-
-    private func check(_ connection: Connection) async throws {
-        guard connection.serverVersion >= Self.oldestServer else {
-            throw refused("The server is PostgreSQL \(connection.serverVersion / 10000).", next: "Use PostgreSQL 14 or later.")
-        }
-        let encoding = try await connection.query("SELECT current_setting('server_encoding')").text(0, 0)
-        if encoding != "UTF8" { throw refused("The encoding of the database is \(encoding).", next: "Use a database in UTF8.") }
+    func refused(_ reason: String, next: String?) -> NSError {
+        ServerCheck(pool.settings.place).refused(reason, next: next)
     }
 
     /// Returns layout, UUID and metadata; nil where the schema has no store.
-    private func readMetadata(_ connection: Connection) async throws -> FoundMetadata? {
+    func readMetadata(_ connection: Connection) async throws -> FoundMetadata? {
         let table = try await connection.query("SELECT to_regclass(\(sqlLiteral(PostgreSQLTables.metadata))) IS NULL")
         if table.integer(0, 0) != 0 { return nil }
-        let result = try await connection.query("SELECT layout, uuid, metadata FROM \(PostgreSQLTables.metadata)")
+        let result = try await connection.query(
+            "SELECT layout, uuid, metadata, model, to_regclass(\(sqlLiteral(PostgreSQLTables.changes))) IS NOT NULL FROM \(PostgreSQLTables.metadata)"
+        )
         guard result.rowCount == 1 else { throw refused("\(PostgreSQLTables.metadata) has no row.", next: "Restore the database.") }
-        return FoundMetadata(layout: result.integer(0, 0), uuid: result.data(0, 1), list: result.data(0, 2))
+        return FoundMetadata(
+            layout: result.integer(0, 0), uuid: result.data(0, 1), list: result.data(0, 2),
+            model: result.isNull(0, 3) ? nil : result.data(0, 3), hasHistory: result.integer(0, 4) != 0)
     }
 
     /// The row of the metadata.
-    private struct FoundMetadata: Sendable {
+    struct FoundMetadata: Sendable {
         let layout: Int64
         let uuid: Data
         let list: Data
+        /// The model that the store was written with; nil where it keeps none.
+        let model: Data?
+        let hasHistory: Bool
     }
 
-    private func decode(_ found: FoundMetadata) throws -> [String: Any] {
+    func decode(_ found: FoundMetadata) throws -> [String: Any] {
         guard found.layout == Self.layoutVersion else {
             throw refused(
                 "Its layout has the version \(found.layout); this program knows \(Self.layoutVersion).", next: "Use another version.")
@@ -131,15 +141,26 @@ struct PostgreSQLOpening {
         return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     }
 
-    private func create(_ connection: Connection, _ definition: LayoutDefinition) async throws {
+    /// The metadata that say which version of the model a store is of.
+    var versionMetadata: [String: Any] {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
-        let list = try Self.encode([
+        return [
             NSStoreModelVersionHashesKey: hashes, "NSStoreModelVersionHashesVersion": 3,
             NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.compactMap { $0.base as? String }.sorted(),
-        ])
+        ]
+    }
+
+    /// The model as the store keeps it; nil where it has no compiled form.
+    var keptModel: Data? {
         let kept: Data? = (try? model.compiledModel()) ?? (try? model.compiledArchive())
         if kept == nil { Log.model.notice("The store at \(pool.settings.place) keeps no model of itself: the model has no compiled form.") }
+        return kept
+    }
+
+    private func create(_ connection: Connection, _ definition: LayoutDefinition) async throws {
+        let list = try Self.encode(versionMetadata)
+        let kept = keptModel
         try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(Self.lockNumber)])])
         // Another program may have created it meanwhile.
         if try await readMetadata(connection) != nil { return try await connection.execute("COMMIT") }

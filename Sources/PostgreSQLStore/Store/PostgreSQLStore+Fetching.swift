@@ -4,7 +4,12 @@ internal import Foundation
 internal import Predicates
 internal import SQLQueries
 
-extension PostgreSQLStore: AsynchronousStore {
+/// A store that answers from the content of a database.
+protocol DatabaseStore: NSPersistentStore, AsynchronousStore {
+    var content: StoreContent! { get }
+}
+
+extension DatabaseStore {
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
         let statement: (plan: SQLFetchPlan, values: [BinaryValue])
         do { statement = try content.statement(query) } catch  where SQLQueryError.isUntranslatable(error) {
@@ -15,18 +20,20 @@ extension PostgreSQLStore: AsynchronousStore {
     }
 
     private func execute(_ plan: SQLFetchPlan, _ values: [BinaryValue]) async throws -> StoreAnswer {
-        let result = try await content.reading { try await $0.query(plan.sql, values) }
+        let sql = content.statement(plan.sql)
+        let result = try await content.reading { try await $0.query(sql, values) }
         switch plan.answer {
         case .rows: return .rows(try content.rows(of: result, content.plan(plan.entity)))
         case .ids:
             return .ids(
                 (0..<result.rowCount).map { row in
                     let owner = content.schema.entity(numbered: result.integer(row, 1))?.entity ?? plan.entity.entity
-                    return NSManagedObjectID(entity: owner, token: token, reference: .integer(result.integer(row, 0)))
+                    return NSManagedObjectID(
+                        entity: owner, token: content.token, reference: plan.entity.keyKind.reference(result, row, 0))
                 })
         case .count: return .count(result.rowCount > 0 ? Int(result.integer(0, 0)) : 0)
         case .dictionaries(let columns):
-            let reader = DictionaryReader(columns: columns, schema: content.schema, token: token)
+            let reader = DictionaryReader(columns: columns, schema: content.schema, token: content.token)
             return .dictionaries(StoreDictionaries(try (0..<result.rowCount).map { try reader.dictionary(result, $0) }))
         }
     }

@@ -5,84 +5,29 @@ internal import Logging
 internal import SQLQueries
 
 extension PostgreSQLStore {
-    /// The number of attempts to save, where nothing of the earlier ones can have been seen.
-    private static let attemptLimit = 6
-
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
         let rounded = try roundingDates(changes)
         let metadata = try newMetadata()
         let (content, data) = (content!, metadata?.data)
         // On threads that are not the pool's, all of which may wait for saves; and not cancelled with the task, for a save has an outcome.
-        try await Task(executorPreference: BlockingCall.executor) { try await Self.write(rounded.changes, data, content) }.value
+        try await Task(executorPreference: BlockingCall.executor) { try await Self.write(rounded.changes, data, content, for: caller) }
+            .value
         if let metadata { didWrite(metadata.values) }
         var outcome = SaveOutcome()
         outcome.rows = rounded.rows
         return outcome
     }
 
-    /// Writes everything in one transaction, which is repeated where others were in its way.
-    private static func write(_ changes: StoreChangeSet, _ metadata: Data?, _ content: StoreContent) async throws {
-        var attempt = 0
-        while true {
-            attempt += 1
-            do {
-                if try await isWritten(changes, metadata, content) { return }
-                // The commit was lost with its connection, and will never be.
-            } catch let error as ServerError {
-                guard attempt < attemptLimit, error.isSerialization || error.isConnectionLost || error.isUniqueness || error.isOutdatedPlan
-                else { throw failure(error, changes, content) }
-                Log.store.debug("A save to \(content.place) is repeated. \(error)")
-            }
-            if attempt >= attemptLimit {
-                throw content.failure(
-                    ServerError(code: "", message: "The connection was lost at each commit.", isConnectionLost: true), "cannot be saved")
-            }
-        }
-    }
-
     /// Writes everything in one transaction.
-    ///
-    /// - Returns: Whether it is committed; false where the connection was lost and the transaction will never be.
-    /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined.
-    private static func isWritten(_ changes: StoreChangeSet, _ metadata: Data?, _ content: StoreContent) async throws -> Bool {
-        let commit = UUID()
-        let lost: ServerError? = try await content.pool.with { connection in
-            var run = SaveRun(content, connection, changes)
-            try await run.write(commit: commit, metadata: metadata)
-            do {
-                try await connection.run([Call("COMMIT")], isCancellable: false)
-                return nil
-            } catch let error as ServerError where error.isConnectionLost { return error }
-        }
-        guard let lost else { return true }
-        Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
-        return try await isCommitted(commit, lost, content)
-    }
-
-    /// Returns whether a transaction is committed, by the row that it has written.
-    ///
-    /// Whoever writes that row next waits until the transaction has ended; if it was given up, it is not committed later either, for the row is
-    /// there now.
-    private static func isCommitted(_ commit: UUID, _ lost: ServerError, _ content: StoreContent) async throws -> Bool {
-        var failures: [ServerError] = []
-        // About a minute: a server needs some time to start again, or another to take over.
-        for pause in [0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 30] {
-            do {
-                return try await content.pool.with { connection in
-                    let result = try await connection.query(
-                        "INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING true", [.uuid(commit)],
-                        isCancellable: false)
-                    return result.rowCount == 0
-                }
-            } catch let error as ServerError {
-                failures.append(error)
-                try await Task.sleep(for: .seconds(pause))
+    private static func write(
+        _ changes: StoreChangeSet, _ metadata: Data?, _ content: StoreContent, for caller: StoreCaller
+    ) async throws {
+        do {
+            try await StoreTransaction(content: content).commit(repeatsUniqueness: true) { connection, commit in
+                var run = SaveRun(content, connection, changes, commit: commit, for: caller)
+                try await run.write(metadata: metadata)
             }
-        }
-        throw CoreDataError.make(
-            NSPersistentStoreOperationError, "It is not known whether a save to the store at \(content.place) was done.",
-            reason: "The connection was lost at the commit (\(lost)), and the server cannot be asked: \(failures.last ?? lost)",
-            next: "Fetch the objects when the server can be reached, and save again what is missing.")
+        } catch let error as ServerError { throw failure(error, changes, content) }
     }
 
     private static func failure(_ error: ServerError, _ changes: StoreChangeSet, _ content: StoreContent) -> NSError {

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// The class is internal: coordinators create it, and programs use it as an `NSPersistentStore`.
 // Unchecked: `content` is set once, before the store is shared, and guards itself; `state` is guarded by its mutex.
-final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
+final class PostgreSQLStore: NSPersistentStore, DatabaseStore, @unchecked Sendable {
     /// A store that is opened before it is added, as the value of an option.
     // Immutable.
     final class Preparation: NSObject, @unchecked Sendable {
@@ -36,6 +36,8 @@ final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
         var metadata: [String: Any] = [:]
     }
     private let state = Synchronization.Mutex(State())
+    /// Listens for the commits of all programs, where that is asked for.
+    private let listening = Synchronization.Mutex<RemoteChangeListener?>(nil)
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -46,6 +48,8 @@ final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
             persistentStoreCoordinator: root, configurationName: name, at: ConnectionSettings.redacted(url) ?? url, options: options)
     }
 
+    deinit { listening.withLock { $0.take() }?.stop() }
+
     /// Connects, unless that was done before.
     override func loadMetadata() throws {
         guard let model = persistentStoreCoordinator?.managedObjectModel else { return }
@@ -54,9 +58,12 @@ final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
         if let made = preparation?.opened {
             opened = made
         } else {
+            var settings = preparation?.options ?? PostgreSQLStoreOptions()
+            if isOn(NSPersistentHistoryTrackingKey) { settings.tracksHistory = true }
+            if isOn(NSPersistentStoreRemoteChangeNotificationPostOptionKey) { settings.postsRemoteChanges = true }
             let opening = try Self.opening(
-                preparation?.url ?? givenURL, preparation?.options ?? PostgreSQLStoreOptions(), model, configurationName,
-                isReadOnly: isReadOnly)
+                preparation?.url ?? givenURL, settings, model, configurationName, isReadOnly: isReadOnly,
+                migrates: (options?[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false)
             opened = try BlockingCall.wait(for: "the store at \(opening.pool.settings.place)") { try await opening.open() }
         }
         self.opened = opened
@@ -68,7 +75,8 @@ final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Throws: Code 134080 for a URL that libpq does not understand.
     static func opening(
-        _ url: URL, _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel, _ configuration: String?, isReadOnly: Bool
+        _ url: URL, _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel, _ configuration: String?, isReadOnly: Bool,
+        migrates: Bool = false
     ) throws -> PostgreSQLOpening {
         try model.freeze()
         let isWhole = configuration == nil || configuration == NSPersistentStore.defaultConfiguration
@@ -77,16 +85,34 @@ final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
         return PostgreSQLOpening(
             model: model, entities: model.entities(forConfigurationName: isWhole ? nil : configuration) ?? [], isReadOnly: isReadOnly,
             options: options,
-            pool: ConnectionPool(settings, limit: options.connectionLimit, timeout: options.connectionTimeout))
+            pool: ConnectionPool(settings, limit: options.connectionLimit, timeout: options.connectionTimeout),
+            migrates: migrates || options.migratesAutomatically)
     }
 
     override func open() throws {
         guard let opened else { return }
-        content = StoreContent(opened.pool, opened.schema, token: token)
+        content = StoreContent(
+            opened.pool, opened.schema, token: token,
+            channel: CommitAftermath.channel(of: opened.metadata[NSStoreUUIDKey] as? String ?? ""),
+            keepsHistory: opened.keepsHistory)
         self.opened = nil
+        if let look = opened.look { listening.withLock { $0 = listener(since: look) } }
     }
 
-    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { (content?.pool ?? opened?.pool)?.close() }
+    /// Returns whether an option is set and not `false`.
+    private func isOn(_ option: String) -> Bool {
+        switch options?[option] {
+        case let flag as Bool: flag
+        case let flag as NSNumber: flag.boolValue
+        case is NSDictionary: true
+        default: false
+        }
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        listening.withLock { $0.take() }?.stop()
+        (content?.pool ?? opened?.pool)?.close()
+    }
 
     // Several stores may be in one database.
     override class func isSingleStoreURL(_ url: URL) -> Bool { false }
@@ -110,6 +136,12 @@ final class PostgreSQLStore: NSPersistentStore, @unchecked Sendable {
             }
         }
         return ids
+    }
+
+    /// Returns keys for new rows of an entity.
+    func keys(_ count: Int, of entity: SQLEntity) throws -> [Int64] {
+        try reserve(count, of: entity, entity.rootNumber)
+        return try take(count, of: entity.rootNumber)
     }
 
     private func available(_ root: Int64) -> Int { state.withLock { ($0.keys[root] ?? []).reduce(0) { $0 + $1.count } } }

@@ -9,17 +9,38 @@ public import Foundation
 /// options.password = { try await vault.password(of: "shop") }
 /// ```
 public struct PostgreSQLStoreOptions: Sendable {
-    /// The schema of the database that has the tables. It is created with them. The default is `public`.
+    /// Whose tables a store is about.
+    public enum Layout: Sendable {
+        /// The store's own: they are created for the model.
+        case own
+        /// Those of another program: the model says by its user info which tables and columns it is about. No table is created or changed.
+        case existing
+    }
+
+    /// The schema of the database that has the tables. It is created with the store's own. The default is `public`.
     public var schema = "public"
+    /// Whose tables the store is about. The default is the store's own.
+    public var layout = Layout.own
     /// The maximum number of connections. The default is 8.
     public var connectionLimit = 8
     /// The maximum number of seconds that a request waits for a free connection. The default is 30.
     public var connectionTimeout: TimeInterval = 30
     /// The maximum number of seconds that a statement may take on the server; nil, the default, for the server's own limit.
     public var statementTimeout: TimeInterval?
+    /// Whether the store keeps a history of its changes, as with `NSPersistentHistoryTrackingKey`. One that has a history keeps it in any case:
+    /// readers rely on its being complete. The default is false.
+    public var tracksHistory = false
+    /// Whether `NSPersistentStoreRemoteChange` is posted for the saves of all programs, as with
+    /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. The store needs one more connection for it. The default is false.
+    public var postsRemoteChanges = false
     /// Returns the password for a new connection; nil, the default, to take that of the URL, of a service file or of a password file. Called on
     /// any thread, for each connection. What it returns is never logged and in no error.
     public var password: (@Sendable () async throws -> String)?
+
+    /// Whether a store of another version of the model is migrated when it is opened, as
+    /// `NSPersistentStoreDescription.shouldMigrateStoreAutomatically` says for a container. The default is false. Whoever has the store open with the
+    /// older version must be stopped before.
+    public var migratesAutomatically = false
 
     /// Creates the default settings.
     public init() {}

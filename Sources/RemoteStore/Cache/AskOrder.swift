@@ -18,8 +18,8 @@ final class AskOrder: Sendable {
     private struct State {
         var last: UInt64 = 0
         var skips = 0
-        /// What was asked for and is not filed yet.
-        var open: Set<UInt64> = []
+        /// What was asked for and is not filed yet, with the time.
+        var open: [UInt64: Duration] = [:]
         /// When rows became what they are, as long as something is under way that was asked for earlier.
         var confirmed: [CacheKey: UInt64] = [:]
         /// For rows that have got a version whose place among others is not known: the last thing that was asked for by then. Kept as long as
@@ -37,18 +37,23 @@ final class AskOrder: Sendable {
         var made: [CacheKey: Duration] = [:]
     }
     private let state = LockedBox(State())
+    private let uptime: @Sendable () -> Duration
     /// When the run has begun, by the monotonic clock.
     private let begun: Duration
     /// How long an earlier version mark is known for one.
     private static let memory: Duration = .seconds(60)
 
-    init(begun: Duration) { self.begun = begun }
+    init(uptime: @escaping @Sendable () -> Duration) {
+        self.uptime = uptime
+        begun = uptime()
+    }
 
     /// Returns the time of something that is about to be asked for. Every call is followed by one of ``end(_:)``.
     func begin() -> UInt64 {
-        state.withLock { state in
+        let uptime = uptime()
+        return state.withLock { state in
             state.last += 1
-            state.open.insert(state.last)
+            state.open[state.last] = uptime
             return state.last
         }
     }
@@ -56,7 +61,7 @@ final class AskOrder: Sendable {
     /// Says that what was asked for at a time is filed, or has failed.
     func end(_ time: UInt64) {
         state.withLock { state in
-            state.open.remove(time)
+            state.open[time] = nil
             guard state.open.isEmpty else { return }
             if !state.confirmed.isEmpty { state.confirmed = [:] }
             if !state.crossed.isEmpty { state.crossed = [:] }
@@ -64,7 +69,10 @@ final class AskOrder: Sendable {
     }
 
     /// When the first thing was asked for that is under way.
-    var oldestOpen: UInt64 { state.withLock { $0.open.min() ?? $0.last } }
+    var oldestOpen: UInt64 { state.withLock { $0.open.keys.min() ?? $0.last } }
+
+    /// Returns the uptime at which something was asked for that is under way: what was new then, the answer may lack, however long it took.
+    func uptime(of time: UInt64) -> Duration { state.withLock { $0.open[time] } ?? uptime() }
 
     /// Returns the present.
     var now: UInt64 {
@@ -77,7 +85,7 @@ final class AskOrder: Sendable {
     /// Notes that rows are what was asked for at a time.
     func note(_ keys: some Sequence<CacheKey>, at time: UInt64) {
         state.withLock { state in
-            guard state.open.contains(where: { $0 < time }) else { return }
+            guard state.open.keys.contains(where: { $0 < time }) else { return }
             for key in keys where state.confirmed[key] ?? 0 < time { state.confirmed[key] = time }
         }
     }
@@ -87,7 +95,7 @@ final class AskOrder: Sendable {
     /// Notes that rows have got versions by what was asked for at a time, whose place among other versions is not known.
     func noteCrossing(_ keys: some Sequence<CacheKey>, at time: UInt64) {
         state.withLock { state in
-            guard let last = state.open.max(), last > time else { return }
+            guard let last = state.open.keys.max(), last > time else { return }
             for key in keys { state.crossed[key] = last }
         }
     }
@@ -155,7 +163,8 @@ final class AskOrder: Sendable {
     /// Notes that a read brings new rows, the first of which has a key: keys grow.
     func noteRead(_ first: CacheKey, uptime: Duration) {
         state.withLock { state in
-            var marks = (state.read[first.entity.root] ?? []).filter { uptime - $0.uptime < Self.memory }
+            // As long again: an answer may take its time.
+            var marks = (state.read[first.entity.root] ?? []).filter { uptime - $0.uptime < Self.memory * 2 }
             if let last = marks.last, uptime - last.uptime < .seconds(1) { return }
             marks.append((first.number, uptime))
             state.read[first.entity.root] = marks
@@ -214,7 +223,7 @@ final class AskOrder: Sendable {
             let key = GoneResource(resource: resource, root: root)
             guard let known = state.gone[key] else { return false }
             if uptime - known.uptime > Self.memory {
-                state.gone[key] = nil
+                if uptime - known.uptime > Self.memory * 2 { state.gone[key] = nil }
                 return false
             }
             switch (version, known.version) {

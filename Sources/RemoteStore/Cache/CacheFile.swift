@@ -51,7 +51,7 @@ final class CacheFile: @unchecked Sendable {
     ) throws {
         let made = CacheModel.shared(for: model)
         names = made.names
-        (self.clock, self.hooks, order) = (clock, hooks, AskOrder(begun: clock.uptime))
+        (self.clock, self.hooks, order) = (clock, hooks, AskOrder { clock.uptime })
         coordinator = try NSPersistentStoreCoordinator(checking: made.model)
         guard NSPersistentStoreCoordinator.registeredStoreTypes[Self.storeType] != nil else {
             throw CoreDataError.make(

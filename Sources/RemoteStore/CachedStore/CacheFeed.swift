@@ -94,16 +94,18 @@ final class CacheFeed: Sendable {
         _ store: CachedStore, in transaction: CacheTransaction
     ) throws {
         var gone: [CacheKey] = []
-        let isInserting = try !removed.isEmpty && store.outbox.records().contains { $0.sent?.change.kind == .insert }
+        var inserting: Set<String> = []
+        if !removed.isEmpty {
+            for record in try store.outbox.records() where record.sent?.change.kind == .insert { inserting.insert(record.key.root) }
+        }
         for (id, version) in removed {
+            // What was removed may be a new object of this cache, whose answer is still to come, also where another one is known by the identifier: it is
+            // asked for again.
+            if inserting.contains(id.owningEntity.top.name ?? "?"), added[id] == nil { store.file.order.noteSkip() }
             guard let resource = store.reader.decoding.resourceID(id),
                 let key = try transaction.key(of: resource, in: store.file.entity(id.owningEntity)), let row = try transaction.row(key),
                 key.entity.state(of: row) != .pendingInsert
-            else {
-                // It may be a new object of this cache, whose answer is still to come: it is asked for again.
-                if isInserting { store.file.order.noteSkip() }
-                continue
-            }
+            else { continue }
             let known = store.file.entity(inner: row.knownObjectID.owningEntity).version(of: row)
             if known?.isNewer(than: version) ?? false { continue }
             if let new = added[id] {
@@ -131,24 +133,52 @@ final class CacheFeed: Sendable {
 }
 
 extension CachedStore {
-    /// Asks again for all queries that are held whole, and for what contexts have besides. Windows are forgotten.
+    /// The number of objects of an entity that are read anew though nobody shows them and no query has them.
+    static let mostReadAnew = 1000
+
+    /// Asks again for all queries that are held whole, and for every object that these do not have. Windows are forgotten.
     func readEverythingAnew(for caller: StoreCaller) async throws -> OutsideChanges {
         var changes = OutsideChanges()
         var gone: [Coverage] = []
+        var seen = KeySet()
         for coverage in coverages.all {
             guard coverage.isWhole, let query = try query(of: coverage) else {
                 gone.append(coverage)
                 continue
             }
-            if let filed = try await fetchFromBackend(query, for: caller) { changes.add(filed.outside) }
+            guard let filed = try await fetchFromBackend(query, for: caller) else { continue }
+            changes.add(filed.outside)
+            for key in filed.keys { seen.insert(key) }
         }
         let forgotten = gone
         if !forgotten.isEmpty { try file.write { try coverages.remove(forgotten, in: $0) } }
-        guard let coordinator = persistentStoreCoordinator else { return changes }
-        let now = file.clock.now
-        let keys = coordinator.heldIDs(of: self).compactMap { file.key(ofOuter: $0) }.filter { freshness.time(of: $0) ?? -.infinity < now }
-        let ids = try file.rows(keys).compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
-        if !ids.isEmpty { try await readFromBackend(ids, for: caller) }
+        // Whatever the file has besides may have changed, or be gone, and nothing would tell.
+        let held = Set(persistentStoreCoordinator?.heldIDs(of: self).compactMap { file.key(ofOuter: $0) } ?? [])
+        for entity in file.entities.filter({ $0.inner.superentity == nil }).sorted(by: { $0.name < $1.name }) {
+            guard case .rows(let rows) = try file.read(StoreQuery(entity.inner)) else { continue }
+            var shown: [NSManagedObjectID] = []
+            var others: [(key: CacheKey, id: NSManagedObjectID, isPending: Bool)] = []
+            for row in rows {
+                let key = file.key(of: row)
+                let state = key.entity.state(of: row)
+                if state == .pendingInsert || state == .stub && !held.contains(key) || seen.contains(key) { continue }
+                guard let id = remoteID(row, key.entity) else { continue }
+                if held.contains(key) { shown.append(id) } else { others.append((key, id, state.isPending)) }
+            }
+            if !shown.isEmpty { try await readFromBackend(shown, for: caller) }
+            // Of very many, those that nobody shows are read when they are wanted.
+            let readsAll = others.count <= Self.mostReadAnew
+            var forgotten = readsAll ? [] : others.filter { !$0.isPending }.map(\.key)
+            let read = readsAll ? others : others.filter(\.isPending)
+            do { if !read.isEmpty { try await readFromBackend(read.map(\.id), for: caller) } } catch let error as NSError
+                where error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreUnsupportedRequestTypeError
+            {
+                // What cannot be asked for by its identifier is not known any more.
+                forgotten += read.map(\.key)
+            }
+            let unknown = Set(forgotten)
+            if !unknown.isEmpty { try file.write { try evict(unknown, keepsQueries: true, in: $0) } }
+        }
         return changes
     }
 

@@ -94,7 +94,10 @@ extension CachedStore {
         }
     }
 
-    private func evict(_ keys: Set<CacheKey>, in transaction: CacheTransaction) throws {
+    /// Forgets objects that are not pending.
+    ///
+    /// - Parameter keepsQueries: Whether no query that is held has them.
+    func evict(_ keys: Set<CacheKey>, keepsQueries: Bool = false, in transaction: CacheTransaction) throws {
         if keys.isEmpty { return }
         let referenced = try referenced(keys)
         for row in try transaction.rows(Array(keys)) {
@@ -111,6 +114,7 @@ extension CachedStore {
             }
             if referenced.contains(key) { try transaction.edit(key)?.makeStub() } else { try transaction.delete(key) }
         }
+        if keepsQueries { return }
         let roots = Set(keys.map(\.entity.root))
         try coverages.remove(
             coverages.all.filter { coverage in file.entity(named: coverage.entity).map { roots.contains($0.root) } ?? true },

@@ -131,7 +131,10 @@ extension CachedStore {
         let any = StoreQuery(file.entity(query.entity).inner.top).with(resultType: .countResultType)
         if query.predicate == nil, case .count(let count) = try file.read(any), count == found.count - added { return [] }
         if query.predicate == nil, case .count(let count) = try file.read(innerQuery(all.with(resultType: .countResultType))) {
-            if count == found.count - added { return [] }
+            // Those that are found and not shown are none of them, and must not stand for others.
+            let hidden = [CacheState.stub, .pendingDelete].map { PropertyValue.int64($0.rawValue) }
+            let isHidden = try file.rows(of: file.entity(query.entity), where: file.names.state, isOneOf: hidden)
+            if count == found.count - added - isHidden.filter({ found.contains(file.key(of: $0)) }).count { return [] }
         }
         guard case .rows(let rows) = try file.read(innerQuery(all)) else { return [] }
         return rows.compactMap { row in
@@ -193,7 +196,10 @@ extension CachedStore {
                 let keys = try importer.take(part, askedAt: askedAt, following: following, in: transaction).compactMap { $0 }
                 if isFirst { try importer.take(along.rows, askedAt: min(askedAt, along.askedAt), in: transaction) }
                 if isLast { try also(transaction, earlier + keys) }
-                return (keys: keys, changed: transaction.changedKeys)
+                let changed = transaction.changedKeys
+                // Whoever asks after this is shown is not answered by what was asked before.
+                if !changed.isEmpty { reader.runner.noteNews() }
+                return (keys: keys, changed: changed)
             }
             for key in written.keys where seen.insert(key) { filed.keys.append(key) }
             filed.changed.add(written.changed)
@@ -239,7 +245,7 @@ extension CachedStore {
     /// - Parameter isTold: Whether the backend has said that they were deleted. Otherwise an answer was without them, which may be that of a copy
     ///   that lags: it does not have yet what was just saved.
     func remove(_ keys: [CacheKey], askedAt: UInt64, isTold: Bool = false, in transaction: CacheTransaction) throws {
-        let uptime = file.clock.uptime
+        let uptime = file.order.uptime(of: askedAt)
         for row in try transaction.rows(keys) {
             let key = file.key(of: row)
             if file.order.isNewer(key, than: askedAt) {

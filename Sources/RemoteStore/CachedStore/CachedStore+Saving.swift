@@ -16,6 +16,8 @@ extension CachedStore {
             outbox, reader, lease: SenderLease(for: place), outerToken: token, isAutomatic: cacheOptions.sendsAutomatically
         ) { [weak self] rows, askedAt in
             try self?.take(rows, askedAt: askedAt)
+        } takeWithin: { [weak self] rows, askedAt, transaction in
+            try self?.importer.take(rows, askedAt: askedAt, in: transaction)
         } merge: { [weak self] changed, queryTime in
             try self?.merge(changed, queryTime: queryTime)
         } didChange: { [weak self] in

@@ -21,7 +21,11 @@ extension Outbox: PendingFolding {
             }
             values[name] = OutboxTransaction.value(confirmed, property)
         }
-        guard record.isConfirmed else { return }
+        guard record.isConfirmed else {
+            // The answer to it is still to come, and tells an earlier version: what has come is asked for again.
+            if record.sent != nil { file.order.noteSkip() }
+            return
+        }
         if !file.keeps(.folding) { return try pending.write(values, subject.row) }
         let isCompared = compared.withLock { $0.contains(record.key) }
         let written = record.receive(values, version: version, subject.shown, keeping: isCompared ? overwriting(subject) : [])

@@ -15,16 +15,19 @@ extension Outbox {
         case compare
         /// The change is to be sent without others: one of a call that succeeds as a whole was refused.
         case alone
+        /// The object is to be read that has the identifier of a new one: which of the two has it now is not clear.
+        case twin(ResourceID)
     }
 
     /// Notes the outcome of a change.
     ///
     /// - Parameters:
     ///   - isAmongOthers: Whether it was sent by a call that succeeds or fails as a whole.
+    ///   - isTwinRead: Whether the object was read since that has the identifier of a new one.
     ///   - delay: Returns the time to wait before another attempt, by their number and what the backend asks for.
     func note(
-        _ outcome: BackendOutcome, of key: LocalKey, _ change: BackendChange, isAmongOthers: Bool, delay: (Int, Duration?) -> Duration,
-        in transaction: CacheTransaction
+        _ outcome: BackendOutcome, of key: LocalKey, _ change: BackendChange, isAmongOthers: Bool, isTwinRead: Bool = false,
+        delay: (Int, Duration?) -> Duration, in transaction: CacheTransaction
     ) throws -> Next {
         let pending = try OutboxTransaction.of(transaction, catalog)
         guard var record = try pending.record(key), record.sent?.change.idempotencyKey == change.idempotencyKey,
@@ -33,7 +36,9 @@ extension Outbox {
         var next = Next.nothing
         switch outcome {
         case .saved(let id, let version, let values):
-            next = try noteSaved(&record, id, version, values, subject, pending)
+            next = try noteSaved(&record, id, version, values, isTwinRead: isTwinRead, subject, pending)
+            // Until that is read it may be sent again.
+            if case .twin = next { (record.state, record.isRepeated) = (.waiting, true) }
         case .conflict(let values?, let version):
             next = try noteConflict(&record, values, version, subject, pending)
         case .conflict(nil, _):
@@ -124,9 +129,9 @@ extension Outbox {
 
     // MARK: Saved
 
-    private func noteSaved(
+    func noteSaved(
         _ record: inout PendingRecord, _ id: ResourceID?, _ version: ResourceVersion?, _ told: [String: ResourceValue],
-        _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
+        isTwinRead: Bool = false, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
     ) throws -> Next {
         guard let sent = record.sent?.change else { return .nothing }
         let row = subject.row
@@ -139,7 +144,8 @@ extension Outbox {
                 return .nothing
             }
             if let other = try transaction.key(of: assigned, in: row.entity), other != row.key {
-                switch try place(of: other, version, record, subject, pending) {
+                switch try place(of: other, version, record, isReadSince: isTwinRead, subject, pending) {
+                case .unclear: return .twin(assigned)
                 case .same: return try adopt(other, assigned, version, &record, told, subject, pending)
                 case .earlier: try endEarlier(other, pending)
                 case .later:
@@ -306,8 +312,8 @@ extension Outbox {
             sent.change.lists.isEmpty && Self.contains(current, sent.values.filter { !subject.saving.uploads.contains($0.key) })
             && sent.change.kind != .delete
         if isOwn, sent.change.kind == .update || record.isRepeated {
-            // It was saved by an attempt whose answer was lost, or others have made the same of it.
-            return try noteSaved(&record, sent.change.id, version, [:], subject, pending)
+            // It was saved by an attempt whose answer was lost, or others have made the same of it; the rest is what others have made of it.
+            return try noteSaved(&record, sent.change.id, version, values, subject, pending)
         }
         if sent.change.kind == .insert {
             record.refuse(Self.failure(RemoteStoreError.isThere(sent.change)))
@@ -320,6 +326,8 @@ extension Outbox {
         let written = record.receive(current, version: version, subject.shown, keeping: overwriting(subject))
         try pending.write(written, subject.row)
         if version != nil { setVersion(version, of: subject.row, in: pending.transaction) }
+        let (key, order) = (subject.row.key, file.order)
+        pending.transaction.whenCommitted { order.note([key], at: order.now) }
         for (name, value) in values {
             guard case .many(let references) = value, let relationship = subject.row.entity.inner.frozenParts.byName[name],
                 let destination = (relationship as? NSRelationshipDescription)?.destinationEntity?.name
@@ -355,43 +363,5 @@ extension Outbox {
     /// Whether values of a backend contain what was sent. One that is missing does not count, unless nil was sent: many services leave that out.
     static func contains(_ values: [String: ResourceValue], _ sent: [String: ResourceValue]) -> Bool {
         sent.allSatisfy { name, value in values[name].map { $0 == value || $0.isNull && value.isNull } ?? value.isNull }
-    }
-
-    /// What a read has found of an object.
-    enum Found {
-        /// The backend does not have it.
-        case missing
-        /// It has what was sent.
-        case own
-        /// It has other values.
-        case other
-    }
-
-    /// Notes what a read has found of an object whose change was sent, or refused because of a conflict.
-    func noteFound(_ found: Found, version: ResourceVersion?, of key: LocalKey, in transaction: CacheTransaction) throws {
-        let pending = try OutboxTransaction.of(transaction, catalog)
-        guard var record = try pending.record(key), let subject = try pending.subject(pending.place(record)) else { return }
-        // Of a deleted object, what was found under its identifier is another one.
-        let found = record.isDeletedByOthers ? Found.missing : found
-        let isNew = !record.isDeletedByOthers && file.order.mayBeNew(subject.row.key, uptime: file.clock.uptime)
-        switch (record.sent?.change.kind, found) {
-        case (.insert, .missing):
-            // One that was refused was not saved by an earlier attempt either.
-            if !record.isRepeated, let failure = record.failure { record.refuse(failure) } else { record.mayRepeat = true }
-        case (.insert, .own), (.update, .own): _ = try noteSaved(&record, record.sent?.change.id, version, [:], subject, pending)
-        case (.update, .missing) where isNew, (.delete, .missing) where isNew:
-            // A copy of the backend that lags may not have it yet: it is sent again, and the backend says itself.
-            break
-        case (.insert, .other): if let sent = record.sent { record.refuse(Self.failure(RemoteStoreError.isThere(sent.change))) }
-        case (_, .missing):
-            noteGone(record.resource, subject.row, in: transaction)
-            record.sent = nil
-            try end(&record, subject, pending)
-        default:
-            record.sent = nil
-            record.isRepeated = false
-        }
-        try settle(&record, subject, pending)
-        try pending.finish(record, subject.row)
     }
 }

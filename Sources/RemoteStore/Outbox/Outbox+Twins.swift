@@ -11,10 +11,15 @@ extension Outbox {
         case earlier
         /// One that has got the identifier since the new object was deleted.
         case later
+        /// Either of them: the object that has the identifier is to be read, now that the new one is saved.
+        case unclear
     }
 
+    /// Tells what a row is that has the identifier which a new object has got.
+    ///
+    /// - Parameter isReadSince: Whether the row was read after the new object was saved.
     func place(
-        of twin: CacheKey, _ version: ResourceVersion?, _ record: PendingRecord, _ subject: OutboxTransaction.Subject,
+        of twin: CacheKey, _ version: ResourceVersion?, _ record: PendingRecord, isReadSince: Bool, _ subject: OutboxTransaction.Subject,
         _ pending: OutboxTransaction
     ) throws -> TwinPlace {
         guard let row = try pending.transaction.row(twin) else { return .same }
@@ -25,8 +30,11 @@ extension Outbox {
         if let version, version.isNewer(than: known), known != nil { return .earlier }
         guard isOther(pending.values(row), subject) else { return .same }
         if let known, known.isNewer(than: version) { return .later }
-        // Whoever was known before it was sent had the identifier before. If no earlier attempt may have arrived, it has the identifier now.
+        // Whoever was known before it was sent had the identifier before.
         if let sent = record.sent, twin.number < sent.nextKey { return .earlier }
+        if isReadSince { return .later }
+        // The outcome may be that of an earlier attempt, or have come late. What can be sent again is settled once it is known.
+        if subject.saving.isIdempotent { return .unclear }
         return record.isRepeated ? .later : .earlier
     }
 

@@ -31,6 +31,7 @@ extension OutboxSender {
         do { result = .success(try await reader.runner.save(marked.map(\.change))) } catch { result = .failure(error) }
         // What was read before may be older than what was saved.
         reader.forgetEarlierAnswers()
+        reader.runner.noteNews()
         // Also where the store was closed meanwhile.
         try await note(result, marked)
     }
@@ -129,6 +130,37 @@ extension OutboxSender {
             let read = nexts.filter { $0.1 == next }.map(\.0)
             if !read.isEmpty, !state.withLock({ $0.isClosed }) { _ = try await self.read(read, compares: next == .compare) }
         }
+        for (one, next) in zip(marked, nexts.map(\.1)) {
+            guard case .twin(let resource) = next, case .success(let outcomes) = result, let outcome = outcomes[one.change.key] else {
+                continue
+            }
+            try await settle(outcome, of: one.key, one.change, besides: resource)
+        }
+    }
+
+    /// Reads the object that has the identifier of a new one, and notes the outcome of that once more. Where it cannot be read, the change is sent again.
+    private func settle(_ outcome: BackendOutcome, of key: LocalKey, _ change: BackendChange, besides resource: ResourceID) async throws {
+        let file = outbox.file
+        guard let entity = file.entity(named: change.entity), let outer = entity.outer else { return }
+        let id = reader.decoding.id(resource, of: outer)
+        let askedAt = file.order.begin()
+        defer { file.order.end(askedAt) }
+        let rows: [Row]
+        do { rows = try await reader.read([id], isFresh: true, for: StoreCaller(stalenessInterval: 0)) } catch {
+            if !state.withLock({ $0.isClosed }) { try noteUnread(error, [key]) }
+            return
+        }
+        if state.withLock({ $0.isClosed }) { return }
+        let queryTime = NSPersistentStoreCoordinator.cacheTime
+        try take(rows, askedAt)
+        let changed = try file.write { transaction in
+            if rows.isEmpty, let other = try transaction.key(of: resource, in: entity) {
+                try outbox.endEarlier(other, OutboxTransaction.of(transaction, outbox.catalog))
+            }
+            _ = try outbox.note(outcome, of: key, change, isAmongOthers: false, isTwinRead: true, delay: delay, in: transaction)
+            return transaction.changedKeys
+        }
+        try merge(changed, queryTime)
     }
 
     // MARK: Reading
@@ -166,13 +198,17 @@ extension OutboxSender {
         try take(rows, askedAt)
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         let changed = try file.write { transaction in
+            var new: [Row] = []
             for one in wanted {
                 let row = byID[one.id]
                 let found: Outbox.Found =
                     row == nil ? .missing : one.sent.map { isOwn(row, $0, one.place) } ?? false ? .own : .other
                 let version = row.flatMap { reader.versions.version(one.id, $0.version) }
-                try outbox.noteFound(found, version: version, of: one.key, in: transaction)
+                try outbox.noteFound(found, version: version, of: one.key, askedAt: askedAt, in: transaction)
+                if let row, found == .own, one.sent?.kind == .insert { new.append(row) }
             }
+            // What others have made of a new object since it was saved: only now it is one that the backend has.
+            try takeWithin(new, askedAt, transaction)
             return transaction.changedKeys
         }
         try merge(changed, queryTime)

@@ -18,6 +18,7 @@ final class OutboxSender: Sendable {
     private let isAutomatic: Bool
     /// Files what was read of objects, and tells contexts what has changed: what the store does.
     let take: @Sendable ([Row], UInt64) throws -> Void
+    let takeWithin: @Sendable ([Row], UInt64, CacheTransaction) throws -> Void
     let merge: @Sendable (Changed, UInt64) throws -> Void
     let didChange: @Sendable () -> Void
 
@@ -30,12 +31,14 @@ final class OutboxSender: Sendable {
 
     init(
         _ outbox: Outbox, _ reader: RemoteReader, lease: SenderLease, outerToken: StoreToken, isAutomatic: Bool,
-        take: @escaping @Sendable ([Row], UInt64) throws -> Void, merge: @escaping @Sendable (Changed, UInt64) throws -> Void,
+        take: @escaping @Sendable ([Row], UInt64) throws -> Void,
+        takeWithin: @escaping @Sendable ([Row], UInt64, CacheTransaction) throws -> Void,
+        merge: @escaping @Sendable (Changed, UInt64) throws -> Void,
         didChange: @escaping @Sendable () -> Void
     ) {
         (self.outbox, self.reader, self.lease) = (outbox, reader, lease)
         (self.outerToken, self.isAutomatic) = (outerToken, isAutomatic)
-        (self.take, self.merge, self.didChange) = (take, merge, didChange)
+        (self.take, self.takeWithin, self.merge, self.didChange) = (take, takeWithin, merge, didChange)
         (clock, random) = (outbox.file.clock, outbox.random)
     }
 
@@ -46,8 +49,7 @@ final class OutboxSender: Sendable {
     /// Begins to send, if it may do so by itself.
     func wake() {
         guard isAutomatic else { return }
-        state.withLock { $0.failure = nil }
-        begin()
+        begin { $0.failure = nil }
     }
 
     /// Says that the backend can be reached again.
@@ -60,11 +62,11 @@ final class OutboxSender: Sendable {
     ///
     /// - Throws: The error of a file that cannot be written.
     func sendPending() async throws {
-        state.withLock { state in
+        // In one step: a sender that comes to its end in between would forget that it was asked to.
+        begin { state in
             (state.isForced, state.attempted) = (true, [])
             (state.pausedUntil, state.due, state.failure) = (nil, [:], nil)
         }
-        begin()
         await waitUntilIdle()
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
@@ -107,8 +109,10 @@ final class OutboxSender: Sendable {
         for body in atEnd { body() }
     }
 
-    private func begin() {
+    /// - Parameter prepare: What is noted in the same step.
+    private func begin(_ prepare: (inout SenderState) -> Void = { _ in }) {
         let plans = state.withLock { state in
+            prepare(&state)
             if state.isClosed { return false }
             state.isActive = true
             state.isOutdated = true

@@ -14,8 +14,16 @@ final class RequestRunner: Sendable {
         init(_ task: Task<BackendAnswer, any Error>) { self.task = task }
     }
 
+    /// Requests that one answer is enough for.
+    fileprivate struct FlightKey: Hashable, Sendable {
+        let request: BackendRequest
+        let news: UInt64
+    }
+
     private struct State {
-        var flights: [BackendRequest: (flight: Flight, waiting: Int)] = [:]
+        var flights: [FlightKey: (flight: Flight, waiting: Int)] = [:]
+        /// The number of times that something new has come.
+        var news: UInt64 = 0
         var running = 0
         var queue: [CheckedContinuation<Void, Never>] = []
         var epoch: UInt64 = 0
@@ -48,6 +56,9 @@ final class RequestRunner: Sendable {
     /// Begins another epoch: what was asked before may be older than what was just saved, and is not shared with what is asked now.
     func beginEpoch() { state.withLock { $0.epoch &+= 1 } }
 
+    /// Says that something new has come: what was asked before may be older, and does not answer what is asked from now on.
+    func noteNews() { state.withLock { $0.news &+= 1 } }
+
     /// The current epoch.
     var epoch: UInt64 { state.withLock { $0.epoch } }
 
@@ -69,11 +80,11 @@ final class RequestRunner: Sendable {
     struct Early: Sendable {
         /// The request of the caller.
         let page: BackendRequest
-        fileprivate let sent: BackendRequest
+        fileprivate let sent: FlightKey
         fileprivate let flight: Flight
 
         /// Whether nothing was saved since.
-        func isCurrent(_ runner: RequestRunner) -> Bool { sent.epoch == runner.epoch }
+        func isCurrent(_ runner: RequestRunner) -> Bool { sent.request.epoch == runner.epoch }
     }
 
     /// Sends a request, unless an equal one is under way. Its answer is awaited, or given up.
@@ -82,9 +93,12 @@ final class RequestRunner: Sendable {
     func begin(
         _ request: BackendRequest, startsHere: Bool = false, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
     ) -> Early {
-        var sent = request
-        sent.epoch = epoch
-        return Early(page: request, sent: sent, flight: join(sent, startsHere, tellNext))
+        let key = state.withLock { state in
+            var sent = request
+            sent.epoch = state.epoch
+            return FlightKey(request: sent, news: state.news)
+        }
+        return Early(page: request, sent: key, flight: join(key, startsHere, tellNext))
     }
 
     /// Returns the answer to a request that was sent.
@@ -100,22 +114,22 @@ final class RequestRunner: Sendable {
     /// Says that the answer to a request is not wanted.
     func giveUp(_ early: Early) { leave(early.flight, early.sent) }
 
-    private func join(_ request: BackendRequest, _ startsHere: Bool, _ tellNext: (@Sendable (PageToken) -> Void)?) -> Flight {
+    private func join(_ key: FlightKey, _ startsHere: Bool, _ tellNext: (@Sendable (PageToken) -> Void)?) -> Flight {
         // Not on the shared threads, all of which may be blocked by properties that wait for this answer.
         let starting = startsHere ? BlockingCall.startingExecutor() : nil
         let (flight, isNew) = state.withLock { state in
-            if let known = state.flights[request] {
-                state.flights[request]?.waiting += 1
+            if let known = state.flights[key] {
+                state.flights[key]?.waiting += 1
                 return (known.flight, false)
             }
             let flight = Flight(
                 Task(executorPreference: starting ?? BlockingCall.executor) { [self] in
                     let result: Result<BackendAnswer, any Error>
-                    do { result = .success(try await perform(request, tellNext)) } catch { result = .failure(error) }
-                    finish(request)
+                    do { result = .success(try await perform(key.request, tellNext)) } catch { result = .failure(error) }
+                    finish(key)
                     return try result.get()
                 })
-            state.flights[request] = (flight, 1)
+            state.flights[key] = (flight, 1)
             return (flight, true)
         }
         if isNew { starting?.run() }
@@ -123,20 +137,20 @@ final class RequestRunner: Sendable {
     }
 
     /// One of those who wait gives up or has its answer.
-    private func leave(_ flight: Flight, _ request: BackendRequest) {
+    private func leave(_ flight: Flight, _ key: FlightKey) {
         let isAbandoned = state.withLock { state in
-            guard let known = state.flights[request], known.flight === flight else { return false }
+            guard let known = state.flights[key], known.flight === flight else { return false }
             guard known.waiting > 1 else {
-                state.flights[request] = nil
+                state.flights[key] = nil
                 return true
             }
-            state.flights[request]?.waiting -= 1
+            state.flights[key]?.waiting -= 1
             return false
         }
         if isAbandoned { flight.task.cancel() }
     }
 
-    private func finish(_ request: BackendRequest) { state.withLock { $0.flights[request] = nil } }
+    private func finish(_ key: FlightKey) { state.withLock { $0.flights[key] = nil } }
 
     private func perform(
         _ request: BackendRequest, _ tellNext: (@Sendable (PageToken) -> Void)?

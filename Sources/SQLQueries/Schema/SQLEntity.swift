@@ -21,12 +21,15 @@ package final class SQLEntity: @unchecked Sendable {
     package var isAlone: Bool { isWholeTable && numbers.count == 1 }
     /// The mapping of each property, by its `slotIndex`.
     package let properties: [SQLProperty]
+    /// What the keys of the rows are.
+    package let keyKind: SQLKeyKind
 
     package init(
         entity: NSEntityDescription, table: SQLIdentifier, identity: SQLIdentityColumns, number: Int64, rootNumber: Int64, numbers: [Int64],
         isWholeTable: Bool,
-        properties: [SQLProperty]
+        properties: [SQLProperty], keyKind: SQLKeyKind = .integer
     ) {
+        self.keyKind = keyKind
         self.entity = entity
         self.table = table
         self.identity = identity

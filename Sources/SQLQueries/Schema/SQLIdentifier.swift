@@ -45,5 +45,10 @@ package struct SQLIdentityColumns: Sendable {
     var all: [SQLIdentifier] { [key, entity, version] }
 }
 
+/// What the keys of an entity's rows are.
+package enum SQLKeyKind: Sendable {
+    case integer, text, uuid
+}
+
 /// Returns a string as an SQL literal.
 package func sqlLiteral(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }

@@ -67,6 +67,9 @@ package final class SQLSchema: @unchecked Sendable {
     /// Returns the mapping of an entity; nil for one that the store does not hold.
     package func entity(_ entity: NSEntityDescription) -> SQLEntity? { byEntity[ObjectIdentifier(entity)] }
 
+    /// What the keys of an inheritance are.
+    func keyKind(root: ObjectIdentifier) -> SQLKeyKind { byEntity[root]?.keyKind ?? .integer }
+
     /// Returns the entity with a number.
     package func entity(numbered number: Int64) -> SQLEntity? { byNumber[number] }
 }

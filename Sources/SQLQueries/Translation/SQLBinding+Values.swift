@@ -13,8 +13,8 @@ package struct SQLRequestValues {
     let token: StoreToken
     /// The schema, whose entities have numbers.
     let schema: SQLSchema
-    /// A key that no row has.
-    static let noKey: Int64 = -1
+    /// The number of no entity.
+    static let noEntity: Int64 = -1
 
     /// Returns the value of a binding.
     ///
@@ -34,7 +34,7 @@ package struct SQLRequestValues {
         switch form {
         case .stored: return stored(constant)
         case .number: return number(constant)
-        case .key(let root): return .integer(key(constant, root))
+        case .key(let root): return key(constant, root)
         case .entityNumber: return .integer(entityNumber(constant))
         case .entityNumbers:
             return .list(constant.listed.compactMap { $0.isNull ? .null : isEntity($0) ? .integer(entityNumber($0)) : nil })
@@ -83,12 +83,17 @@ package struct SQLRequestValues {
         if case .decimal(let number) = constant { .exactDecimal(number) } else { stored(constant) }
     }
 
-    private func key(_ constant: PropertyValue, _ root: ObjectIdentifier) -> Int64 {
+    private func key(_ constant: PropertyValue, _ root: ObjectIdentifier) -> SQLValue {
+        let kind = schema.keyKind(root: root)
         guard case .object(let reference) = constant, case .object(let identity)? = EntitySchema.identifier(of: reference.object),
-            let id = identity.object as? NSManagedObjectID, id.token === token, case .integer(let key) = id.reference,
-            ObjectIdentifier(id.owningEntity.rootEntity) == root
-        else { return Self.noKey }
-        return key
+            let id = identity.object as? NSManagedObjectID, id.token === token, ObjectIdentifier(id.owningEntity.rootEntity) == root
+        else { return kind.none }
+        return switch (kind, id.reference) {
+        case (.integer, .integer(let number)): .integer(number)
+        case (.text, .string(let text)): .text(text)
+        case (.uuid, .uuid(let uuid)): .uuid(uuid)
+        default: kind.none
+        }
     }
 
     private func isEntity(_ constant: PropertyValue) -> Bool {
@@ -96,10 +101,10 @@ package struct SQLRequestValues {
     }
 
     private func entityNumber(_ constant: PropertyValue) -> Int64 {
-        guard case .object(let reference) = constant, let entity = reference.object as? NSEntityDescription else { return Self.noKey }
+        guard case .object(let reference) = constant, let entity = reference.object as? NSEntityDescription else { return Self.noEntity }
         // An entity of another copy of the model stands for the one with the same name here.
         let own = schema.entity(entity) ?? schema.model.entitiesByName[entity.name ?? ""].flatMap(schema.entity)
-        return own?.number ?? Self.noKey
+        return own?.number ?? Self.noEntity
     }
 
     // MARK: Elements of collections
@@ -116,8 +121,19 @@ package struct SQLRequestValues {
         case (.plainTexts, .string(let text)): return [.text(text)]
         case (.foldedTexts(let options), .string(let text)): return [.text(TextPattern.folded(text, options))]
         case (.dates, .date), (.data, .data), (.uuids, .uuid), (.urls, .url): return [stored(element)]
-        case (.keys(let root), .object): return [.integer(key(element, root))]
+        case (.keys(let root), .object): return [key(element, root)]
         default: return []
+        }
+    }
+}
+
+extension SQLKeyKind {
+    /// A key that no row has.
+    fileprivate var none: SQLValue {
+        switch self {
+        case .integer: .integer(-1)
+        case .text: .text("\u{FFFF}")
+        case .uuid: .uuid(UUID(uuid: (0x6E, 0x6F, 0x20, 0x73, 0x75, 0x63, 0x48, 0x20, 0xAB, 0x6B, 0x65, 0x79, 0, 0, 0, 0)))
         }
     }
 }

@@ -40,6 +40,7 @@ extension SQLiteStore {
         case .beginning: return 0
         case .date(let date): limit = HistoryCondition(sql: "ZTIMESTAMP < ?", value: .real(date.timeIntervalSinceReferenceDate))
         case .transaction(let number): limit = HistoryCondition(sql: "Z_PK < ?", value: .integer(number))
+        case .position(let position): return try deleteHistory(before: .transaction(position.number))
         }
         return try writeLock.withLock { try remove(limit, database()) }
     }
@@ -75,6 +76,7 @@ extension SQLiteStore {
         switch boundary {
         case .beginning: return HistoryCondition(sql: "Z_PK > ?", value: .integer(0))
         case .date(let date): return HistoryCondition(sql: "ZTIMESTAMP > ?", value: .real(date.timeIntervalSinceReferenceDate))
+        case .position(let position): return try condition(after: .transaction(position.number), connection)
         case .transaction(let number):
             let last = try lastHistoryNumber(connection)
             let first = try connection.with("SELECT min(Z_PK) FROM ATRANSACTION") { statement in

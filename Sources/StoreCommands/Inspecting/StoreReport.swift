@@ -84,12 +84,7 @@ package struct StoreReport {
         _ request: NSFetchRequest<NSManagedObject>, of entity: NSEntityDescription, in store: OpenStore
     ) throws -> Int? {
         if entity.isAbstract { return 0 }
-        if store.service != nil {
-            request.resultType = .countResultType
-            // An entity without a resource has no plan.
-            guard let plan = try? request.explain(in: store.context), plan.isCountedByBackend else { return nil }
-            request.resultType = .managedObjectResultType
-        }
+        guard store.counts(request, in: store.context) else { return nil }
         return try store.context.count(for: request)
     }
 

@@ -37,7 +37,7 @@ package enum StoreKind: String, Sendable, CaseIterable {
             throw CommandError.make(
                 "The store at \(place) cannot be opened.", reason: "“\(scheme)” is no place of files.",
                 next: ["http", "https"].contains(scheme)
-                    ? "Name a description of the web service with --description, and its model with --model. The explorer shows files only."
+                    ? "Name a description of the web service with --description, and its model with --model."
                     : "Give the path of a file or folder.")
         }
         return URL(fileURLWithPath: place).standardizedFileURL

@@ -43,6 +43,13 @@ package struct StoreReference: Sendable {
 
     // MARK: Web services
 
+    /// Whether the place is a web service: its address, or its description.
+    package var isService: Bool {
+        if description != nil { return true }
+        if place.hasPrefix("https://") || place.hasPrefix("http://") { return false }
+        return RemoteStoreReference.isDescription(URL(fileURLWithPath: place))
+    }
+
     /// Opens a web service; nil where the place is none.
     private func openService() throws -> OpenStore? {
         let isAddress = place.hasPrefix("https://") || place.hasPrefix("http://")
@@ -64,7 +71,8 @@ package struct StoreReference: Sendable {
                 next: "Name its model with --model (an .xcdatamodeld, .momd or .mom).")
         }
         if isWritable {
-            throw CommandError.make("A web service is not written by this command.", next: "Export its objects with “coredata export”.")
+            throw CommandError.make(
+                "A web service is not written by this command.", next: "Only read it, or export its objects with “coredata export”.")
         }
         return try RemoteStoreReference(file: file, address: isAddress ? place : nil, transport: transport)
             .open(try modelFile(modelPath, nil), modelPath)

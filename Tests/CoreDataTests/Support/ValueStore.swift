@@ -167,6 +167,7 @@ extension ValueStore: HistoryStore {
             case .beginning: true
             case .date(let date): record.timestamp > date
             case .transaction(let number): record.number > number
+            case .position(let position): record.number > position.number
             }
         }
     }

@@ -21,7 +21,9 @@ final class TestServer: Sendable {
     /// The URL over the socket in the file system.
     var socketURL: String { "postgresql://tester@/postgres?host=\(directory.path)&port=\(port)" }
 
-    private init() throws {
+    /// - Parameter material: A folder with the files of a server that asks for a password over TLS: `password`, `server.crt`, `server.key`,
+    ///   `pg_hba.conf`, and `extra.conf`; nil for a server that trusts everybody.
+    init(material: URL? = nil) throws {
         guard let programs = Self.programs else {
             throw Failure(description: "There is no PostgreSQL server. Install it: apt-get install postgresql libpq-dev")
         }
@@ -37,7 +39,7 @@ final class TestServer: Sendable {
                 chown nobody "$1"
                 run="setpriv --reuid=nobody --regid=nogroup --clear-groups"
             fi
-            $run "$2/initdb" -D "$1/data" -U tester -A trust -E UTF8 --locale=C --no-sync >"$1/log" 2>&1
+            $run "$2/initdb" -D "$1/data" -U tester -A trust -E UTF8 --locale=C --no-sync ${4:+--pwfile="$4/password"} >"$1/log" 2>&1
             cat >>"$1/data/postgresql.conf" <<END
             listen_addresses = '127.0.0.1'
             port = $3
@@ -48,6 +50,10 @@ final class TestServer: Sendable {
             authentication_timeout = 600
             shared_buffers = 32MB
             END
+            if [ -n "$4" ]; then
+                cat "$4/extra.conf" >>"$1/data/postgresql.conf"
+                for name in server.crt server.key pg_hba.conf; do $run install -m 600 "$4/$name" "$1/data/$name"; done
+            fi
             $run "$2/postgres" -D "$1/data" >>"$1/log" 2>&1 </dev/null &
             server=$!
             trap 'kill -QUIT $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$1"' EXIT
@@ -60,7 +66,7 @@ final class TestServer: Sendable {
             """
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-c", script, "bash", directory.path, programs, String(port)]
+        shell.arguments = ["-c", script, "bash", directory.path, programs, String(port), material?.path ?? ""]
         let (input, output) = (Pipe(), Pipe())
         shell.standardInput = input
         shell.standardOutput = output
@@ -70,10 +76,11 @@ final class TestServer: Sendable {
             throw Failure(description: "The PostgreSQL server did not start; see \(directory.path)/log.")
         }
         // Held until the process ends.
-        Self.held.append((shell, input))
+        Self.lock.withLock { Self.held.append((shell, input)) }
     }
 
-    // Written once, by the initializer of `shared`.
+    private static let lock = NSLock()
+    // Guarded by the lock.
     nonisolated(unsafe) private static var held: [(Process, Pipe)] = []
 
     private static var programs: String? {

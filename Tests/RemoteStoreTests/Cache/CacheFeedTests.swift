@@ -57,6 +57,42 @@ import Testing
         #expect(try shop.context.texts(late) == ["Blur"])
     }
 
+    @Test("Where the tokens have expired, what no query holds whole and no context shows is read anew as well")
+    func uncovered() async throws {
+        let backend = feeding()
+        let shop = try CachedShop(.immutable, backend: backend)
+        let first = fetchRequest("Album", by: ["year"])
+        first.fetchLimit = 2
+        #expect(try shop.coordinator.context().texts(first) == ["Help!", "Revolver"])
+        _ = try await shop.coordinator.mergeRemoteChanges(of: shop.store)
+        backend.remove("Album", 1)
+        backend.change("Album", 2, ["title": "Revolver!"])
+        backend.expireChangeTokens()
+        #expect(try await shop.coordinator.mergeRemoteChanges(of: shop.store).isWhole)
+        let known = fetchRequest("Album")
+        known.cachePolicy = .cacheOnly
+        #expect(try shop.coordinator.context().texts(known) == ["Revolver!"])
+    }
+
+    @Test("Of very many that no query holds whole and no context shows, none is read anew, and none is shown as it was")
+    func manyUncovered() async throws {
+        let backend = feeding()
+        for id in 10...1100 { backend.put("Album", id, ["title": .init("Album \(id)"), "year": .init(2000)]) }
+        let shop = try CachedShop(.immutable, backend: backend)
+        let window = fetchRequest("Album", "year == 2000", by: ["title"])
+        window.fetchLimit = 1050
+        #expect(try shop.coordinator.context().texts(window).count == 1050)
+        let held = try await shop.context.perform { try #require(try shop.context.fetch(fetchRequest("Album", "year == 1965")).first) }
+        backend.change("Album", 1, ["title": "Help"])
+        backend.forgetRequests()
+        #expect(try await shop.coordinator.mergeRemoteChanges(of: shop.store).isWhole)
+        #expect(backend.requests.count <= 2)
+        let known = fetchRequest("Album")
+        known.cachePolicy = .cacheOnly
+        #expect(try shop.coordinator.context().texts(known) == ["Help"])
+        withExtendedLifetime(held) {}
+    }
+
     @Test("Changes that are followed come by themselves")
     func following() async throws {
         let backend = feeding()

@@ -89,4 +89,32 @@ import Testing
         #expect(try count() == 19)
         #expect(try shop.context.texts(request).count == 19)
     }
+
+    @Test(
+        "A read is not answered by an equal one under way whose answer may be older than what is shown", .timeLimit(.minutes(30)))
+    func olderAnswer() async throws {
+        let backend = CachedShop.makeBackend(Shop.model())
+        backend.setVersions(.tags)
+        let shop = try CachedShop(.networkOnly, backend: backend)
+        let (first, second) = (shop.coordinator.context(), shop.coordinator.context())
+        let album = try await shop.context.perform { try #require(try shop.context.fetch(fetchRequest("Album", "year == 1965")).first) }
+        backend.change("Album", 1, ["title": "second"])
+        // Answered as it is now, and slow to arrive.
+        backend.script { $0.endpoint == "find" ? .holdAnswer : .answer }
+        let slow = Task { try await first.perform { try first.fetch(fetchRequest("Album")).count } }
+        await backend.untilHeld()
+        backend.script { _ in .answer }
+        backend.change("Album", 1, ["title": "third"])
+        await shop.context.perform {
+            shop.context.stalenessInterval = 0
+            shop.context.refresh(album, mergeChanges: false)
+            #expect(album.value(forKey: "title") as? String == "third")
+        }
+        let found = try await second.perform { try second.fetch(fetchRequest("Album")).count }
+        backend.release()
+        #expect(try await slow.value == found)
+        let known = fetchRequest("Album", "year == 1965")
+        known.cachePolicy = .cacheOnly
+        #expect(try shop.coordinator.context().texts(known) == ["third"])
+    }
 }

@@ -71,6 +71,13 @@ import Testing
             return context.performAndWait { notes.map { $0.value(forKey: "mark") as? String ?? "?" } }.sorted()
         }
 
+        /// The texts of the notes that are shown.
+        func texts() throws -> [String] {
+            let context = coordinator.context()
+            let notes = try Self.fetch("Note", .cacheOnly, context)
+            return context.performAndWait { notes.map { $0.value(forKey: "text") as? String ?? "?" } }.sorted()
+        }
+
         /// Lets answers to saves be lost, or the requests.
         func lose(answers: Bool) { network.script { $0.isSave && $0.isAnswer == answers ? .lost : .delivered } }
         func loseNothing() { network.script { _ in .delivered } }
@@ -125,6 +132,90 @@ import Testing
         #expect(try world.shown() == ["b"])
         try await world.hear()
         #expect(try world.shown() == ["b"])
+        #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test("What others change of a new object before the answer to it comes is shown, though the answer is older")
+    func changedBeforeAnswer() async throws {
+        let world = try await World(.init(identity: .newUUID, isIdempotent: true), .numbers)
+        try world.insert("b")
+        world.network.script { $0.isSave && $0.isAnswer ? .held : .delivered }
+        let sending = Task { [store = world.store] in try await store.sendPending() }
+        await world.network.untilHeld()
+        world.server.change("Note", try #require(world.server.ids("Note").last), ["text": "theirs"])
+        try await world.hear()
+        world.network.deliverAll()
+        try await sending.value
+        try await world.hear()
+        #expect(try world.texts() == ["base", "theirs"])
+        #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test("A new object that a read finds after the answer was lost is shown as others have changed it since")
+    func foundChanged() async throws {
+        let world = try await World(.init(identity: .newUUID))
+        try world.insert("b")
+        world.lose(answers: true)
+        try await world.store.sendPending()
+        world.loseNothing()
+        world.server.change("Note", try #require(world.server.ids("Note").last), ["text": "theirs"])
+        try await world.store.sendPending()
+        #expect(try world.texts() == ["base", "theirs"])
+        #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test("A new object whose first attempt was lost stays when it gets the identifier of one that was read meanwhile")
+    func readMeanwhile() async throws {
+        let world = try await World()
+        try world.insert("b")
+        world.lose(answers: false)
+        try await world.store.sendPending()
+        world.loseNothing()
+        world.server.put("Note", 2, ["mark": "c"])
+        try await world.hear()
+        world.server.remove("Note", 2)
+        try await world.store.sendPending()
+        #expect(world.server.ids("Note") == [1, 2])
+        #expect(try world.shown() == ["a", "b"])
+        try await world.hear()
+        #expect(try world.shown() == ["a", "b"])
+        #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test(
+        "A new object is gone when the answer to it tells late of an identifier that another one has got since, or nobody has any more",
+        arguments: [true, false])
+    func readAfterwards(isThere: Bool) async throws {
+        let world = try await World()
+        try world.insert("b")
+        world.lose(answers: true)
+        try await world.store.sendPending()
+        world.loseNothing()
+        let id = try #require(world.server.ids("Note").last)
+        world.server.remove("Note", id)
+        world.server.put("Note", id, ["mark": "c"])
+        try await world.hear()
+        if !isThere { world.server.remove("Note", id) }
+        try await world.store.sendPending()
+        try await world.hear()
+        #expect(try world.shown() == (isThere ? ["a", "c"] : ["a"]))
+        #expect(try world.store.pendingCount() == 0)
+    }
+
+    @Test("A new object that others have deleted before the answer came is not shown, though its identifier was that of another one before")
+    func deletedAtOnce() async throws {
+        let world = try await World()
+        world.server.remove("Note", 1)
+        try world.insert("b")
+        world.lose(answers: true)
+        try await world.store.sendPending()
+        world.loseNothing()
+        #expect(world.server.ids("Note") == [1])
+        world.server.remove("Note", 1)
+        try await world.hear()
+        try await world.store.sendPending()
+        try await world.hear()
+        #expect(try world.shown() == [])
         #expect(try world.store.pendingCount() == 0)
     }
 

@@ -8,13 +8,14 @@ import Testing
     /// A server whose reads a copy may answer, a program with a cache, and a note that both have.
     private struct World {
         let server: SimulatedServer
+        let clock = ManualClock()
         let coordinator: NSPersistentStoreCoordinator
         let store: CachedStore
         let context: NSManagedObjectContext
         let note: NSManagedObject
 
         init(_ versions: ScriptedBackend.Versions, _ conflicts: ConflictResolution) throws {
-            let (clock, model) = (ManualClock(), Notebook.model())
+            let model = Notebook.model()
             server = SimulatedServer(model, Notebook.resources(.init(isIdempotent: true), pageSize: nil), clock: clock)
             server.options.versions = versions
             server.options.replicaLag = .seconds(5)
@@ -74,5 +75,35 @@ import Testing
         // It does not say either that the new one is gone.
         world.server.options.staleReads = 0
         #expect(try world.texts() == ["mine"])
+    }
+
+    @Test("An answer without a new object, which was given at once and comes late, does not say that it is gone")
+    func lateAnswer() async throws {
+        let world = try World(.numbers, .preferMine)
+        let (context, network) = (world.context, world.server.network)
+        let id = try context.performAndWait {
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            note.setValue("b", forKey: "mark")
+            try context.save()
+            return note.objectID
+        }
+        try await world.store.sendPending()
+        world.server.options.staleReads = 1
+        network.script { $0.isAnswer ? .held : .delivered }
+        let reading = Task {
+            await context.perform {
+                context.stalenessInterval = 0
+                let note = context.object(with: id)
+                context.refresh(note, mergeChanges: false)
+                return note.value(forKey: "mark") as? String
+            }
+        }
+        await network.untilHeld()
+        world.clock.advance(by: .seconds(70))
+        network.deliverAll()
+        #expect(await reading.value == "b")
+        let request = fetchRequest("Note")
+        request.cachePolicy = .cacheOnly
+        #expect(try world.coordinator.context().texts(request, "mark").sorted() == ["a", "b"])
     }
 }

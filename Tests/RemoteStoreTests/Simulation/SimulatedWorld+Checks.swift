@@ -58,9 +58,11 @@ extension SimulatedWorld {
             let shown = try client.shown(folder: folders).filter { !isExempt($0.mark) }
             let pending = Dictionary(try client.store.pendingChanges().map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
             for (mark, notes) in Dictionary(grouping: shown, by: \.mark) where notes.count > 1 {
-                // A read may bring a new object before the answer to its insert, which alone tells that it is the same.
+                // A read may bring a new object before the answer to its insert, which alone tells that it is the same. One that others have deleted
+                // may have been made anew by somebody else, too.
                 let inserts = notes.filter {
-                    pending[$0.id]?.kind == .insert && pending[$0.id]?.state != .pending || (pending[$0.id]?.attempts ?? 0) > 0
+                    let isSent = pending[$0.id]?.state != .pending || gone.contains(mark)
+                    return pending[$0.id]?.kind == .insert && isSent || (pending[$0.id]?.attempts ?? 0) > 0
                 }
                 if notes.count == 2, inserts.count == 1 {
                     client.echoed.insert(mark)

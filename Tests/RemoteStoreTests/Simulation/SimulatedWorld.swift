@@ -80,7 +80,7 @@ final class SimulatedWorld {
     // MARK: Steps
 
     func run() throws {
-        note("runs", "\(setting)")
+        note(setting.readsFeed ? "runs with a feed" : "runs without", "\(setting)")
         for client in clients where setting.readsFeed {
             for entity in ["Folder", "Note"] { try fetch(entity, client) }
             try merge(client)
@@ -130,13 +130,16 @@ final class SimulatedWorld {
     private func edit(_ client: SimulatedClient) throws {
         lastNumber += 1
         if options.forgetsAtCrash { try client.keepForForgetting(lastNumber) }
-        // What has to be asked for cannot be edited now: the user is told so.
+        // Whoever takes a note out of a folder that was never read has to read that, and is told so where that is not possible.
         network.script { _ in .lost }
         defer { network.script { _ in .held } }
         do { note("edits", "\(client.name) \(try client.edit(&random, number: lastNumber))") } catch let error as NSError
-            where error.domain == NSURLErrorDomain && error.code == SimulatedNetwork.connectionLost.code
-            || error.domain == NSURLErrorDomain && error.code == SimulatedNetwork.notConnected.code
+            where error.domain == NSURLErrorDomain
         {
+            let isLacking = ["deletes", "moves"].contains { client.attempted.hasPrefix($0) }
+            guard isLacking, error.code == SimulatedNetwork.connectionLost.code || error.code == SimulatedNetwork.notConnected.code else {
+                throw Wrong("\(client.name) cannot edit, it \(client.attempted): \(error)")
+            }
             note("edits that lack something", "\(client.name) cannot edit: \(client.attempted), \(error)")
         }
     }
@@ -309,8 +312,11 @@ final class SimulatedWorld {
                 for id in try store.drop(change.objectID) {
                     if let mark = shown[id] { client.dropped.insert(mark) } else { client.dropped.formUnion(client.removed) }
                 }
+                let now = Dictionary(
+                    try client.shown(folder: folders).map { ($0.mark, $0.values) }, uniquingKeysWith: { first, _ in first })
                 for (mark, values) in client.written where values["folder"] == folder {
-                    guard let folder else { continue }
+                    // What was moved to the folder as the feed has brought it is there still.
+                    guard let folder, now[mark]?["folder"] != folder else { continue }
                     // If the process has died of it, the folder is dropped or not.
                     if client.end.remains != nil { client.perhaps.insert("\(mark).folder=\(folder)") }
                     client.written[mark]?["folder"] = nil

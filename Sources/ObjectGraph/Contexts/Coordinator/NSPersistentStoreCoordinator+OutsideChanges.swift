@@ -33,6 +33,9 @@ extension NSPersistentStoreCoordinator {
     /// The time of the caches of rows.
     package static var cacheTime: UInt64 { RowCache.now }
 
+    /// Forgets the cached rows of a store, after a request that has changed rows without telling which. Call it on any thread.
+    package static func forgetRows(of store: NSPersistentStore) { (store.rowAccess as? CachedAccess)?.cache.forgetAll() }
+
     /// The objects of a store that contexts have.
     package func heldIDs(of store: NSPersistentStore) -> [NSManagedObjectID] { (store.rowAccess as? CachedAccess)?.cache.heldIDs ?? [] }
 

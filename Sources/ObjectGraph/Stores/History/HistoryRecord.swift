@@ -31,7 +31,9 @@ public final class HistoryRecord: @unchecked Sendable {
         }
     }
     /// The number of the transaction within its store.
-    public let number: Int64
+    public var number: Int64 { position.number }
+    /// The position right after the transaction.
+    public let position: HistoryPosition
     /// The UUID of the store.
     public let storeID: String
     /// The time of the transaction.
@@ -50,9 +52,9 @@ public final class HistoryRecord: @unchecked Sendable {
     /// Creates a record.
     public init(
         number: Int64, storeID: String, timestamp: Date, author: String?, contextName: String?, bundleID: String?, processID: String?,
-        changes: [Change]?
+        changes: [Change]?, position: HistoryPosition? = nil
     ) {
-        self.number = number
+        self.position = position ?? HistoryPosition(number: number)
         self.storeID = storeID
         self.timestamp = timestamp
         self.author = author
@@ -65,7 +67,7 @@ public final class HistoryRecord: @unchecked Sendable {
     package func with(_ changes: [Change]?) -> HistoryRecord {
         HistoryRecord(
             number: number, storeID: storeID, timestamp: timestamp, author: author, contextName: contextName, bundleID: bundleID,
-            processID: processID, changes: changes)
+            processID: processID, changes: changes, position: position)
     }
 
     /// Returns the value of a key in predicates; nil for a key that transactions do not have.

@@ -29,7 +29,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     /// The author of the transaction; see ``NSManagedObjectContext/transactionAuthor``.
     open var author: String? { record.author }
     /// The position in the history right after the transaction.
-    open var token: NSPersistentHistoryToken { NSPersistentHistoryToken([record.storeID: record.number]) }
+    open var token: NSPersistentHistoryToken { NSPersistentHistoryToken([record.storeID: record.position]) }
 
     /// Returns the transaction itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }

@@ -8,17 +8,17 @@ extension NSPersistentStoreCoordinator {
     /// - Returns: The token; nil where no store tracks history or the history cannot be read.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
-        var numbers: [String: Int64] = [:]
+        var positions: [String: HistoryPosition] = [:]
         for store in wanted where store.persistentStoreCoordinator === self {
             do {
-                if let number = try (store.interface as? any HistoryStore)?.lastHistoryNumber(), let id = store.identifier {
-                    numbers[id] = number
+                if let position = try (store.interface as? any HistoryStore)?.lastHistoryPosition(), let id = store.identifier {
+                    positions[id] = position
                 }
             } catch {
                 Log.store.error("The history of \(store.identifier ?? "?") cannot be read: \(error)")
                 return nil
             }
         }
-        return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
+        return positions.isEmpty ? nil : NSPersistentHistoryToken(positions)
     }
 }

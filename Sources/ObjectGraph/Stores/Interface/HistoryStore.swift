@@ -8,12 +8,31 @@ public import Foundation
     var keepsHistory: Bool { get }
     /// Returns the number of the last transaction; nil where the store tracks no history.
     func lastHistoryNumber() throws -> Int64?
+    /// Returns the end of the history; nil where the store tracks no history. The default implementation calls ``lastHistoryNumber()``.
+    func lastHistoryPosition() throws -> HistoryPosition?
     /// Returns the transactions after a boundary, in the order of their numbers.
     ///
     /// - Throws: Code 134301 for a boundary whose following transactions were deleted, or that the store has not reached.
     func history(_ query: HistoryQuery) throws -> [HistoryRecord]
     /// Deletes the transactions before a boundary, and returns their number.
     func deleteHistory(before boundary: HistoryQuery.Boundary) throws -> Int
+}
+
+extension HistoryStore {
+    /// Calls ``lastHistoryNumber()``.
+    public func lastHistoryPosition() throws -> HistoryPosition? { try lastHistoryNumber().map { HistoryPosition(number: $0) } }
+}
+
+/// A position in the history of one store.
+@_spi(Stores) public struct HistoryPosition: Hashable, Sendable {
+    /// The number of the last transaction before the position.
+    public let number: Int64
+    /// What tells which transactions are before the position, in the store's own form; nil where the number does. Transactions that run side
+    /// by side may be committed in another order than that of their numbers.
+    public let detail: String?
+
+    /// Creates a position.
+    public init(number: Int64, detail: String? = nil) { (self.number, self.detail) = (number, detail) }
 }
 
 /// The part of a store's history that an ``NSPersistentHistoryChangeRequest`` selects.
@@ -26,6 +45,8 @@ public import Foundation
         case date(Date)
         /// A transaction, by its number; it is on neither side of the boundary.
         case transaction(Int64)
+        /// The position of a token that has a ``HistoryPosition/detail`` of the store.
+        case position(HistoryPosition)
     }
     /// The boundary after which the history is wanted.
     public let boundary: Boundary
@@ -54,8 +75,8 @@ extension HistoryQuery.Boundary {
         switch limit {
         case .date(let date): self = .date(date)
         case .token(let token):
-            guard let number = storeID.flatMap({ token?.numbers[$0] }) else { return nil }
-            self = .transaction(number)
+            guard let position = storeID.flatMap({ token?.positions[$0] }) else { return nil }
+            self = position.detail == nil ? .transaction(position.number) : .position(position)
         }
     }
 }

@@ -68,6 +68,8 @@ final class ImportRun {
     /// The last entity that was looked up: rows mostly come entity by entity.
     @exclusivity(unchecked) private var last: Kind?
     private let uptime: Duration
+    /// When the rows were asked for.
+    private let askedUptime: Duration
     let now: Double
     /// Whether an object was deleted lately.
     private let hasGone: Bool
@@ -77,6 +79,7 @@ final class ImportRun {
     init(_ importer: Importer, _ askedAt: UInt64, _ transaction: CacheTransaction) {
         (self.importer, self.askedAt, self.transaction) = (importer, askedAt, transaction)
         uptime = importer.file.clock.uptime
+        askedUptime = importer.file.order.uptime(of: askedAt)
         now = transaction.now
         hasGone = importer.file.order.hasGone
     }
@@ -193,7 +196,7 @@ final class ImportRun {
     private func isGone(_ resource: ResourceID, _ row: Row) -> Bool {
         let version = importer.versions.version(row.knownObjectID, row.version)
         guard hasGone, file.keeps(.newestRead),
-            file.order.isGone(resource, importer.entity(row.knownObjectID).root, version, since: askedAt, uptime: uptime)
+            file.order.isGone(resource, importer.entity(row.knownObjectID).root, version, since: askedAt, uptime: askedUptime)
         else { return false }
         file.order.noteSkip()
         return true
@@ -328,6 +331,6 @@ final class ImportRun {
             return true
         }
         guard let version, version != before else { return false }
-        return file.order.wasReplaced(version.encoded, of: key, uptime: uptime)
+        return file.order.wasReplaced(version.encoded, of: key, uptime: askedUptime)
     }
 }

@@ -8,22 +8,27 @@ internal import Foundation
 final class FoundRows: RowSource {
     private let found: RowList
     private let content: StoreContent
+    /// The connection of a transaction, whose rows are wanted; nil for any.
+    private let connection: Connection?
     private var rows: [NSManagedObjectID: Row?] = [:]
     private var related: [ObjectIdentifier: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
     private var missingRows: Set<NSManagedObjectID> = []
     private var missingRelated: [ObjectIdentifier: (relationship: NSRelationshipDescription, ids: Set<NSManagedObjectID>)] = [:]
 
-    init(_ found: RowList, _ content: StoreContent) {
-        (self.found, self.content) = (found, content)
+    init(_ found: RowList, _ content: StoreContent, over connection: Connection? = nil) {
+        (self.found, self.content, self.connection) = (found, content, connection)
         for row in found { rows[row.knownObjectID] = row }
     }
 
     /// Answers a query from the rows.
     ///
     /// - Throws: The error of a predicate that no store can answer.
-    func answer(_ query: StoreQuery) async throws -> StoreAnswer {
+    func answer(_ query: StoreQuery) async throws -> StoreAnswer { try await evaluate { try $0.answer(query) } }
+
+    /// Returns what `body` makes of the rows. It is called again when rows were missing that it reads.
+    func evaluate<Result>(_ body: (RowEvaluator) throws -> Result) async throws -> Result {
         while true {
-            let answer = Result { try RowEvaluator(self).answer(query) }
+            let answer = Swift.Result { try body(RowEvaluator(self)) }
             // An answer from what is not loaded yet says nothing, and neither does its error.
             if missingRows.isEmpty, missingRelated.isEmpty { return try answer.get() }
             try await load()
@@ -34,14 +39,17 @@ final class FoundRows: RowSource {
         let ids = Array(missingRows)
         if !ids.isEmpty {
             let content = content
-            let loaded: [Row] = try await content.reading { connection in
-                try await content.rows(ids, over: connection, isCancellable: true)
+            let loaded: [Row]
+            if let connection {
+                loaded = try await content.rows(ids, over: connection)
+            } else {
+                loaded = try await content.reading { try await content.rows(ids, over: $0, isCancellable: true) }
             }
             for id in ids { rows[id] = Row?.none }
             for row in loaded { rows[row.knownObjectID] = row }
         }
         for (key, missing) in missingRelated {
-            let found = try await content.related(by: missing.relationship, from: Array(missing.ids))
+            let found = try await content.related(by: missing.relationship, from: Array(missing.ids), over: connection)
             for id in missing.ids { related[key, default: [:]][id] = found[id] ?? [] }
         }
         (missingRows, missingRelated) = ([], [:])

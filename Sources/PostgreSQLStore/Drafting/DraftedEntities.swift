@@ -1,0 +1,235 @@
+#if PostgreSQL
+internal import Foundation
+internal import ObjectGraph
+internal import SQLQueries
+
+/// The entities that a catalogue suggests, and what they leave out.
+struct DraftedEntities {
+    /// A table or view that becomes an entity.
+    private struct Draft {
+        let relation: CatalogueRelation
+        let entity: NSEntityDescription
+        let key: [String]
+        var names = DraftedNames()
+        /// The properties by their columns.
+        var byColumns: [[String]: String] = [:]
+    }
+    private let catalogue: Catalogue
+    private var drafts: [String: Draft] = [:]
+    private(set) var unmapped: [String] = []
+    private(set) var notes: [String] = []
+
+    var entities: [NSEntityDescription] { drafts.values.map(\.entity).sorted { ($0.name ?? "") < ($1.name ?? "") } }
+
+    init(_ catalogue: Catalogue) {
+        self.catalogue = catalogue
+        let pairs = catalogue.relations.filter(isPairTable)
+        var names = DraftedNames()
+        for relation in catalogue.relations where !pairs.contains(where: { $0.name == relation.name }) { draft(relation, &names) }
+        let references = catalogue.relations.filter { drafts[$0.name] != nil }.flatMap { relation in
+            relation.references.filter { isUsable($0, in: relation) }.map { (relation.name, $0) }
+        }
+        for (table, reference) in references { relate(table, reference, references.map { ($0.0, $0.1.target) }) }
+        for table in drafts.keys.sorted() { addAttributes(table, references.filter { $0.0 == table }.flatMap(\.1.columns)) }
+        for relation in pairs { addPairs(relation) }
+        for table in drafts.keys.sorted() { addUniqueness(table) }
+    }
+
+    // MARK: Tables
+
+    /// Whether a table has nothing but pairs of keys, and perhaps a number of its own.
+    private func isPairTable(_ relation: CatalogueRelation) -> Bool {
+        guard relation.kind == .table, relation.references.count == 2, !isReferredTo(relation) else { return false }
+        let columns = relation.references.flatMap(\.columns)
+        let ends = relation.references.allSatisfy { reference in
+            guard reference.targetSchema == catalogue.schema, let target = catalogue.relation(reference.target) else { return false }
+            return Set(target.primaryKey) == Set(reference.targetColumns) && reference.target != relation.name
+        }
+        guard ends, Set(columns).count == columns.count, relation.isUnique(columns) else { return false }
+        let others = relation.columns.filter { !columns.contains($0.name) }
+        return others.isEmpty || others.count == 1 && relation.primaryKey == [others[0].name] && others[0].hasDefault
+    }
+
+    private func isReferredTo(_ relation: CatalogueRelation) -> Bool {
+        catalogue.relations.contains { $0.references.contains { $0.targetSchema == catalogue.schema && $0.target == relation.name } }
+    }
+
+    private mutating func draft(_ relation: CatalogueRelation, _ names: inout DraftedNames) {
+        let place = "\(relation.kind.name) \(relation.name)"
+        func isRequired(_ names: [String]) -> Bool { names.allSatisfy { relation.column($0)?.isRequired ?? false } }
+        let key: [String] =
+            if !relation.primaryKey.isEmpty {
+                relation.primaryKey
+            } else if let unique = relation.uniques.first(where: isRequired) {
+                unique
+            } else if relation.kind != .table, let id = relation.columns.first(where: { $0.name.lowercased() == "id" }) {
+                [id.name]
+            } else { [] }
+        if key.isEmpty {
+            return unmapped.append(
+                "The \(place): nothing says which columns name a row. Add an entity with “\(MappingKey.table)” and “\(MappingKey.key)” in its user info."
+            )
+        }
+        if relation.columns.contains(where: { $0.name.contains(",") }) {
+            return unmapped.append("The \(place): the name of a column contains a comma.")
+        }
+        let entity = NSEntityDescription(name: names.entity(relation.name))
+        entity.userInfo = [MappingKey.table: relation.name, MappingKey.key: key.joined(separator: ",")]
+        if relation.kind != .table {
+            entity.userInfo?[MappingKey.readOnly] = "YES"
+            notes.append("The \(place) is read only, and “\(key.joined(separator: ", "))” is taken for its key.")
+        }
+        drafts[relation.name] = Draft(relation: relation, entity: entity, key: key)
+    }
+
+    // MARK: Foreign keys
+
+    private mutating func isUsable(_ reference: CatalogueReference, in relation: CatalogueRelation) -> Bool {
+        let place = "The foreign key \(reference.name) of \(relation.name)"
+        func leaveOut(_ reason: String) -> Bool {
+            unmapped.append("\(place): \(reason) Its columns are attributes.")
+            return false
+        }
+        guard reference.targetSchema == catalogue.schema else {
+            return leaveOut("it leads to \(reference.targetSchema).\(reference.target), which is in another schema.")
+        }
+        guard let target = drafts[reference.target] else { return leaveOut("it leads to \(reference.target), which is no entity.") }
+        guard Set(target.key) == Set(reference.targetColumns) else {
+            return leaveOut("it leads to \(reference.targetColumns.joined(separator: ", ")) of \(reference.target), not to the key.")
+        }
+        return true
+    }
+
+    /// Returns the columns of a reference in the order of the key that they refer to.
+    private func ordered(_ reference: CatalogueReference, _ key: [String]) -> [String] {
+        key.compactMap { column in reference.targetColumns.firstIndex(of: column).map { reference.columns[$0] } }
+    }
+
+    /// Adds a to-one relationship and its inverse.
+    private mutating func relate(_ table: String, _ reference: CatalogueReference, _ all: [(from: String, to: String)]) {
+        guard let owner = drafts[table], let target = drafts[reference.target] else { return }
+        let columns = ordered(reference, target.key)
+        let words = columns.count == 1 ? DraftedNames.reference(columns[0]) : DraftedNames.singular(DraftedNames.words(reference.target))
+        let toOne = NSRelationshipDescription(
+            name: drafts[table]?.names.property(words) ?? "", destination: target.entity,
+            isOptional: !columns.allSatisfy { owner.relation.column($0)?.isRequired ?? false })
+        toOne.userInfo = [MappingKey.columns: columns.joined(separator: ",")]
+        let isOne = owner.relation.isUnique(columns)
+        var inverseWords = DraftedNames.words(table)
+        inverseWords = isOne ? DraftedNames.singular(inverseWords) : DraftedNames.plural(inverseWords)
+        // Several references from one table to another are told apart by their own names.
+        if all.filter({ $0 == (table, reference.target) }).count > 1 { inverseWords += ["by"] + words }
+        let rule: NSDeleteRule =
+            switch reference.onDelete {
+            case "c": .cascadeDeleteRule
+            case "n", "d": .nullifyDeleteRule
+            default: .denyDeleteRule
+            }
+        let inverse = NSRelationshipDescription(
+            name: drafts[reference.target]?.names.property(inverseWords) ?? "", destination: owner.entity, toMany: !isOne, deleteRule: rule)
+        toOne.inverse(to: inverse)
+        owner.entity.properties.append(toOne)
+        target.entity.properties.append(inverse)
+        drafts[table]?.byColumns[columns] = toOne.name
+    }
+
+    /// Adds the relationships of a table of pairs.
+    private mutating func addPairs(_ relation: CatalogueRelation) {
+        let (first, second) = (relation.references[0], relation.references[1])
+        guard let owner = drafts[first.target], let member = drafts[second.target] else {
+            return unmapped.append("The table \(relation.name): one of the tables whose rows it pairs is no entity.")
+        }
+        func words(_ reference: CatalogueReference) -> [String] {
+            DraftedNames.plural(
+                reference.columns.count == 1 ? DraftedNames.reference(reference.columns[0]) : DraftedNames.words(reference.target))
+        }
+        let members = NSRelationshipDescription(
+            name: drafts[first.target]?.names.property(words(second)) ?? "", destination: member.entity, toMany: true)
+        members.userInfo = [
+            MappingKey.joinTable: relation.name, MappingKey.joinOwner: ordered(first, owner.key).joined(separator: ","),
+            MappingKey.joinMember: ordered(second, member.key).joined(separator: ","),
+        ]
+        let owners = NSRelationshipDescription(
+            name: drafts[second.target]?.names.property(words(first)) ?? "", destination: owner.entity, toMany: true)
+        members.inverse(to: owners)
+        owner.entity.properties.append(members)
+        member.entity.properties.append(owners)
+    }
+
+    // MARK: Columns
+
+    private mutating func addAttributes(_ table: String, _ referring: [String]) {
+        guard let draft = drafts[table] else { return }
+        for column in draft.relation.columns where !referring.contains(column.name) {
+            let name = drafts[table]?.names.property(DraftedNames.words(column.name)) ?? ""
+            let form = ColumnForm(column.type)
+            let attribute = NSAttributeDescription(name: name, type: form.attributeType)
+            // The store gives new rows the UUIDs of their keys where the database does not.
+            let isGiven = column.hasDefault || draft.key == [column.name] && form == .uuid
+            attribute.isOptional = !column.isRequired || isGiven
+            attribute.userInfo = [MappingKey.column: column.name]
+            if !column.type.labels.isEmpty, column.type.kind == "e" {
+                attribute.setValidationPredicates(
+                    [NSPredicate(format: "SELF IN %@", column.type.labels)],
+                    withValidationWarnings: ["The type \(column.type.declared) has no such label."])
+            } else if let note = form.note {
+                notes.append("\(table).\(column.name), \(column.type.declared), is \(note).")
+            }
+            draft.entity.properties.append(attribute)
+            drafts[table]?.byColumns[[column.name]] = name
+        }
+    }
+
+    private mutating func addUniqueness(_ table: String) {
+        guard let draft = drafts[table] else { return }
+        // A key that the database gives is nobody's to choose.
+        let ownKey = draft.key.contains { draft.relation.column($0)?.hasDefault ?? false } ? [] : [draft.key]
+        var constraints: [[Any]] = []
+        for columns in draft.relation.uniques + ownKey where !columns.isEmpty {
+            let names = draft.byColumns[columns].map { [$0] } ?? columns.compactMap { draft.byColumns[[$0]] }
+            let isWhole = draft.byColumns[columns] != nil || names.count == columns.count
+            if !isWhole {
+                unmapped.append(
+                    "A uniqueness rule of \(table): its columns \(columns.joined(separator: ", ")) are only a part of relationships. "
+                        + "The database keeps it.")
+            } else if !constraints.contains(where: { ($0 as? [String]) == names }) {
+                constraints.append(names)
+            }
+        }
+        draft.entity.uniquenessConstraints = constraints
+    }
+}
+
+extension ColumnForm {
+    /// The type of a drafted attribute.
+    fileprivate var attributeType: NSAttributeDescription.AttributeType {
+        switch self {
+        case .integer(bits: 16): .integer16
+        case .integer(bits: 32): .integer32
+        case .integer: .integer64
+        case .boolean: .boolean
+        case .double(isShort: true): .float
+        case .double: .double
+        case .decimal: .decimal
+        case .text, .spelled: .string
+        case .uuid: .uuid
+        case .bytes: .binaryData
+        case .moment, .localTime, .day: .date
+        case .json, .array, .row: .transformable
+        }
+    }
+
+    /// What may be unexpected about the type.
+    fileprivate var note: String? {
+        switch self {
+        case .spelled: "read and written as text"
+        case .localTime: "taken for a time in UTC"
+        case .day: "the date of its midnight in UTC"
+        case .json: "transformable: dictionaries, arrays, strings, numbers"
+        case .array: "transformable: an array"
+        case .row: "transformable: a dictionary"
+        default: nil
+        }
+    }
+}
+#endif

@@ -1,0 +1,88 @@
+#if PostgreSQL
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Synchronization
+
+/// Does what follows commits, outside of them: wakes other programs, and deletes rows that no one needs.
+///
+/// A transaction that notifies by itself would wait for all others that do. So one statement tells of all commits since the last one; if it is lost,
+/// others see the changes when they next look.
+// `state` is guarded by its mutex.
+final class CommitAftermath: Sendable {
+    private struct State {
+        /// Whether there were commits that nobody was told of.
+        var isPending = false
+        var isRunning = false
+        /// When commits were last deleted, in nanoseconds of the system's uptime.
+        var lastPurge: UInt64?
+    }
+    private let state = Synchronization.Mutex(State())
+    private let pool: ConnectionPool
+    let channel: String
+    /// The time for which wake-ups are gathered.
+    private static let pause = Duration.milliseconds(10)
+    /// The seconds between deletions of old commits.
+    private static let purgeInterval = 3600.0
+    /// The number of commits that one statement deletes.
+    private static let purgeLimit = 10_000
+
+    /// - Parameter channel: The channel on which the programs that have the store open listen.
+    init(_ pool: ConnectionPool, channel: String) { (self.pool, self.channel) = (pool, channel) }
+
+    /// Returns the channel of a store.
+    static func channel(of storeID: String) -> String { "coredata_" + storeID.replacing("-", with: "").lowercased() }
+
+    /// Called after each commit. Returns at once.
+    func didCommit() {
+        let starts = state.withLock { state in
+            state.isPending = true
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { Task.detached { await self.run() } }
+    }
+
+    private func run() async {
+        while takePending() {
+            do {
+                let (isDue, channel) = (takePurge(), channel)
+                try await pool.with { connection in
+                    _ = try await connection.query("SELECT pg_notify($1, '')", [.text(channel)])
+                    if isDue { try await Self.purge(connection) }
+                }
+                // Who writes often is heard of often enough.
+                try await Task.sleep(for: Self.pause)
+            } catch { Log.store.debug("Others are not told of a save to \(pool.settings.place); they see it when they look. \(error)") }
+        }
+    }
+
+    private func takePending() -> Bool {
+        state.withLock { state in
+            defer { state.isPending = false }
+            state.isRunning = state.isPending
+            return state.isPending
+        }
+    }
+
+    private func takePurge() -> Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        return state.withLock { state in
+            if let last = state.lastPurge, Double(now &- last) / 1e9 < Self.purgeInterval { return false }
+            state.lastPurge = now
+            return true
+        }
+    }
+
+    /// Deletes the rows of commits that are older than a day: no one looks them up any more.
+    private static func purge(_ connection: Connection) async throws {
+        var count = purgeLimit
+        while count == purgeLimit {
+            count = try await connection.query(
+                "DELETE FROM \(PostgreSQLTables.commits) WHERE id IN (SELECT id FROM \(PostgreSQLTables.commits) "
+                    + "WHERE at < now() - interval '1 day' LIMIT \(purgeLimit) FOR UPDATE SKIP LOCKED)"
+            ).changedCount
+        }
+    }
+}
+#endif

@@ -1,0 +1,94 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// The changes of a transaction that is being written, for the history.
+struct HistoryNotes {
+    private let history: StoreHistory
+    /// Whether changes are noted.
+    let isKept: Bool
+    /// The ID of the transaction.
+    let commit: UUID
+    private let author: String?
+    private let context: String?
+    private var kinds: [Int64] = []
+    private var entities: [Int64] = []
+    private var objects: [Int64] = []
+    private var properties: [String?] = []
+    /// Whether changes were written before those that are noted.
+    private var hasTombstones = false
+
+    init(_ history: StoreHistory, _ commit: UUID, _ caller: StoreCaller) {
+        (self.history, self.commit) = (history, commit)
+        (author, context) = (caller.author, caller.name)
+        isKept = history.isKept
+    }
+
+    /// The first statement of the transaction. It writes the row by which a commit whose answer is lost is looked up, and returns whether there
+    /// is a history.
+    var mark: Call { Self.mark(commit) }
+
+    static func mark(_ commit: UUID) -> Call {
+        Call("INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1) RETURNING \(HistoryTables.exist)", [.uuid(commit)])
+    }
+
+    /// Checks the result of ``mark``.
+    ///
+    /// - Throws: ``ServerError``, for which the transaction is repeated, where the history has begun since the notes were.
+    func check(_ result: QueryResult) throws {
+        guard !isKept, result.rowCount > 0, result.integer(0, 0) != 0 else { return }
+        history.begin()
+        throw ServerError(code: "40001", message: "The history of the store has begun meanwhile.", isConnectionLost: false)
+    }
+
+    /// Notes the change of an object.
+    ///
+    /// - Parameter updated: The changed properties of an updated object.
+    mutating func note(
+        _ kind: NSPersistentHistoryChangeType, _ entity: Int64, _ object: Int64, updated: @autoclosure () -> [NSPropertyDescription] = []
+    ) {
+        guard isKept else { return }
+        kinds.append(Int64(kind.rawValue))
+        entities.append(entity)
+        objects.append(object)
+        // The names of properties have no commas.
+        properties.append(kind == .update ? updated().map(\.name).joined(separator: ",") : nil)
+    }
+
+    /// Returns the statement that records deletions with what is kept of the objects, to be sent before they are deleted; nil where nothing is kept:
+    /// they are noted like other changes then.
+    mutating func deletion(of keys: [Int64], _ entity: SQLEntity) -> Call? {
+        guard isKept, !keys.isEmpty, let tombstone = StoreHistory.tombstone(of: entity, "t") else { return nil }
+        hasTombstones = true
+        return Call(
+            "INSERT INTO \(HistoryTables.changes) (transaction, kind, entity, object, tombstone) "
+                + "SELECT $1, \(NSPersistentHistoryChangeType.delete.rawValue), t.entity, t.id, \(tombstone) FROM \(entity.table) t "
+                + "WHERE t.id = ANY($2) AND t.entity = $3",
+            [.uuid(commit), .keys(keys), .integer(entity.number)])
+    }
+
+    /// Returns the last statements of the transaction, which record it.
+    func statements() -> [Call] {
+        guard isKept, !kinds.isEmpty || hasTombstones else { return [] }
+        func text(_ text: String?) -> BinaryValue { text.map { .text($0) } ?? .null(PostgreSQLType.text) }
+        let bundle = Bundle.main.bundleIdentifier ?? Bundle.main.executableURL?.lastPathComponent
+        var calls: [Call] = []
+        if !kinds.isEmpty {
+            let names: [BinaryValue] = properties.map { text($0) }
+            calls.append(
+                Call(
+                    "INSERT INTO \(HistoryTables.changes) (transaction, kind, entity, object, properties) "
+                        + "SELECT $1, n.kind, n.entity, n.object, string_to_array(n.properties, ',') "
+                        + "FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS n(kind, entity, object, properties, place) ORDER BY n.place",
+                    [.uuid(commit), .keys(kinds), .keys(entities), .keys(objects), .array(names, of: PostgreSQLType.text)]))
+        }
+        calls.append(
+            Call(
+                "INSERT INTO \(HistoryTables.transactions) (id, system, xid, at, author, context, bundle, process) "
+                    + "SELECT $1, system_identifier, pg_current_xact_id()::text::bigint, clock_timestamp(), $2, $3, $4, $5 FROM pg_control_system()",
+                [.uuid(commit), text(author), text(context), text(bundle), text(ProcessInfo.processInfo.processName)]))
+        return calls
+    }
+}
+#endif

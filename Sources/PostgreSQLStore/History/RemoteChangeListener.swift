@@ -1,0 +1,79 @@
+#if PostgreSQL
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Synchronization
+
+/// Listens for the commits of all programs that have a store open, over a connection of its own.
+// `task` is guarded by its mutex.
+final class RemoteChangeListener: Sendable {
+    private let settings: ConnectionSettings
+    private let channel: String
+    private let task = Synchronization.Mutex<Task<Void, Never>?>(nil)
+    /// The seconds after which the store is looked at although nobody has told of a commit: wake-ups may be lost.
+    private let interval: Double
+    /// The longest pause between attempts to connect, in seconds.
+    private static let longestPause = 30.0
+
+    init(_ settings: ConnectionSettings, channel: String, interval: Double) {
+        (self.settings, self.channel, self.interval) = (settings, channel, interval)
+    }
+
+    deinit { stop() }
+
+    /// What tells whether there were commits.
+    struct Look: Sendable {
+        /// A text that changes with commits.
+        let state: String
+        /// The end of the history, where there is one.
+        let position: HistoryPosition?
+
+        /// Looks at a store.
+        init(_ connection: Connection, keepsHistory: Bool) async throws {
+            if keepsHistory {
+                position = try await HistoryReader.end(connection)
+                state = position?.detail ?? ""
+                return
+            }
+            position = nil
+            let last = try await connection.query("SELECT id::text FROM \(PostgreSQLTables.commits) ORDER BY at DESC LIMIT 1")
+            state = last.rowCount > 0 ? last.text(0, 0) : ""
+        }
+    }
+
+    /// Starts to listen.
+    ///
+    /// - Parameters:
+    ///   - since: What is known.
+    ///   - post: Called after commits, one call for those that come together.
+    func start(since: Look, _ history: StoreHistory, post: @escaping @Sendable (Look) -> Void) {
+        let (settings, channel, interval) = (settings, channel, interval)
+        let made = Task.detached {
+            var known = since.state
+            var pause = 0.1
+            while !Task.isCancelled {
+                do {
+                    let connection = try await Connection.open(settings)
+                    try await connection.execute("LISTEN \(channel)")
+                    pause = 0.1
+                    // First, and whenever nobody has told of a commit for long, what was missed.
+                    var isWoken = false
+                    while true {
+                        let look = try await Look(connection, keepsHistory: history.isKept)
+                        if isWoken || look.state != known { post(look) }
+                        known = look.state
+                        isWoken = try await connection.wakeUps(timeout: interval) > 0
+                    }
+                } catch is CancellationError { return } catch {
+                    Log.store.debug("The connection that listens to \(settings.place) is opened again. \(error)")
+                }
+                do { try await Task.sleep(for: .seconds(pause)) } catch { return }
+                pause = min(pause * 2, Self.longestPause)
+            }
+        }
+        task.withLock { $0 = made }
+    }
+
+    func stop() { task.withLock { $0 }?.cancel() }
+}
+#endif

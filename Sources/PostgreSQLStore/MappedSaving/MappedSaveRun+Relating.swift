@@ -1,0 +1,131 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// A pair of a many-to-many relationship.
+struct MappedPair: Hashable {
+    let table: SQLIdentifier
+    let first: NSManagedObjectID.Reference
+    let second: NSManagedObjectID.Reference
+}
+
+extension MappedSaveRun {
+    // MARK: Deletions
+
+    /// Deletes rows: those of an entity before those that it refers to.
+    mutating func delete() async throws {
+        var groups: [ObjectIdentifier: (entity: SQLEntity, changes: [StoreChange])] = [:]
+        for change in changes.deleted {
+            let entity = try content.sqlEntity(change.entity)
+            groups[ObjectIdentifier(entity), default: (entity, [])].changes.append(change)
+        }
+        for (entity, deleted) in groups.values { try deletePairs(entity, deleted) }
+        for entity in order(groups.values.map(\.entity)) {
+            guard let deleted = groups[ObjectIdentifier(entity)]?.changes else { continue }
+            let table = mapping.table(entity)
+            let (read, unread) = (deleted.filter { $0.baseVersion != nil }, deleted.filter { $0.baseVersion == nil })
+            if !unread.isEmpty {
+                add(
+                    "DELETE FROM \(table.sql) AS \(MappedTable.alias) WHERE \(table.key.isIn("$1", of: MappedTable.alias))",
+                    [.array(try unread.map { try key(of: $0, table) }, of: table.key.kind.type)])
+            }
+            if !read.isEmpty {
+                checks.append((calls.count, read.count, read))
+                add(
+                    "DELETE FROM \(table.sql) AS \(MappedTable.alias) USING unnest($1, $2) AS old (key, version) "
+                        + "WHERE \(table.key.equal("old.key", of: MappedTable.alias)) AND \(table.version) = old.version",
+                    [
+                        .array(try read.map { try key(of: $0, table) }, of: table.key.kind.type),
+                        .keys(read.map { $0.baseVersion ?? 0 }),
+                    ])
+            }
+            try await sendIfMany()
+        }
+    }
+
+    /// Returns entities in an order in which none comes after one that it refers to, as far as there is one.
+    private func order(_ entities: [SQLEntity]) -> [SQLEntity] {
+        var left = entities.sorted { $0.number < $1.number }
+        var ordered: [SQLEntity] = []
+        while !left.isEmpty {
+            let free = left.firstIndex { entity in !left.contains { $0 !== entity && refers($0, to: entity) } } ?? 0
+            ordered.append(left.remove(at: free))
+        }
+        return ordered
+    }
+
+    private func refers(_ entity: SQLEntity, to other: SQLEntity) -> Bool {
+        mapping.table(entity).values.contains { slot, value in
+            guard case .toOne = value else { return false }
+            return (entity.entity.frozenParts.properties[slot] as? NSRelationshipDescription)?.destinationEntity === other.entity
+        }
+    }
+
+    private mutating func deletePairs(_ entity: SQLEntity, _ deleted: [StoreChange]) throws {
+        for property in entity.properties {
+            guard case .toMany(.join(let join)) = property else { continue }
+            let (table, pair) = (mapping.table(entity), mapping.join(join))
+            if pair.readOnlyReason != nil { continue }
+            let keys = BinaryValue.array(try deleted.map { try key(of: $0, table) }, of: table.key.kind.type)
+            let own = join.own == MappedJoin.firstColumn ? pair.first : pair.second
+            add("DELETE FROM \(pair.sql) AS \(MappedTable.alias) WHERE \(own.isIn("$1", of: MappedTable.alias))", [keys])
+            if join.isReflexive {
+                add("DELETE FROM \(pair.sql) AS \(MappedTable.alias) WHERE \(pair.second.isIn("$1", of: MappedTable.alias))", [keys])
+            }
+        }
+    }
+
+    // MARK: Pairs
+
+    /// Writes the pairs of many-to-many relationships.
+    mutating func writePairs() async throws {
+        for change in changes.inserted + changes.updated where !change.lists.isEmpty {
+            let entity = try content.sqlEntity(change.entity)
+            for difference in change.lists {
+                guard case .toMany(.join(let join)) = entity.properties[difference.slotIndex],
+                    let relationship = entity.entity.frozenParts.properties[difference.slotIndex] as? NSRelationshipDescription
+                else { continue }
+                // An object that was never saved, or lies in another store, is in no pair.
+                for id in difference.removed where !resolved(id).isTemporaryID && resolved(id).token === content.token {
+                    try write(change, id, relationship, join, isNew: false)
+                }
+                for id in difference.added { try write(change, id, relationship, join, isNew: true) }
+                try await sendIfMany()
+            }
+        }
+    }
+
+    private mutating func write(
+        _ change: StoreChange, _ other: NSManagedObjectID, _ relationship: NSRelationshipDescription, _ join: SQLJoin, isNew: Bool
+    ) throws {
+        let table = mapping.join(join)
+        if let reason = table.readOnlyReason {
+            throw unsavable(relationship, reason, change.row ?? change.base.known("a change has a row"))
+        }
+        let isFirst = join.own == MappedJoin.firstColumn
+        let (own, far) = isFirst ? (table.first, table.second) : (table.second, table.first)
+        let keys = (try key(of: change.objectID, own.kind, for: relationship), try key(of: other, far.kind, for: relationship))
+        let references = (resolved(change.objectID).reference, resolved(other).reference)
+        let pair =
+            isFirst
+            ? MappedPair(table: join.table, first: references.0, second: references.1)
+            : MappedPair(table: join.table, first: references.1, second: references.0)
+        if join.isReflexive, pairs.contains(MappedPair(table: join.table, first: references.1, second: references.0)) { return }
+        guard pairs.insert(pair).inserted else { return }
+        let alias = MappedTable.alias
+        if isNew {
+            let columns = own.written("$1") + far.written("$2")
+            add(
+                "INSERT INTO \(table.sql) (\(columns.map { LayoutNames.identifier($0.column).sql }.joined(separator: ", "))) "
+                    + "VALUES (\(columns.map(\.value).joined(separator: ", "))) ON CONFLICT DO NOTHING", [keys.0, keys.1])
+        } else {
+            func deletion(_ first: KeyColumns, _ second: KeyColumns) -> String {
+                "DELETE FROM \(table.sql) AS \(alias) WHERE \(first.equal("$1", of: alias)) AND \(second.equal("$2", of: alias))"
+            }
+            add(deletion(own, far), [keys.0, keys.1])
+            if join.isReflexive { add(deletion(far, own), [keys.0, keys.1]) }
+        }
+    }
+}
+#endif

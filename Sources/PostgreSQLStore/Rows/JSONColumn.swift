@@ -1,0 +1,31 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// The values of columns that are read and written as JSON: `json` and `jsonb`, arrays, and rows.
+enum JSONColumn {
+    /// Returns the value of a JSON text: a dictionary, an array, a string, a number, or `NSNull`.
+    ///
+    /// - Throws: Code 134060 for a text that is not JSON.
+    static func value(_ bytes: UnsafeRawBufferPointer, _ attribute: NSAttributeDescription) throws -> Any {
+        do { return try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) } catch {
+            throw ColumnValues.unreadable(attribute, "its column holds JSON that cannot be read: \(error)")
+        }
+    }
+
+    /// Returns a value as a JSON text.
+    ///
+    /// - Throws: Code 134030 for a value that JSON does not have.
+    static func text(_ value: Any, _ attribute: NSAttributeDescription) throws -> String {
+        // The serialization stops the program for what it does not know.
+        guard JSONSerialization.isValidJSONObject([value]) else {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be saved.",
+                reason: "Its column holds JSON, which has no \(type(of: value)), and no number that is not finite.",
+                next: "Set dictionaries with strings as keys, arrays, strings, finite numbers, Booleans and NSNull only.")
+        }
+        return String(
+            decoding: try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed, .sortedKeys]), as: UTF8.self)
+    }
+}
+#endif

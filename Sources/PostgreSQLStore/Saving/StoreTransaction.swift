@@ -1,0 +1,94 @@
+#if PostgreSQL
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+
+/// A transaction that writes, is repeated where others were in its way, and is looked up where the answer to its commit is lost.
+struct StoreTransaction {
+    let content: StoreContent
+    /// The number of attempts, where nothing of the earlier ones can have been seen.
+    private static let attemptLimit = 6
+
+    /// Calls `body` with a connection and the ID of the transaction's own row, which it writes after its BEGIN; and commits.
+    ///
+    /// - Parameters:
+    ///   - repeatsUniqueness: Whether the transaction is repeated where it violates a uniqueness constraint, because `body` looks for
+    ///     conflicts first.
+    ///   - body: Writes everything, up to the commit. Called again for each attempt.
+    /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined; the errors of `body`.
+    func commit<Result: Sendable>(
+        repeatsUniqueness: Bool, _ body: @escaping @Sendable (Connection, UUID) async throws -> Result
+    ) async throws -> Result {
+        var attempt = 0
+        while true {
+            attempt += 1
+            do {
+                if let result = try await committed(body) {
+                    content.didCommit()
+                    return result
+                }
+                // The commit was lost with its connection, and will never be.
+            } catch let error as ServerError {
+                guard attempt < Self.attemptLimit,
+                    error.isSerialization || error.isConnectionLost || error.isUniqueness && repeatsUniqueness || error.isOutdatedPlan
+                        || error.isReadOnly
+                else { throw error }
+                Log.store.debug("A transaction at \(content.place) is repeated. \(error)")
+                // Those that were in each other's way do not meet again.
+                if error.isSerialization || error.isReadOnly {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...(10 << attempt))))
+                }
+            }
+            if attempt >= Self.attemptLimit {
+                throw ServerError(code: "", message: "The connection was lost at each commit.", isConnectionLost: true)
+            }
+        }
+    }
+
+    /// Makes one attempt.
+    ///
+    /// - Returns: The result; nil where the connection was lost and the transaction will never be committed.
+    /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined.
+    private func committed<Result: Sendable>(
+        _ body: @escaping @Sendable (Connection, UUID) async throws -> Result
+    ) async throws -> Result? {
+        let commit = UUID()
+        let (result, lost): (Result, ServerError?) = try await content.pool.with { connection in
+            let result = try await body(connection, commit)
+            do {
+                try await connection.run([Call("COMMIT")], isCancellable: false)
+                return (result, nil)
+            } catch let error as ServerError where error.isConnectionLost { return (result, error) }
+        }
+        guard let lost else { return result }
+        Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
+        return try await isCommitted(commit, lost) ? result : nil
+    }
+
+    /// Returns whether a transaction is committed, by the row that it has written.
+    ///
+    /// Whoever writes that row next waits until the transaction has ended; if it was given up, it is not committed later either, for the row is
+    /// there now.
+    private func isCommitted(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
+        var failures: [ServerError] = []
+        // About a minute: a server needs some time to start again, or another to take over.
+        for pause in [0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 30] {
+            do {
+                return try await content.pool.with { connection in
+                    let result = try await connection.query(
+                        "INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING true", [.uuid(commit)],
+                        isCancellable: false)
+                    return result.rowCount == 0
+                }
+            } catch let error as ServerError {
+                failures.append(error)
+                try await Task.sleep(for: .seconds(pause))
+            }
+        }
+        throw CoreDataError.make(
+            NSPersistentStoreOperationError, "It is not known whether a save to the store at \(content.place) was done.",
+            reason: "The connection was lost at the commit (\(lost)), and the server cannot be asked: \(failures.last ?? lost)",
+            next: "Fetch the objects when the server can be reached, and save again what is missing.")
+    }
+}
+#endif

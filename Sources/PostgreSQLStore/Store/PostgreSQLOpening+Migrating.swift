@@ -1,0 +1,120 @@
+#if PostgreSQL
+internal import Foundation
+internal import Logging
+internal import ModelFiles
+@_spi(Stores) public import ObjectGraph
+
+extension PostgreSQLOpening {
+    /// The metadata key of the versions that the store has been of: whoever has one of them is older.
+    private static let formerVersionsKey = "OpenCoreDataFormerVersions"
+
+    /// Brings the store to the version of the model. One program does it, others wait, and find it done.
+    ///
+    /// - Returns: The metadata of the store then.
+    /// - Throws: Code 134130 where the store keeps no model, 134190 with what cannot be inferred, 134100 for a program that is older than the
+    ///   store, 134110 for rows that the model forbids, and for what the database refuses. Nothing is changed then.
+    func migrate() async throws -> FoundMetadata {
+        try await pool.with { connection in
+            // What fails is rolled back as the connection is given back.
+            try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(Self.lockNumber)])])
+            guard let found = try await readMetadata(connection) else { throw refused("Its metadata are gone.", next: nil) }
+            // Another program may have done it meanwhile.
+            if StoreModelHashes(try decode(found))?.areThose(of: entities) ?? false {
+                try await connection.execute("COMMIT")
+                return found
+            }
+            Log.store.notice("The store at \(pool.settings.place) is migrated.")
+            for statement in try statements(migrating: found) {
+                do { try await connection.execute(statement) } catch let error as ServerError where !error.isConnectionLost {
+                    throw failure(error, statement)
+                }
+            }
+            let metadata = try Self.encode(try metadata(migrating: found))
+            try await connection.run([
+                Call(
+                    "UPDATE \(PostgreSQLTables.metadata) SET metadata = $1, model = $2",
+                    [.bytes(metadata), keptModel.map { .bytes($0) } ?? .null(PostgreSQLType.bytes)]), Call("COMMIT"),
+            ])
+            guard let now = try await readMetadata(connection) else { throw refused("Its metadata are gone.", next: nil) }
+            return now
+        }
+    }
+
+    /// Returns what a migration would send to the database, and changes nothing.
+    func migrationStatements() async throws -> [String] {
+        do {
+            let found: FoundMetadata? = try await pool.with { connection in
+                try await ServerCheck(pool.settings.place).check(connection)
+                return try await readMetadata(connection)
+            }
+            guard let found else { return [] }
+            if StoreModelHashes(try decode(found))?.areThose(of: entities) ?? false { return [] }
+            return try statements(migrating: found)
+        } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
+    }
+
+    private func statements(migrating found: FoundMetadata) throws -> [String] {
+        let metadata = try decode(found)
+        let former = metadata[Self.formerVersionsKey] as? [Data] ?? []
+        if former.contains(Self.version(versionMetadata)) {
+            throw CoreDataError.make(
+                NSPersistentStoreIncompatibleVersionHashError, "The store at \(pool.settings.place) cannot be opened.",
+                reason: "It was migrated from the version of this program to a newer one.", next: "Use a newer version of the program.")
+        }
+        guard let data = found.model else {
+            throw CoreDataError.make(
+                NSMigrationMissingSourceModelError, "The store at \(pool.settings.place) cannot be migrated.",
+                reason: "It keeps no copy of the model that it was written with.", next: "Open it with the version of its model.")
+        }
+        let source = NSManagedObjectModel()
+        try ModelFile.read(data, form: .compiled, file: pool.settings.place, into: source)
+        try source.freeze()
+        let names = Set(StoreModelHashes(metadata)?.written.keys.map { $0 } ?? [])
+        let mapping = try InferredMapping.infer(from: source, to: model)
+        let before = LayoutMigration.Version(source, source.entities.filter { names.contains($0.name ?? "") })
+        return try LayoutMigration(from: before, to: LayoutMigration.Version(model, entities), by: mapping, hasHistory: found.hasHistory)
+            .statements
+    }
+
+    private func metadata(migrating found: FoundMetadata) throws -> [String: Any] {
+        let before = try decode(found)
+        let former = (before[Self.formerVersionsKey] as? [Data] ?? []).filter { $0 != Self.version(versionMetadata) }
+        return before.merging(versionMetadata) { $1 }.merging([Self.formerVersionsKey: former + [Self.version(before)]]) { $1 }
+    }
+
+    /// A value that tells versions apart.
+    private static func version(_ metadata: [String: Any]) -> Data {
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        return hashes.sorted { $0.key < $1.key }.reduce(into: Data()) { $0 += Data($1.key.utf8) + $1.value }
+    }
+
+    private func failure(_ error: ServerError, _ statement: String) -> NSError {
+        CoreDataError.make(
+            NSMigrationError, "The store at \(pool.settings.place) cannot be migrated.",
+            reason: "PostgreSQL says: \(error) The statement was: \(statement.prefix(400))",
+            next: "Change the rows so that the new version of the model allows them, and open the store again.")
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Returns the statements that would migrate a store in a PostgreSQL database to the version of the coordinator's model, in one transaction;
+    /// none for a store of that version. Nothing is changed.
+    ///
+    /// - Parameters:
+    ///   - url: The database, as libpq takes it.
+    ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
+    ///   - options: The settings of the store.
+    /// - Throws: Code 134190 with what cannot be inferred, 134130 where the store keeps no model of itself, 134100 where it is newer. Call it on
+    ///   any queue; no thread waits.
+    public func statementsMigratingPostgreSQLStore(
+        at url: String, configurationName configuration: String? = nil, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()
+    ) async throws -> [String] {
+        guard let url = URL(string: url) else {
+            throw CoreDataError.make(NSPersistentStoreOpenError, "A PostgreSQL store cannot be opened.", reason: "Its URL is none.")
+        }
+        let opening = try PostgreSQLStore.opening(url, options, managedObjectModel, configuration, isReadOnly: true)
+        defer { opening.pool.close() }
+        return try await opening.migrationStatements()
+    }
+}
+#endif

@@ -1,0 +1,53 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// Executes batch requests in SQL, each in one transaction: completely or not at all.
+extension PostgreSQLStore: BatchStore {
+    /// - Throws: An error for values that attributes cannot hold, predicates without SQL, and violated constraints; those of the server.
+    func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
+        let content = content!
+        defer { NSPersistentStoreCoordinator.forgetRows(of: self) }
+        switch request {
+        case let insert as NSBatchInsertRequest:
+            // The handlers run here, on the queue of their context.
+            let insertion = try BatchInsertion(insert, content) { try keys($0, of: $1) }
+            return try Self.execute("a batch insert", content, caller) { try await $0.insert(insertion, caller.mergePolicy) }
+        case let update as NSBatchUpdateRequest:
+            let request = Transfer(update)
+            return try Self.execute("a batch update", content, caller) { try await $0.update(request.value) }
+        case let delete as NSBatchDeleteRequest:
+            let request = Transfer(delete)
+            return try Self.execute("a batch delete", content, caller) { try await $0.delete(request.value) }
+        default:
+            throw CoreDataError.make(
+                NSPersistentStoreUnsupportedRequestTypeError,
+                "\(Swift.type(of: request)) cannot be executed by the store at \(content.place).",
+                next: "Send the request to a store that serves it.")
+        }
+    }
+
+    private static func execute(
+        _ what: String, _ content: StoreContent, _ caller: StoreCaller,
+        _ body: @escaping @Sendable (inout BatchRun) async throws -> BatchOutcome
+    ) throws -> BatchOutcome {
+        do {
+            return try BlockingCall.wait(for: what) {
+                try await StoreTransaction(content: content).commit(repeatsUniqueness: false) { connection, commit in
+                    var run = BatchRun(content, connection, commit: commit, for: caller)
+                    try await run.begin()
+                    let outcome = try await body(&run)
+                    try await run.finish()
+                    return outcome
+                }
+            }
+        } catch let error as ServerError {
+            guard error.isUniqueness else { throw content.failure(error, "has not executed \(what)") }
+            throw CoreDataError.make(
+                NSManagedObjectConstraintMergeError, "The batch request cannot be executed: objects would share unique values.",
+                reason: "PostgreSQL says: \(error)", next: "Leave the values out, or choose other objects.")
+        }
+    }
+}
+#endif
