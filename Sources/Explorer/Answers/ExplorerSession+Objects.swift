@@ -137,6 +137,8 @@ private struct Related {
         request.predicate = NSPredicate(format: "%K == %@", argumentArray: [inverse.name, object])
         request.fetchOffset = page.lowerBound
         request.fetchLimit = page.count + 1
+        // Their names are in the same answer.
+        request.returnsObjectsAsFaults = false
         guard reading.store.expectedRequests(request, in: reading.context) != nil else { return nil }
         let found = try reading.context.fetch(request)
         return (found.prefix(page.count).map(\.objectID), found.count <= page.count)

@@ -88,6 +88,8 @@ package final class ExplorerSession: Sendable {
         let recording = SQLRecording()
         return try await context.perform {
             if context.persistentStoreCoordinator == nil { context.persistentStoreCoordinator = store.coordinator }
+            // What a service has sent once is not asked for again by the same answer.
+            if store.service != nil { context.retainsRegisteredObjects = true }
             let start = ContinuousClock.now
             let reading = Reading(store: store, context: context, isWritable: self.isWritable)
             let (answer, requests) = try store.notingRequests {

@@ -54,7 +54,7 @@ enum Labels {
             }
             if missing.isEmpty { continue }
             if reading.store.service != nil {
-                for (id, text) in try texts(of: missing, attribute.name, reading) { texts[id] = text }
+                for (id, text) in try Self.texts(of: missing, attribute.name, reading) { texts[id] = text }
                 continue
             }
             let request = NSFetchRequest<NSDictionary>(entityName: entity.name ?? "")

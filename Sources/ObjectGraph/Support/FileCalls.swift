@@ -13,14 +13,21 @@ package enum FileCalls {
         case remove(URL)
     }
 
-    /// Called before each call of the task. Only tests set it.
-    @TaskLocal package static var observer: (@Sendable (Call) -> Void)?
+    /// Who is told of calls. A closure alone is no value of a task: optimized code of Swift 6.3 crashes where it is set.
+    package struct Observer: Sendable {
+        let note: @Sendable (Call) -> Void
+
+        package init(_ note: @escaping @Sendable (Call) -> Void) { self.note = note }
+    }
+
+    /// Told before each call of the task. Only tests set it.
+    @TaskLocal package static var observer: Observer?
 
     /// Brings a file, or a folder with its names, to the disk.
     ///
     /// - Throws: The error of the system, with the path.
     package static func synchronize(_ url: URL) throws {
-        observer?(.synchronize(url))
+        observer?.note(.synchronize(url))
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot be synced", url) }
         defer { close(descriptor) }
@@ -29,20 +36,20 @@ package enum FileCalls {
 
     /// Gives a file another name, in one step. What had that name is gone.
     package static func rename(_ url: URL, to place: URL) throws {
-        observer?(.rename(url, to: place))
+        observer?.note(.rename(url, to: place))
         guard Foundation.rename(url.path, place.path) == 0 else { throw failure("cannot be moved to its place", place) }
     }
 
     /// Gives a file a further name, or copies it where the disk has no such names.
     package static func link(_ url: URL, to place: URL) throws {
-        observer?(.link(url, to: place))
+        observer?.note(.link(url, to: place))
         if Foundation.link(url.path, place.path) == 0 { return }
         try FileManager.default.copyItem(at: url, to: place)
     }
 
     /// Removes a file; nothing where there is none.
     package static func remove(_ url: URL) throws {
-        observer?(.remove(url))
+        observer?.note(.remove(url))
         guard unlink(url.path) == 0 || errno == ENOENT else { throw failure("cannot be removed", url) }
     }
 

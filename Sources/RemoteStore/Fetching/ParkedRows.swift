@@ -19,6 +19,8 @@ final class ParkedRows: Sendable {
         var order: [(number: Int, turn: UInt64)] = []
         var start = 0
         var turn: UInt64 = 0
+        /// When rows were forgotten: what was asked for before may be older than what made them be.
+        var forgottenAt: UInt64 = 0
 
         func parked(_ id: NSManagedObjectID) -> Parked? { index.number(of: id).flatMap { rows[$0] } }
 
@@ -37,10 +39,11 @@ final class ParkedRows: Sendable {
 
     var count: Int { state.withLock { $0.index.count } }
 
-    /// Keeps rows, the latest ones where there are too many.
+    /// Keeps rows, the latest ones where there are too many; none that were asked for before others were forgotten, and came only now.
     func park(_ rows: some Sequence<Row>, at time: AskTime) {
         if limit == 0 { return }
         state.withLock { state in
+            if time.uptime < state.forgottenAt { return }
             for row in rows {
                 guard let id = row.objectID else { continue }
                 state.turn &+= 1
@@ -99,12 +102,14 @@ final class ParkedRows: Sendable {
         state.withLock { state in for id in ids { state.remove(id) } }
     }
 
-    /// Forgets all rows.
-    func forgetAll() {
+    /// Forgets all rows, and those that were asked for before a time and are still to come.
+    func forgetAll(before time: AskTime) {
         // Released without the lock.
         let old = state.withLock { state in
-            defer { state = State() }
-            return state
+            let old = state
+            state = State()
+            state.forgottenAt = max(old.forgottenAt, time.uptime)
+            return old
         }
         withExtendedLifetime(old) {}
     }

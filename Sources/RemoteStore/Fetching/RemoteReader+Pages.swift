@@ -171,7 +171,10 @@ extension RemoteReader {
                     let index = next
                     next += 1
                     let (request, endpoint) = (plan.requests[index], plan.endpoints[index])
-                    group.addTask { (index, try await self.readAll(request, endpoint, budget, mayEndEarly, for: caller)) }
+                    group.addTask {
+                        let part = try await self.readAll(request, endpoint, budget, mayEndEarly, for: caller)
+                        return (index, part)
+                    }
                 }
                 for _ in 0..<options.concurrentRequests { add() }
                 while let (index, part) = try await group.next() {

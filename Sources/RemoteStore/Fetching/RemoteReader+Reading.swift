@@ -191,6 +191,7 @@ extension RemoteReader {
         if plan.endpoints.contains(where: { !($0.properties?.contains(inverse.name) ?? !inverse.isToMany) && !$0.tellsOwners }) {
             requests = requests.flatMap { $0.oneForEachOwner(inverse.name) }
         }
+        let time = AskTime(options.now())
         var parts: [[(owner: NSManagedObjectID, row: Row)]] = Array(repeating: [], count: requests.count)
         try await withThrowingTaskGroup(of: (Int, [(owner: NSManagedObjectID, row: Row)]).self) { group in
             var next = 0
@@ -198,7 +199,10 @@ extension RemoteReader {
                 guard next < requests.count else { return }
                 let (index, request, endpoint) = (next, requests[next], plan.endpoints[min(next, plan.endpoints.count - 1)])
                 next += 1
-                group.addTask { (index, try await self.pairs(request, endpoint, inverse, wanted, budget)) }
+                group.addTask {
+                    let part = try await self.pairs(request, endpoint, inverse, wanted, budget)
+                    return (index, part)
+                }
             }
             for _ in 0..<options.concurrentRequests { add() }
             while let (index, part) = try await group.next() {
@@ -206,7 +210,6 @@ extension RemoteReader {
                 add()
             }
         }
-        let time = AskTime(options.now())
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         var seen: Set<Pair> = []
         for (owner, row) in parts.joined() where seen.insert(Pair(owner: owner, member: row.knownObjectID)).inserted {

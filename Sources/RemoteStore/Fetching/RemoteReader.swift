@@ -64,9 +64,11 @@ final class RemoteReader: Sendable {
     }
 
     /// Forgets what may be older than changes that were just made or heard of.
-    func forgetEarlierAnswers() {
+    ///
+    /// - Parameter time: When the changes were asked for; nil for those that were made until now.
+    func forgetEarlierAnswers(before time: AskTime? = nil) {
         runner.beginEpoch()
-        parked.forgetAll()
+        parked.forgetAll(before: time ?? AskTime(options.now()))
     }
 
     // MARK: Plans

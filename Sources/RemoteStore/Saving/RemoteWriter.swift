@@ -183,9 +183,10 @@ final class RemoteWriter: Sendable {
             for (number, (_, changes)) in prepared.enumerated() {
                 let uploads = pending[prepared[number].indices[0]].saving.uploads
                 group.addTask { [reader] in
-                    do { return (number, .success(try await reader.runner.save(changes, uploading: uploads))) } catch {
-                        return (number, .failure(error))
-                    }
+                    // In a statement of its own: optimized code of Swift 6.3 loses the number of a pair that is made around an await.
+                    let answer: Result<[BackendChange.Key: BackendOutcome], any Error>
+                    do { answer = .success(try await reader.runner.save(changes, uploading: uploads)) } catch { answer = .failure(error) }
+                    return (number, answer)
                 }
             }
             var answers: [Int: Result<[BackendChange.Key: BackendOutcome], any Error>] = [:]

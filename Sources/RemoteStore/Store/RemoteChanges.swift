@@ -132,7 +132,7 @@ final class ChangeFeed: Sendable {
         let token = try await reader.runner.changes(ChangesRequest(token: nil, decoding: reader.decoding)).token
         let held = coordinator.heldIDs(of: store)
         let time = AskTime(reader.options.now())
-        reader.forgetEarlierAnswers()
+        reader.forgetEarlierAnswers(before: time)
         let rows = held.isEmpty ? [] : try await reader.read(held, isFresh: true, for: StoreCaller(stalenessInterval: 0))
         let there = Set(rows.map(\.knownObjectID))
         let changes = take(rows, held.filter { !there.contains($0) }, time, coordinator, store)
@@ -145,7 +145,7 @@ final class ChangeFeed: Sendable {
         _ store: BackendStore
     ) -> OutsideChanges {
         if rows.isEmpty, removed.isEmpty { return OutsideChanges() }
-        reader.forgetEarlierAnswers()
+        reader.forgetEarlierAnswers(before: time)
         let changes = coordinator.takeOutsideChanges(rows, deleted: removed, of: store, queryTime: time.uptime) { [reader] row, known in
             // Versions tell, where there are any; otherwise only the values do.
             row.version == known.version && (reader.versions.hasVersions(row.knownObjectID) || row.hasEqualKnownValues(as: known))

@@ -58,7 +58,7 @@ final class EnvelopeShape: Sendable {
     ///
     /// - Parameters:
     ///   - isDone: Whether the rest needs no reading.
-    ///   - body: What reads a node. It may leave the scanner anywhere.
+    ///   - body: What reads a node, and leaves the scanner behind its value.
     func forEachNode(
         _ scanner: inout JSONScanner, until isDone: () -> Bool = { false }, _ body: (Node, inout JSONScanner) throws -> Void
     ) throws {

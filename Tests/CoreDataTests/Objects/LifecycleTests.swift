@@ -56,7 +56,7 @@ import Testing
             let scrap = Scrap(context: context)
             try context.save()
             context.refresh(scrap, mergeChanges: false)
-            Scrap.$onAwake.withValue({ $0.setValue("cached", forKey: "draft") }) {
+            Scrap.$onAwake.withValue(.init { $0.setValue("cached", forKey: "draft") }) {
                 #expect(scrap.value(forKey: "draft") as? String == "cached")
             }
             #expect(!scrap.hasChanges)

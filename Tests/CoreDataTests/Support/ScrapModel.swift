@@ -30,8 +30,10 @@ final class Scrap: NSManagedObject {
     static let listProperty = ManagedProperty<[String]>("anything")
 
     var calls: [String] = []
+    /// A closure alone is no value of a task: optimized code of Swift 6.3 crashes where it is set.
+    struct Awakening: Sendable { let call: @Sendable (Scrap) -> Void }
     /// What the next objects do when they awake.
-    @TaskLocal static var onAwake: (@Sendable (Scrap) -> Void)?
+    @TaskLocal static var onAwake: Awakening?
     var onWillSave: ((Scrap) -> Void)?
     var onPrepareForDeletion: ((Scrap) -> Void)?
 
@@ -44,7 +46,7 @@ final class Scrap: NSManagedObject {
     override func awakeFromFetch() {
         super.awakeFromFetch()
         calls.append("awakeFromFetch")
-        Self.onAwake?(self)
+        Self.onAwake?.call(self)
     }
 
     var snapshotEvents: [NSSnapshotEventType] = []

@@ -296,9 +296,12 @@ final class SimulatedWorld {
                 // The user looks whether it has arrived, once nothing is on its way any more.
                 if !isQuiet { continue }
                 let mark = try shown[change.objectID] ?? client.folderMark(change.objectID)
-                takesMine = !["Note", "Folder"].contains { entity in
-                    server.ids(entity).contains { server.values(entity, $0)?["mark"]?.string == mark }
-                }
+                // Of what is deleted here there is nothing to look for.
+                takesMine =
+                    mark != nil
+                    && !["Note", "Folder"].contains { entity in
+                        server.ids(entity).contains { server.values(entity, $0)?["mark"]?.string == mark }
+                    }
             }
             isAny = true
             note(

@@ -47,7 +47,7 @@ final class WatchedDisk: @unchecked Sendable {
 
     /// Runs `body`, and logs the calls by which it moves files, too.
     func watchingMoves<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try FileCalls.$observer.withValue({ self.note($0) }, operation: body)
+        try FileCalls.$observer.withValue(.init { self.note($0) }, operation: body)
     }
 
     private func note(_ call: FileCalls.Call) {
