@@ -125,7 +125,8 @@ final class RequestRunner: Sendable {
             let flight = Flight(
                 Task(executorPreference: starting ?? BlockingCall.executor) { [self] in
                     let result: Result<BackendAnswer, any Error>
-                    do { result = .success(try await perform(key.request, tellNext)) } catch { result = .failure(error) }
+                    let teller = tellNext.map { PageTeller(on: starting, asking: $0) }
+                    do { result = .success(try await perform(key.request, teller)) } catch { result = .failure(error) }
                     finish(key)
                     return try result.get()
                 })
@@ -152,16 +153,14 @@ final class RequestRunner: Sendable {
 
     private func finish(_ key: FlightKey) { state.withLock { $0.flights[key] = nil } }
 
-    private func perform(
-        _ request: BackendRequest, _ tellNext: (@Sendable (PageToken) -> Void)?
-    ) async throws -> BackendAnswer {
+    private func perform(_ request: BackendRequest, _ teller: PageTeller?) async throws -> BackendAnswer {
         try await limited {
             try Task.checkCancellation()
             Self.log.debug("\(request)")
             let time = AskTime(self.now())
             let answer: BackendAnswer
-            if let tellNext, let backend = self.backend as? any EarlyPagingBackend {
-                answer = try await backend.answer(request, tellingNext: tellNext)
+            if let teller, let backend = self.backend as? any EarlyPagingBackend {
+                answer = try await backend.answer(request, tellingNext: teller)
             } else {
                 answer = try await self.backend.answer(request)
             }

@@ -56,6 +56,23 @@ struct WaitingThreadsTests {
         #expect(last != here)
     }
 
+    @Test("A task that leaves the thread that has begun it goes on elsewhere; one that has left stays where it is", .timeLimit(.minutes(2)))
+    func leaves() async throws {
+        let executor = try #require(BlockingCall.startingExecutor())
+        let task = Task(executorPreference: executor) {
+            let first = Self.thread
+            await executor.leave()
+            let second = Self.thread
+            await executor.leave()
+            return [first, second, Self.thread]
+        }
+        let here = Self.begin(executor)
+        let threads = await task.value
+        #expect(threads[0] == here)
+        #expect(threads[1] != here)
+        #expect(threads[2] == threads[1])
+    }
+
     @Test("A task that is begun within another task's work leaves that one's values alone")
     func beginsWithinAnother() async throws {
         let values = try await Task(executorPreference: BlockingCall.executor) {

@@ -72,6 +72,8 @@ package final class StartingExecutor: TaskExecutor {
     private enum Start {
         case expected
         case held(UnownedJob)
+        /// The thread runs the task, which may have gone on elsewhere already; and the task, where it is to do so.
+        case running(ObjectIdentifier, CheckedContinuation<Void, Never>? = nil)
         case over
     }
 
@@ -92,10 +94,36 @@ package final class StartingExecutor: TaskExecutor {
 
     /// Runs the task that was created with this executor, until it waits for something. Call it once, without a lock.
     package func run() {
-        let first = start.withLock { start in
-            defer { start = .over }
-            return start
+        let thread = Self.thread
+        let job: UnownedJob? = start.withLock { start in
+            guard case .held(let job) = start else { return nil }
+            start = .running(thread)
+            return job
         }
-        if case .held(let job) = first { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        guard let job else { return start.withLock { $0 = .over } }
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        let leaving = start.withLock { start in
+            defer { start = .over }
+            return if case .running(_, let leaving) = start { leaving } else { CheckedContinuation<Void, Never>?.none }
+        }
+        leaving?.resume()
     }
+
+    /// Lets the thread that has begun the task go on with its own work, if the task is still there: what it waited for may have come before it did so.
+    ///
+    /// Call it in the task, before it has much to do.
+    package func leave() async {
+        guard isRunningHere() else { return }
+        await withCheckedContinuation { continuation in
+            start.withLock { start in if case .running(let thread, _) = start { start = .running(thread, continuation) } }
+        }
+    }
+
+    /// Whether this thread is the one that has begun the task, and does so still.
+    private func isRunningHere() -> Bool {
+        let here = Self.thread
+        return start.withLock { start in if case .running(here, _) = start { true } else { false } }
+    }
+
+    private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
 }
