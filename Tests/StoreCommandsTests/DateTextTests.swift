@@ -20,7 +20,7 @@ import Testing
     @Test func theSameDateIsReadBack() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
-            let seconds = Double.random(in: -1...1, using: &generator) * pow(10, Double.random(in: -12...10, using: &generator))
+            let seconds = Double.random(in: -1...1, using: &generator) * pow(10, Double.random(in: -12...13, using: &generator))
             var text = DateText.string(Date(timeIntervalSinceReferenceDate: seconds))
             let read = text.withUTF8 { DateScanner.iso8601(UnsafeRawBufferPointer($0)) } ?? Double(text)
             #expect(read == seconds, "\(text)")
@@ -31,5 +31,10 @@ import Testing
         #expect(DateText.string(Date(timeIntervalSinceReferenceDate: 0.25)) == "2001-01-01T00:00:00.25Z")
         #expect(DateText.string(Date(timeIntervalSinceReferenceDate: -0.5)) == "2000-12-31T23:59:59.5Z")
         #expect(DateText.string(Date(timeIntervalSinceReferenceDate: .infinity)) == "inf")
+        // The first and the last moment of the years with four digits.
+        #expect(DateText.string(Date(timeIntervalSinceReferenceDate: -63_145_526_400)) == "0000-01-01T00:00:00Z")
+        #expect(DateText.string(Date(timeIntervalSinceReferenceDate: -63_145_526_401)) == "-63145526401.0")
+        #expect(DateText.string(Date(timeIntervalSinceReferenceDate: 252_423_993_599)) == "9999-12-31T23:59:59Z")
+        #expect(DateText.string(Date(timeIntervalSinceReferenceDate: 252_423_993_600)) == "252423993600.0")
     }
 }

@@ -59,6 +59,38 @@ import Testing
         #expect(try StoreCheck.findings(in: StoreReference(copy.path).open()).isEmpty)
     }
 
+    @Test(arguments: ["copy.json", "copy.xml", "copy.binary", "copy/"]) func anExportIsImportedIntoANewStoreOfEachKind(name: String) throws
+    {
+        let model = pad.file("Records.xcdatamodel").path
+        try ModelConversion.write(Records.model(), to: model)
+        let files = try export("all.json")
+        let place = pad.url.path + "/" + name
+        let tried = try StoreImport.run(files, into: place, model: model, writes: false)
+        #expect(tried == .init(added: 9))
+        #expect(!FileManager.default.fileExists(atPath: place))
+        #expect(try StoreImport.run(files, into: place, model: model, writes: true) == tried)
+        let output = CollectedOutput()
+        let query = try Query(
+            QueryText("Track", sort: "seconds", columns: "title,seconds,album.title,album.artist.name"),
+            in: StoreReference(place, model: model).open())
+        try QueryPrinter(query, to: output).write(.csv)
+        #expect(output.text.contains(",Notre Dame,301.5,Deluxe,Harmonia\n"))
+        #expect(output.text.split(separator: "\n").count == 5)
+        // Nothing of what it was made in is left.
+        let names = try FileManager.default.contentsOfDirectory(atPath: pad.url.path)
+        #expect(!names.contains { $0.hasPrefix(".copy") || $0.contains("objects") })
+    }
+
+    @Test func anImportThatFailsLeavesNoNewStoreOfFiles() throws {
+        let file = pad.file("Artist.csv")
+        try Data("name,wrong\nCan,1\n".utf8).write(to: file)
+        #expect(throws: NSError.self) {
+            try StoreImport.run(file.path, into: pad.url.path + "/new/", model: pad.store.path, writes: true)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: pad.url.path)
+        #expect(!names.contains { $0.contains("new") })
+    }
+
     @Test func anImportIntoTheStoreItselfChangesWhatTheFileChanged() throws {
         let file = try export("all.json")
         var text = try String(contentsOfFile: file, encoding: .utf8)

@@ -102,6 +102,19 @@ import WebTransport
         #expect(try SchemaCheck().mistakes(QueryExplanation(query).json().text(), "explain") == [])
     }
 
+    @Test(arguments: ["copy.sqlite", "copy.json", "copy/"]) func aServiceIsCopiedToFiles(name: String) throws {
+        let copy = pad.url.path + "/" + name
+        let service = StoreReference(pad.file("music.yaml").path, model: model, decodesTransformables: true, transport: script)
+        #expect(try StoreCopying(service).copy(to: copy) == 4)
+        let output = CollectedOutput()
+        let store = try StoreReference(copy, model: model).open()
+        try QueryPrinter(Query(QueryText("Album", sort: "year", columns: "title,year,artist.name"), in: store), to: output).write(.csv)
+        let lines = output.text.split(separator: "\n").dropFirst().map { $0.split(separator: ",", maxSplits: 1)[1] }
+        #expect(lines == ["Zuckerzeit,1974,Cluster", "Deluxe,1975,Harmonia"])
+        // Each list is asked for once, and no object by itself.
+        #expect(script.requests.all.count == 2, "\(script.requests.all.map(\.url))")
+    }
+
     @Test func getAndInspectKnowTheService() throws {
         let store = try open()
         let output = CollectedOutput()

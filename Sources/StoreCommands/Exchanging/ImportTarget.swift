@@ -12,9 +12,12 @@ final class ImportTarget {
     let isWritten: Bool
     /// The folder that a new store is made in, until it is complete.
     private let unfinished: URL?
+    /// What a new store of CSV or JSON files is copied to from the SQLite store that objects are imported into; nil for any other store.
+    private let copy: (place: String, kind: StoreKind)?
 
-    private init(_ store: OpenStore, isNew: Bool, isWritten: Bool, unfinished: URL? = nil) {
+    private init(_ store: OpenStore, isNew: Bool, isWritten: Bool, unfinished: URL? = nil, copy: (place: String, kind: StoreKind)? = nil) {
         (self.store, self.isNew, self.isWritten, self.unfinished) = (store, isNew, isWritten, unfinished)
+        self.copy = copy
     }
 
     /// Opens the store of a place, or makes one where nothing is.
@@ -38,14 +41,14 @@ final class ImportTarget {
             return ImportTarget(
                 OpenStore(.init(url: url, kind: kind), .file(model), coordinator, store, nil, nil), isNew: true, isWritten: false)
         }
-        if kind == .csv || kind == .json {
-            throw CommandError.make(
-                "No store is made at \(url.path).", reason: "CSV and JSON files become no new store by an import.",
-                next: "Import into a .sqlite store, and use “coredata copy”.")
-        }
         let folder = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         do {
+            if kind == .csv || kind == .json {
+                // Their records are given keys and are joined when all objects are known.
+                let store = try empty(folder.appendingPathComponent("objects.sqlite"), .sqlite, model, version)
+                return ImportTarget(store, isNew: true, isWritten: true, unfinished: folder, copy: (place, kind))
+            }
             let file = folder.appendingPathComponent(url.lastPathComponent)
             let store = try empty(file, kind, model, version)
             return ImportTarget(store, isNew: true, isWritten: true, unfinished: folder)
@@ -80,9 +83,17 @@ final class ImportTarget {
         store.read { store.context.reset() }
         try store.coordinator.remove(store.store)
         guard let unfinished else { return }
-        for name in try FileManager.default.contentsOfDirectory(atPath: unfinished.path) {
+        var complete = unfinished
+        if let copy {
+            complete = unfinished.appendingPathComponent("copy", isDirectory: true)
+            try FileManager.default.createDirectory(at: complete, withIntermediateDirectories: false)
+            let source = StoreReference(unfinished.appendingPathComponent("objects.sqlite").path, decodesTransformables: true)
+            let place = complete.appendingPathComponent(url.lastPathComponent).path + (copy.place.hasSuffix("/") ? "/" : "")
+            _ = try StoreCopying(source).copy(to: place, kind: copy.kind)
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: complete.path) {
             let place = url.deletingLastPathComponent().appendingPathComponent(name)
-            try FileManager.default.moveItem(at: unfinished.appendingPathComponent(name), to: place)
+            try FileManager.default.moveItem(at: complete.appendingPathComponent(name), to: place)
         }
         try FileManager.default.removeItem(at: unfinished)
     }
