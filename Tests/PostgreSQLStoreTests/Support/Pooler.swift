@@ -18,7 +18,7 @@ final class Pooler: Sendable {
         let server = try server()
         port = try TestServer.freePort()
         let directory = "/tmp/pgtest-pooler-\(UUID().uuidString.prefix(8))"
-        // The shell waits for the end of its input, which comes with the end of this process; PgBouncer ends with the shell.
+        // The shell waits for the end of this process; PgBouncer ends with the shell.
         let script = """
             set -e
             mkdir -p "$1"
@@ -49,17 +49,20 @@ final class Pooler: Sendable {
             fi
             $run "$5" -q settings.ini >log 2>&1 </dev/null &
             pooler=$!
-            trap 'kill -QUIT $pooler 2>/dev/null || true; wait $pooler 2>/dev/null || true; rm -rf "$1"' EXIT
+            trap 'kill -KILL $pooler 2>/dev/null || true; wait $pooler 2>/dev/null || true; rm -rf "$1"' EXIT
             for attempt in $(seq 300); do
                 if (exec 3<>/dev/tcp/127.0.0.1/$2) 2>/dev/null; then echo ready; break; fi
                 kill -0 $pooler || { cat log >&2; exit 1; }
                 sleep 0.1
             done
-            cat >/dev/null
+            while kill -0 "$6" 2>/dev/null; do sleep 0.2; done
             """
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-c", script, "bash", directory, String(port), String(server.port), ignoring, Self.program]
+        shell.arguments = [
+            "-c", script, "bash", directory, String(port), String(server.port), ignoring, Self.program,
+            String(ProcessInfo.processInfo.processIdentifier),
+        ]
         let (input, output) = (Pipe(), Pipe())
         shell.standardInput = input
         shell.standardOutput = output
