@@ -28,17 +28,32 @@
     /// the first key.
     @usableFromInline package var entries: UnsafeMutablePointer<Entry>
     /// The entry of the key that came last.
-    @usableFromInline package var last = 0
-    /// For each key of the table, its newest entry, or 0: this order owns them.
-    private var known: UnsafeMutablePointer<Int32>
-    private var keys = 0
-    private var count = 0
-    private var capacity = 0
+    @usableFromInline package var last: Int32 = 0
+    // These are small, as is the room for entries at first: what takes more than a kilobyte for each page is slow to allocate, and each page has a
+    // scanner of its own.
+    private var keys: Int32 = 0
+    private var count: Int32 = 0
+    private var capacity: Int32 = 0
+
+    /// For each key of the table, its newest entry, or 0. They stand behind the entries, in the same memory.
+    private var known: UnsafeMutablePointer<Int32> {
+        UnsafeMutableRawPointer(entries + Int(capacity)).assumingMemoryBound(to: Int32.self)
+    }
+
+    /// How many entries an order may have before it learns anew: some for each key, and for unknown ones.
+    private var maximum: Int32 { keys * 2 + 64 }
 
     private init() {
-        // Nothing is owned yet: these addresses are never used.
+        // Nothing is owned yet: this address is never used.
         entries = UnsafeMutablePointer(bitPattern: 8)!
-        known = UnsafeMutablePointer(bitPattern: 8)!
+    }
+
+    /// Memory for entries and, behind them, for what is known of the keys. An entry needs the stricter alignment, of which its size is a multiple.
+    private static func room(entries: Int32, keys: Int32) -> UnsafeMutablePointer<Entry> {
+        let bytes = Int(entries) * MemoryLayout<Entry>.stride + Int(keys) * MemoryLayout<Int32>.stride
+        let room = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: MemoryLayout<Entry>.alignment)
+        (room + Int(entries) * MemoryLayout<Entry>.stride).bindMemory(to: Int32.self, capacity: Int(keys))
+        return room.bindMemory(to: Entry.self, capacity: Int(entries))
     }
 
     /// Memory for the orders of a scanner.
@@ -57,8 +72,7 @@
     private mutating func clear() {
         guard let address = UnsafeRawPointer(bitPattern: table) else { return }
         Unmanaged<JSONKeyTable.Contents>.fromOpaque(address).release()
-        entries.deallocate()
-        known.deallocate()
+        UnsafeMutableRawPointer(entries).deallocate()
         table = 0
     }
 
@@ -66,17 +80,26 @@
     mutating func begin(_ contents: JSONKeyTable.Contents) {
         clear()
         table = UInt(bitPattern: Unmanaged.passRetained(contents).toOpaque())
-        keys = contents.keys.count
-        capacity = keys * 2 + 64
-        entries = .allocate(capacity: capacity)
-        known = .allocate(capacity: max(1, keys))
+        keys = Int32(contents.keys.count)
+        capacity = keys + 8
+        entries = Self.room(entries: capacity, keys: keys)
         forget()
+    }
+
+    /// Makes room for more entries.
+    private mutating func grow() {
+        let (old, oldKnown, oldCapacity) = (entries, known, capacity)
+        capacity = min(oldCapacity * 2, maximum)
+        entries = Self.room(entries: capacity, keys: keys)
+        entries.moveInitialize(from: old, count: Int(count))
+        known.initialize(from: oldKnown, count: Int(keys))
+        UnsafeMutableRawPointer(old).deallocate()
     }
 
     private mutating func forget() {
         // No key has the first entry's word, for keys begin with a quote.
         entries.initialize(to: Entry(word: .max, mask: .max, start: UnsafeRawPointer(entries), length: 0, index: -1, next: 0))
-        known.initialize(repeating: 0, count: keys)
+        known.initialize(repeating: 0, count: Int(keys))
         count = 1
         last = 0
     }
@@ -85,21 +108,21 @@
     mutating func learn(_ start: UnsafeRawPointer, length: Int, index: Int, limit: UnsafeRawPointer) {
         // A key of the table that came at another place is at this one from now on.
         if index >= 0, case let entry = Int(known[index]), entry > 0, entries[entry].length == length {
-            entries[last].next = Int32(entry)
-            last = entry
+            entries[Int(last)].next = Int32(entry)
+            last = Int32(entry)
             return
         }
         // Keys that are unusually long, and those at the end of the document, are not worth it.
         guard length < 1 << 10, limit - start >= 8 else { return }
-        if count == capacity { forget() }
+        if count == capacity { if capacity < maximum { grow() } else { forget() } }
         let mask = length >= 8 ? UInt64.max : UInt64(littleEndian: (1 << UInt64(8 * length)) - 1)
         let word = start.loadUnaligned(as: UInt64.self) & mask
-        entries.advanced(by: count).initialize(
+        entries.advanced(by: Int(count)).initialize(
             to: Entry(
                 word: word, mask: mask, start: start, length: Int32(length), index: Int32(truncatingIfNeeded: index),
-                next: entries[last].next))
-        if index >= 0 { known[index] = Int32(count) }
-        entries[last].next = Int32(count)
+                next: entries[Int(last)].next))
+        if index >= 0 { known[index] = count }
+        entries[Int(last)].next = count
         last = count
         count += 1
     }

@@ -19,9 +19,9 @@ extension JSONScanner {
             order = findOrder(of: table)
         }
         let entries = order.pointee.entries
-        let expected = Int(entries[begins ? 0 : order.pointee.last].next)
+        let expected = Int(entries[begins ? 0 : Int(order.pointee.last)].next)
         guard isNext(entries + expected) else { return try lookUp(table, order, begins) }
-        order.pointee.last = expected
+        order.pointee.last = Int32(truncatingIfNeeded: expected)
         next += Int(entries[expected].length)
         return Int(entries[expected].index)
     }
@@ -53,11 +53,11 @@ extension JSONScanner {
         if begins { order.pointee.last = 0 }
         let entries = order.pointee.entries
         // Perhaps the object lacks some keys that others have.
-        var entry = Int(entries[order.pointee.last].next)
+        var entry = Int(entries[Int(order.pointee.last)].next)
         for _ in 0..<3 where entry != 0 {
             entry = Int(entries[entry].next)
             guard isNext(entries + entry) else { continue }
-            order.pointee.last = entry
+            order.pointee.last = Int32(entry)
             next += Int(entries[entry].length)
             return Int(entries[entry].index)
         }

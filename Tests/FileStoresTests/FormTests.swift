@@ -85,6 +85,10 @@ import Testing
                 name: "Backslashes and tabs", dialect: backslash,
                 bytes: Array("id\ttext\tother\n1\t\"a \\\"q\\\" \\\\ b\\n\"\t\\N\n2\t\\N\tx\n".utf8), values: ["a \"q\" \\ b\n", nil]),
             File(name: "Carriage returns", dialect: .rfc4180, bytes: Array("id,text,other\r1,a,b\r2,,c\r".utf8), values: ["a", nil]),
+            File(
+                name: "A line feed, and carriage returns", dialect: .rfc4180,
+                bytes: Array(("id,text,other\n" + (1...9).map { "\($0),\($0 * $0),x\r" }.joined()).utf8),
+                values: (1...9).map { "\($0 * $0)" }),
         ]
     }
 

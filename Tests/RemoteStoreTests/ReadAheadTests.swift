@@ -17,13 +17,11 @@ import Testing
 
         func answer(_ request: BackendRequest) async throws -> BackendAnswer { try await answer(request, tellingNext: nil) }
 
-        func answer(
-            _ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)?
-        ) async throws -> BackendAnswer {
+        func answer(_ request: BackendRequest, tellingNext teller: PageTeller?) async throws -> BackendAnswer {
             let number = request.page.flatMap { Int($0.text) } ?? 0
             begun.withValue { $0.append(number) }
             if number < count - 1 {
-                tellNext?(PageToken("\(number + 1)"))
+                teller?.tell(PageToken("\(number + 1)"))
                 told.withValue { $0.append(number) }
             }
             try await withTaskCancellationHandler {

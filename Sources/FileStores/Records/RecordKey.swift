@@ -69,6 +69,7 @@ struct KeyIndex {
     /// A part of the hash of each, so that few keys are compared in vain.
     private var tags: [UInt8]
 
+    /// - Parameter capacity: At least the number of records: one place stays free, so that every search ends.
     init(capacity: Int) {
         places = Array(repeating: 0, count: max(8, capacity + capacity / 2 + 1))
         tags = Array(repeating: 0, count: places.count)

@@ -34,7 +34,7 @@ struct StoreCopy {
         while start < rows.count {
             let entity = rows[start].entity
             let end = rows[start...].firstIndex { $0.entity !== entity } ?? rows.count
-            changes.inserted += try copies(of: rows[start..<end], entity, places, keepsLists: target.rowsContainLists)
+            changes.inserted += try copies(of: rows[start..<end], entity, places, among: rows, keepsLists: target.rowsContainLists)
             start = end
         }
         do { _ = try target.save(changes, for: caller) } catch let conflicts as StoreConflicts {
@@ -72,22 +72,50 @@ struct StoreCopy {
         return rows
     }
 
-    /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, otherwise from the store.
-    private func related(_ relationship: NSRelationshipDescription, of rows: ArraySlice<Row>) throws -> [[NSManagedObjectID]] {
+    /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, from the other ends where all
+    /// rows do, otherwise from the store.
+    private func related(
+        _ relationship: NSRelationshipDescription, of rows: ArraySlice<Row>, among all: [Row]
+    ) throws -> [[NSManagedObjectID]] {
         let slot = rows[rows.startIndex].layout.slots[relationship.slotIndex]
         let asked = rows.filter { $0.isUnknown(at: slot) }.map { $0.knownObjectID }
-        let answers = asked.isEmpty ? [:] : try source.related(by: relationship, from: asked, for: caller)
+        let answers =
+            asked.isEmpty
+            ? [:] : try Self.members(of: relationship, among: all) ?? source.related(by: relationship, from: asked, for: caller)
         return rows.map { row in
             row.isUnknown(at: slot)
                 ? answers[row.knownObjectID] ?? [] : row.relatedIDs(relationship, at: slot)
         }
     }
 
+    /// Returns the members of a relationship by their owners, as the members themselves tell: a service would be asked once for each owner.
+    ///
+    /// - Returns: Nil where they do not tell all: of ordered relationships, of those without a to-one inverse, and where a row has it unknown.
+    private static func members(
+        of relationship: NSRelationshipDescription, among rows: [Row]
+    ) -> [NSManagedObjectID: [NSManagedObjectID]]? {
+        guard relationship.isToMany, !relationship.isOrdered, let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            !inverse.isTransient, let destination = relationship.destinationEntity
+        else { return nil }
+        var members: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        var ends: [ObjectIdentifier: NSRelationshipDescription] = [:]
+        for row in rows {
+            let key = ObjectIdentifier(row.entity)
+            if ends[key] == nil, row.entity.isKindOf(entity: destination) { ends[key] = row.entity.relationshipsByName[inverse.name] }
+            guard let end = ends[key] else { continue }
+            let slot = row.layout.slots[end.slotIndex]
+            if row.isUnknown(at: slot) { return nil }
+            if let owner = row.relatedIDs(end, at: slot).first { members[owner, default: []].append(row.knownObjectID) }
+        }
+        return members
+    }
+
     // MARK: Writing
 
     /// Returns the rows of one entity as new objects of another store.
     private func copies(
-        of rows: ArraySlice<Row>, _ entity: NSEntityDescription, _ places: [NSManagedObjectID: NSManagedObjectID], keepsLists: Bool
+        of rows: ArraySlice<Row>, _ entity: NSEntityDescription, _ places: [NSManagedObjectID: NSManagedObjectID], among all: [Row],
+        keepsLists: Bool
     ) throws -> [StoreChange] {
         let frozen = entity.frozenParts
         let copies = rows.map { row in
@@ -101,7 +129,7 @@ struct StoreCopy {
         var lists: [[ListDifference]] = Array(repeating: [], count: copies.count)
         for relationship in frozen.relationships where !relationship.isTransient {
             let slot = frozen.layout.slots[relationship.slotIndex]
-            for (index, ids) in try related(relationship, of: rows).enumerated() {
+            for (index, ids) in try related(relationship, of: rows, among: all).enumerated() {
                 let ids = ids.compactMap { places[$0] }
                 guard relationship.isToMany else {
                     copies[index].setObjectID(ids.first, at: slot)

@@ -67,7 +67,9 @@ struct StoreMigration {
 
     /// Writes the files of the copy under temporary names and moves them into place when they are complete.
     private func writeFiles(_ files: any FileStore.Type) throws {
-        let temporary = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
+        // A store that is a folder stays one.
+        let temporary = url.deletingLastPathComponent()
+            .appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)", isDirectory: url.hasDirectoryPath)
         defer { removeFiles(files, at: temporary) }
         let alone = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
         var writable = options

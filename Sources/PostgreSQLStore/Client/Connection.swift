@@ -24,15 +24,23 @@ final class Connection: @unchecked Sendable {
     }
     /// The names of the prepared statements.
     private var prepared: [StatementKey: String] = [:]
-    private var preparedCount = 0
+    /// The number of the last name. Names are not used again: the server may still have the statement.
+    private var lastName = 0
+    /// Whether the server has statements that are given up.
+    private var isOutdated = false
+    private var planEpoch = 0
+    /// Whether the session on the server is the connection's own, and not lent for a transaction by a program between, such as PgBouncer.
+    let ownsSession: Bool
     /// The number of prepared statements, beyond which all are given up.
     private static let preparedLimit = 256
+    /// The statement that each transaction begins with, for whom the connection is lent to; nil for none.
+    var prelude: Call?
     /// When the connection was last given back, in nanoseconds of the system's uptime.
     var lastUse = DispatchTime.now().uptimeNanoseconds
     /// The number of round trips, for tests.
-    private(set) var roundTrips = 0
+    var roundTrips = 0
 
-    private init(_ handle: OpaquePointer) { self.handle = handle }
+    private init(_ handle: OpaquePointer, ownsSession: Bool) { (self.handle, self.ownsSession) = (handle, ownsSession) }
 
     deinit { PQfinish(handle) }
 
@@ -46,8 +54,8 @@ final class Connection: @unchecked Sendable {
     /// Connects. Names of hosts are looked up on a thread of their own, for libpq has no other way.
     ///
     /// - Throws: ``ServerError`` with libpq's message, which never contains the password.
-    static func open(_ settings: ConnectionSettings) async throws -> Connection {
-        let parameters = try await settings.resolved()
+    static func open(_ settings: ConnectionSettings, ownsSession: Bool) async throws -> Connection {
+        let parameters = try await settings.resolved(ownsSession: ownsSession)
         let connection: Connection? = await withCheckedContinuation { continuation in
             DispatchQueue(label: "PostgreSQLStore.calls").async {
                 let keywords = parameters.map { strdup($0.keyword) } + [nil]
@@ -60,7 +68,7 @@ final class Connection: @unchecked Sendable {
                         PQconnectStartParams(keywords.baseAddress!, values.baseAddress!, 0)
                     }
                 }
-                continuation.resume(returning: handle.map(Connection.init))
+                continuation.resume(returning: handle.map { Connection($0, ownsSession: ownsSession) })
             }
         }
         guard let connection else { throw ServerError(code: "", message: "There is no memory for a connection.", isConnectionLost: true) }
@@ -96,25 +104,48 @@ final class Connection: @unchecked Sendable {
         try await run([Call(sql, values)], isCancellable: isCancellable)[0]
     }
 
-    /// Runs statements in one round trip. Outside of a transaction they are one.
+    /// Runs statements in one round trip. Outside of a transaction they are one, which begins with the ``prelude``.
     ///
     /// - Throws: ``ServerError`` of the first one that fails, after which none is run; `CancellationError` where the task was cancelled: the
     ///   server has then given the statement up.
     @discardableResult
     func run(_ calls: [Call], isCancellable: Bool = true) async throws -> [QueryResult] {
         if calls.isEmpty { return [] }
+        guard let prelude, !isInTransaction else { return try await send(calls, isCancellable) }
+        if calls[0].sql.hasPrefix("BEGIN") {
+            var results = try await send([calls[0], prelude] + calls.dropFirst(), isCancellable)
+            results.remove(at: 1)
+            return results
+        }
+        do { return Array(try await send([Call("BEGIN"), prelude] + calls + [Call("COMMIT")], isCancellable)[2...].dropLast()) } catch {
+            // Statements that are one fail as one.
+            if isUsable, isInTransaction { try await execute("ROLLBACK", isCancellable: false) }
+            throw error
+        }
+    }
+
+    private func send(_ calls: [Call], _ isCancellable: Bool) async throws -> [QueryResult] {
         roundTrips += 1
-        if preparedCount > Self.preparedLimit { try await forgetStatements() }
+        if isOutdated || prepared.count > Self.preparedLimit { try await forgetStatements() }
         guard PQenterPipelineMode(handle) == 1 else { throw ServerError(nil, handle) }
         var expected: [StatementKey?] = []
         for call in calls {
+            if !ownsSession {
+                // Another session may not have what was prepared in this one.
+                expected.append(nil)
+                let isSent = call.parameters.withPointers { count, values, lengths, formats in
+                    PQsendQueryParams(handle, call.sql, count, call.parameters.types, values, lengths, formats, 1)
+                }
+                guard isSent == 1 else { throw lost() }
+                continue
+            }
             let key = StatementKey(sql: call.sql, types: call.parameters.types)
             let name: String
             if let known = prepared[key] {
                 name = known
             } else {
-                preparedCount += 1
-                name = "s\(preparedCount)"
+                lastName += 1
+                name = "s\(lastName)"
                 prepared[key] = name
                 expected.append(key)
                 guard PQsendPrepare(handle, name, call.sql, Int32(key.types.count), key.types) == 1 else { throw lost() }
@@ -151,7 +182,7 @@ final class Connection: @unchecked Sendable {
         await task.finish()
         if task.isRequested { throw CancellationError() }
         if let failure {
-            if failure.isOutdatedPlan { try await forgetStatements() }
+            if failure.isOutdatedPlan { isOutdated = true }
             throw failure
         }
         return results
@@ -166,7 +197,7 @@ final class Connection: @unchecked Sendable {
         try await finishResults(&task)
     }
 
-    private func finishResults(_ task: inout Cancellation) async throws {
+    func finishResults(_ task: inout Cancellation) async throws {
         var failure: ServerError?
         while let result = try await nextResult(&task) {
             if PQresultStatus(result) == PGRES_FATAL_ERROR, failure == nil { failure = ServerError(result, handle) }
@@ -177,64 +208,40 @@ final class Connection: @unchecked Sendable {
         if let failure { throw failure }
     }
 
-    /// Copies rows in PostgreSQL's binary format into a table.
-    ///
-    /// - Parameters:
-    ///   - sql: The statement: `COPY … FROM STDIN (FORMAT binary)`.
-    ///   - rows: The bytes: rows without the header and the end.
-    func copy(_ sql: String, _ rows: [UInt8]) async throws {
-        roundTrips += 1
-        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
-        var task = Cancellation(isWatched: false)
-        try await flush(&task)
-        let begun = try await nextResult(&task)
-        let status = begun.map { PQresultStatus($0) }
-        if status != PGRES_COPY_IN {
-            let failure = ServerError(begun, handle)
-            PQclear(begun)
-            while let rest = try await nextResult(&task) { PQclear(rest) }
-            throw failure
-        }
-        PQclear(begun)
-        // The signature, flags and the size of an extension.
-        let header: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
-        try await put(header[...], &task)
-        for start in stride(from: 0, to: rows.count, by: 1 << 16) { try await put(rows[start..<min(start + 1 << 16, rows.count)], &task) }
-        try await put([0xFF, 0xFF], &task)
-        while true {
-            let sent = PQputCopyEnd(handle, nil)
-            if sent == 1 { break }
-            guard sent == 0 else { throw lost() }
-            try await flush(&task)
-        }
-        try await flush(&task)
-        try await finishResults(&task)
-    }
-
-    private func put(_ bytes: ArraySlice<UInt8>, _ task: inout Cancellation) async throws {
-        while true {
-            let sent = bytes.withUnsafeBytes { buffer in
-                PQputCopyData(handle, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), Int32(buffer.count))
-            }
-            if sent == 1 { return try await flush(&task) }
-            guard sent == 0 else { throw lost() }
-            try await flush(&task)
-        }
-    }
-
     private func forgetStatements() async throws {
         prepared = [:]
-        preparedCount = 0
-        if !isUsable || PQtransactionStatus(handle) == PQTRANS_INERROR { return }
-        try await execute("DEALLOCATE ALL", isCancellable: false)
+        // A failed transaction takes no statements: the server gives them up later.
+        isOutdated = PQtransactionStatus(handle) == PQTRANS_INERROR
+        if !isOutdated { try await execute("DEALLOCATE ALL", isCancellable: false) }
     }
 
-    private func lost() -> ServerError { ServerError(nil, handle) }
+    /// Prepares statements anew where tables were found changed since the connection was last used.
+    func usePlans(of epoch: Int) {
+        if epoch != planEpoch, !prepared.isEmpty { isOutdated = true }
+        planEpoch = epoch
+    }
+
+    /// Returns whether the server itself has answered, and not a program between, which gives a number of its own for the session.
+    func isDirect() async throws -> Bool {
+        roundTrips += 1
+        guard PQsendQuery(handle, "SELECT pg_backend_pid()") == 1 else { throw lost() }
+        var task = Cancellation(isWatched: false)
+        try await flush(&task)
+        var number: String?
+        while let result = try await nextResult(&task) {
+            defer { PQclear(result) }
+            guard PQresultStatus(result) == PGRES_TUPLES_OK else { throw ServerError(result, handle) }
+            if PQntuples(result) == 1 { number = String(cString: PQgetvalue(result, 0, 0)) }
+        }
+        return number == String(backendNumber)
+    }
+
+    func lost() -> ServerError { ServerError(nil, handle) }
 
     // MARK: Waiting
 
     /// Whether the statement is being cancelled, because the task was.
-    private struct Cancellation {
+    struct Cancellation {
         var isWatched: Bool
         var isRequested = false
         var request: Task<Void, Never>?
@@ -244,7 +251,7 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Sends what is not sent yet, and takes in what comes meanwhile: the server may not read on before.
-    private func flush(_ task: inout Cancellation) async throws {
+    func flush(_ task: inout Cancellation) async throws {
         while true {
             let left = PQflush(handle)
             if left == 0 { return }
@@ -255,7 +262,7 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Returns the next result, which the caller frees; nil at the end of a statement's results.
-    private func nextResult(_ task: inout Cancellation) async throws -> OpaquePointer? {
+    func nextResult(_ task: inout Cancellation) async throws -> OpaquePointer? {
         while PQisBusy(handle) == 1 {
             try await wait(reads: true, writes: false, &task)
             guard PQconsumeInput(handle) == 1 else { throw lost() }

@@ -24,6 +24,10 @@ final class ConnectionPool: Sendable {
         var waiters: [Waiter] = []
         var nextNumber = 0
         var isClosed = false
+        /// The number of times that tables were found changed.
+        var planEpoch = 0
+        /// Whether connections have sessions of their own on the server; nil before the first one has told.
+        var ownsSessions: Bool?
     }
     private let state = Mutex(State())
     let settings: ConnectionSettings
@@ -45,9 +49,16 @@ final class ConnectionPool: Sendable {
 
     /// Calls `body` with a connection, which is given back afterwards: outside of any transaction, or closed.
     ///
+    /// - Parameters:
+    ///   - settings: What each transaction sets on the server.
+    ///   - body: Uses the connection.
     /// - Throws: Code 134070 where none became free in time, the errors of connecting, and those of `body`.
-    func with<Result: Sendable>(_ body: @Sendable (Connection) async throws -> Result) async throws -> Result {
+    func with<Result: Sendable>(
+        _ settings: DatabaseSettings, _ body: @Sendable (Connection) async throws -> Result
+    ) async throws -> Result {
         let connection = try await take()
+        connection.prelude = connection.ownsSession ? settings.prelude : self.settings.prelude(settings)
+        connection.usePlans(of: state.withLock { $0.planEpoch })
         do {
             let result = try await body(connection)
             await giveBack(connection)
@@ -56,9 +67,16 @@ final class ConnectionPool: Sendable {
             // Where another server has taken over, new connections find it.
             let isOutdated = (error as? ServerError)?.isReadOnly ?? false
             if isOutdated { dropIdle() }
+            // The other connections have prepared for the same tables.
+            if (error as? ServerError)?.isOutdatedPlan ?? false { state.withLock { $0.planEpoch += 1 } }
             await giveBack(connection, isKept: !isOutdated)
             throw error
         }
+    }
+
+    /// Calls `body` with a connection, like ``with(_:_:)``, without settings.
+    func with<Result: Sendable>(_ body: @Sendable (Connection) async throws -> Result) async throws -> Result {
+        try await with(.none, body)
     }
 
     /// Closes the connections that nobody uses.
@@ -98,12 +116,27 @@ final class ConnectionPool: Sendable {
                 // Another may be there, or be opened.
                 discard()
             case .permission:
-                do { return try await Connection.open(settings) } catch {
+                do { return try await open() } catch {
                     discard()
                     throw error
                 }
             }
         }
+    }
+
+    /// Opens a connection: with a session of its own, unless another program stands between, such as PgBouncer, which lends sessions for a
+    /// transaction.
+    func open() async throws -> Connection {
+        let known = state.withLock { $0.ownsSessions }
+        if let known { return try await Connection.open(settings, ownsSession: known) }
+        do {
+            let connection = try await Connection.open(settings, ownsSession: true)
+            let isDirect = try await connection.isDirect()
+            state.withLock { $0.ownsSessions = isDirect }
+            if isDirect { return connection }
+        } catch let error as ServerError where error.isRefusedParameter { state.withLock { $0.ownsSessions = false } }
+        Log.store.debug("The connections to \(settings.place) have no sessions of their own: each transaction sets what it needs.")
+        return try await Connection.open(settings, ownsSession: false)
     }
 
     private func isHealthy(_ connection: Connection) async -> Bool {
@@ -164,6 +197,7 @@ final class ConnectionPool: Sendable {
     }
 
     private func giveBack(_ connection: Connection, isKept: Bool = true) async {
+        connection.prelude = nil
         if connection.isUsable, connection.isInTransaction {
             do { try await connection.execute("ROLLBACK", isCancellable: false) } catch {
                 Log.store.debug("A connection to \(settings.place) is given up: its transaction cannot be ended. \(error)")

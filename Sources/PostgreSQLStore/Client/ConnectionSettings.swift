@@ -11,6 +11,8 @@ struct ConnectionSettings: Sendable {
     private let password: (@Sendable () async throws -> String)?
     /// The URL without its password and parameters, for messages.
     let place: String
+    /// What statements rely on, by the names of the server's settings.
+    private let session: [(name: String, value: String)]
 
     /// - Parameters:
     ///   - url: A URL such as `postgresql://user@host/database?sslmode=verify-full`.
@@ -31,15 +33,15 @@ struct ConnectionSettings: Sendable {
         if parameters["application_name"] == nil { parameters["fallback_application_name"] = "OpenCoreData" }
         if parameters["connect_timeout"] == nil { parameters["connect_timeout"] = "15" }
         parameters["client_encoding"] = "UTF8"
-        // In the options of the connection a backslash escapes spaces, and itself.
         let schemas = [schema, furtherSchema].compactMap { $0 }
         let path = schemas.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: ",")
-        var options = [parameters["options"], "-c search_path=" + Self.escaped(path), "-c extra_float_digits=1"]
-        if let statementTimeout { options.append("-c statement_timeout=\(Int(statementTimeout * 1000))") }
-        parameters["options"] = options.compactMap { $0 }.joined(separator: " ")
+        var session: [(name: String, value: String)] = [("search_path", path), ("extra_float_digits", "1")]
+        if let statementTimeout { session.append(("statement_timeout", String(Int(statementTimeout * 1000)))) }
+        self.session = session
         self.parameters = parameters
     }
 
+    // In the options of a connection a backslash escapes spaces, and itself.
     private static func escaped(_ text: String) -> String { text.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ") }
 
     /// Returns a URL without what may be secret.
@@ -97,9 +99,20 @@ struct ConnectionSettings: Sendable {
     /// The mode of transport security that connections ask for, as far as the URL or the default says; for tests.
     var securityMode: String? { parameters["sslmode"] }
 
+    /// Returns the statement that begins each transaction of a connection whose session is not the store's own.
+    ///
+    /// - Parameter settings: What else it sets.
+    func prelude(_ settings: DatabaseSettings) -> Call { DatabaseSettings.statement(session + settings.sorted) }
+
     /// Returns the keywords and values for one connection.
-    func resolved() async throws -> [(keyword: String, value: String)] {
+    ///
+    /// - Parameter ownsSession: Whether the connection itself has the settings that statements rely on.
+    func resolved(ownsSession: Bool) async throws -> [(keyword: String, value: String)] {
         var all = parameters
+        if ownsSession {
+            all["options"] = ([parameters["options"]] + session.map { "-c \($0.name)=" + Self.escaped($0.value) }).compactMap { $0 }
+                .joined(separator: " ")
+        }
         if let password { all["password"] = try await password() }
         return all.map { ($0.key, $0.value) }
     }

@@ -49,6 +49,8 @@ struct ServerError: Error, CustomStringConvertible {
     var isOutdatedPlan: Bool { code == "0A000" && message.contains("cached plan") || code == "26000" }
     /// Whether the server takes no changes: it has become a standby of another, or always was.
     var isReadOnly: Bool { code == "25006" }
+    /// Whether a program between, such as PgBouncer, does not take the options of a connection.
+    var isRefusedParameter: Bool { message.contains("unsupported startup parameter") }
     /// Whether the statement was cancelled.
     var isCancellation: Bool { code == "57014" }
 }

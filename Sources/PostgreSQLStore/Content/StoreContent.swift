@@ -19,6 +19,8 @@ final class StoreContent: @unchecked Sendable {
     let history: StoreHistory
     /// Does what follows commits.
     let aftermath: CommitAftermath
+    /// What transactions set on the server, for the program's policies.
+    let settings: DatabaseSettings
     private let lock = Synchronization.Mutex<Void>(())
     private let readCount = Atomic(0)
     /// The number of reads, for tests.
@@ -27,17 +29,14 @@ final class StoreContent: @unchecked Sendable {
     private var plans: [ObjectIdentifier: RowPlan] = [:]
     private var writers: [ObjectIdentifier: EntityWriter] = [:]
 
-    init(
-        _ pool: ConnectionPool, _ schema: SQLSchema, token: StoreToken, channel: String = "", keepsHistory: Bool = false,
-        mapping: Mapping? = nil
-    ) {
-        (self.pool, self.schema, self.token, self.mapping) = (pool, schema, token, mapping)
-        history = StoreHistory(isKept: keepsHistory)
-        aftermath = CommitAftermath(pool, channel: channel)
+    init(_ opened: OpenedDatabase, token: StoreToken) {
+        (pool, schema, mapping, settings) = (opened.pool, opened.schema, opened.mapping, opened.settings)
+        (history, aftermath) = (opened.history, opened.aftermath)
+        self.token = token
         place = pool.settings.place
         hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
         // Called under the lock only, which `plan(_:)` would take again.
-        queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(), token: token) { [schema] entity in
+        queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(), token: token) { [schema, mapping] entity in
             RowPlan(entity, schema: schema, isVerbatim: mapping != nil).columns
         }
     }
@@ -116,6 +115,11 @@ final class StoreContent: @unchecked Sendable {
     /// Called after each commit.
     func didCommit() { aftermath.didCommit() }
 
+    /// Lends a connection whose transactions begin with the settings.
+    func withConnection<Result: Sendable>(_ body: @Sendable (Connection) async throws -> Result) async throws -> Result {
+        try await pool.with(settings, body)
+    }
+
     // MARK: Reading
 
     /// Reads with a connection: once more with another where that is lost or takes no changes, or where a statement is of an earlier definition of
@@ -123,11 +127,11 @@ final class StoreContent: @unchecked Sendable {
     func reading<Result: Sendable>(_ body: @escaping @Sendable (Connection) async throws -> Result) async throws -> Result {
         readCount.wrappingAdd(1, ordering: .relaxed)
         do {
-            do { return try await pool.with(body) } catch let error as ServerError
+            do { return try await withConnection(body) } catch let error as ServerError
                 where error.isConnectionLost || error.isOutdatedPlan || error.isReadOnly
             {
                 Log.store.debug("A read from \(place) is repeated. \(error)")
-                return try await pool.with(body)
+                return try await withConnection(body)
             }
         } catch let error as ServerError { throw failure(error, "cannot be read") }
     }

@@ -55,7 +55,7 @@ extension DraftedEntities {
                 NSPersistentStoreOpenError, "A model cannot be drafted.", reason: "The URL of the database is none.",
                 next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")
         }
-        let pool = try MappedStore.pool(url, options)
+        let pool = try ConnectionPool(url, options, .existing)
         defer { pool.close() }
         let check = ServerCheck(pool.settings.place)
         do {

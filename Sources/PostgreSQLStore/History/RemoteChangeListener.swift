@@ -7,16 +7,19 @@ internal import Synchronization
 /// Listens for the commits of all programs that have a store open, over a connection of its own.
 // `task` is guarded by its mutex.
 final class RemoteChangeListener: Sendable {
-    private let settings: ConnectionSettings
+    private let pool: ConnectionPool
     private let channel: String
     private let task = Synchronization.Mutex<Task<Void, Never>?>(nil)
     /// The seconds after which the store is looked at although nobody has told of a commit: wake-ups may be lost.
     private let interval: Double
+    /// The same where nobody can be woken: a program between lends sessions for a transaction.
+    private static let deafInterval = 2.0
     /// The longest pause between attempts to connect, in seconds.
     private static let longestPause = 30.0
 
-    init(_ settings: ConnectionSettings, channel: String, interval: Double) {
-        (self.settings, self.channel, self.interval) = (settings, channel, interval)
+    /// - Parameter pool: Opens the connection, which does not count as one of its own.
+    init(_ pool: ConnectionPool, channel: String, interval: Double) {
+        (self.pool, self.channel, self.interval) = (pool, channel, interval)
     }
 
     deinit { stop() }
@@ -47,14 +50,19 @@ final class RemoteChangeListener: Sendable {
     ///   - since: What is known.
     ///   - post: Called after commits, one call for those that come together.
     func start(since: Look, _ history: StoreHistory, post: @escaping @Sendable (Look) -> Void) {
-        let (settings, channel, interval) = (settings, channel, interval)
+        let (pool, channel, longInterval) = (pool, channel, interval)
         let made = Task.detached {
             var known = since.state
             var pause = 0.1
             while !Task.isCancelled {
                 do {
-                    let connection = try await Connection.open(settings)
-                    try await connection.execute("LISTEN \(channel)")
+                    let connection = try await pool.open()
+                    if connection.ownsSession {
+                        try await connection.execute("LISTEN \(channel)")
+                    } else {
+                        connection.prelude = pool.settings.prelude(.none)
+                    }
+                    let interval = connection.ownsSession ? longInterval : min(longInterval, Self.deafInterval)
                     pause = 0.1
                     // First, and whenever nobody has told of a commit for long, what was missed.
                     var isWoken = false
@@ -65,7 +73,7 @@ final class RemoteChangeListener: Sendable {
                         isWoken = try await connection.wakeUps(timeout: interval) > 0
                     }
                 } catch is CancellationError { return } catch {
-                    Log.store.debug("The connection that listens to \(settings.place) is opened again. \(error)")
+                    Log.store.debug("The connection that listens to \(pool.settings.place) is opened again. \(error)")
                 }
                 do { try await Task.sleep(for: .seconds(pause)) } catch { return }
                 pause = min(pause * 2, Self.longestPause)

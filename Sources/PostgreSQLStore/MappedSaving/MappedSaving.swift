@@ -53,7 +53,7 @@ struct MappedSaving: Sendable {
     private func outcome(of changes: StoreChangeSet) async throws -> SaveOutcome? {
         let (content, changes) = (content, changes)
         typealias Written = (outcome: SaveOutcome, lost: (error: ServerError, transaction: Transaction)?)
-        let written: Written = try await content.pool.with { connection in
+        let written: Written = try await content.withConnection { connection in
             var run = MappedSaveRun(content, connection, changes)
             let (outcome, transaction) = try await run.write()
             do {

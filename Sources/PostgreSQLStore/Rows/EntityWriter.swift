@@ -101,6 +101,10 @@ final class EntityWriter: @unchecked Sendable {
         Self.appendMedium(entity.number, to: &bytes)
         BinaryValue.integer(row.version).appendField(to: &bytes)
         for step in steps {
+            if case .attribute(let storage, let attribute) = step.kind {
+                try ColumnValues.value(of: row, step.slot, storage, attribute).appendField(to: &bytes)
+                continue
+            }
             let values = try self.values(step, row, key, &orders)
             for (index, value) in values.enumerated() {
                 // The entity of a destination is an integer of four bytes, too.

@@ -108,6 +108,8 @@ final class RowReader {
     private let schema: SQLSchema
     private let token: StoreToken
     private var writers: [Int64: PackedRowWriter] = [:]
+    /// What the last row was read with: most have the entity of the one before.
+    private var last: (number: Int64, shape: RowPlan.Shape, writer: PackedRowWriter)?
     /// The last created ID of a destination: rows that come together often have the same.
     private var lastID: NSManagedObjectID?
 
@@ -120,9 +122,13 @@ final class RowReader {
     /// - Throws: Code 134060 for a value that cannot be read.
     func read(_ result: QueryResult, _ row: Int) throws -> UnsafeMutableRawPointer? {
         let number = result.integer(row, 1)
-        guard let shape = plan.shapes[number] ?? (plan.entity.isAlone ? plan.shapes[plan.entity.number] : nil) else { return nil }
-        let writer = writers[number] ?? PackedRowWriter(shape.entity)
-        writers[number] = writer
+        if last?.number != number {
+            guard let shape = plan.shapes[number] ?? (plan.entity.isAlone ? plan.shapes[plan.entity.number] : nil) else { return nil }
+            let writer = writers[number] ?? PackedRowWriter(shape.entity)
+            writers[number] = writer
+            last = (number, shape, writer)
+        }
+        guard let (_, shape, writer) = last else { return nil }
         writer.begin()
         do {
             for step in shape.steps { try set(step, result, row, writer) }

@@ -20,6 +20,8 @@ struct SaveRun {
     private var mismatched: [StoreChange] = []
     /// Rows that are written together are copied from this number on.
     private static let copyThreshold = 100
+    /// The number of bytes that are copied at once.
+    private static let copySize = 1 << 16
     /// The number of statements that are sent at once.
     private static let callLimit = 2000
 
@@ -198,18 +200,7 @@ struct SaveRun {
             let writer = try content.writer(description)
             if range.count >= Self.copyThreshold {
                 try await send()
-                var bytes: [UInt8] = []
-                for index in range {
-                    guard let row = changes.inserted[index].row else { continue }
-                    let key = try self.key(of: changes.inserted[index].objectID)
-                    try writer.appendCopy(of: row, key: key, orders: &orders, to: &bytes)
-                    notes.note(.insert, writer.entity.number, key)
-                    if bytes.count > 16 << 20 {
-                        try await connection.copy(writer.copy, bytes)
-                        bytes = []
-                    }
-                }
-                try await connection.copy(writer.copy, bytes)
+                try await copy(range, writer)
                 continue
             }
             for index in range {
@@ -219,6 +210,23 @@ struct SaveRun {
                 notes.note(.insert, writer.entity.number, key)
             }
             try await sendIfMany()
+        }
+    }
+
+    /// Copies new rows: the server takes them in while further ones are made.
+    private mutating func copy(_ range: Range<Int>, _ writer: EntityWriter) async throws {
+        var next = range.lowerBound
+        try await connection.copy(writer.copy) {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(Self.copySize + 4096)
+            while next < range.upperBound, bytes.count < Self.copySize {
+                defer { next += 1 }
+                guard let row = changes.inserted[next].row else { continue }
+                let key = try self.key(of: changes.inserted[next].objectID)
+                try writer.appendCopy(of: row, key: key, orders: &orders, to: &bytes)
+                notes.note(.insert, writer.entity.number, key)
+            }
+            return bytes.isEmpty ? nil : bytes
         }
     }
 

@@ -53,7 +53,7 @@ struct StoreTransaction {
         _ body: @escaping @Sendable (Connection, UUID) async throws -> Result
     ) async throws -> Result? {
         let commit = UUID()
-        let (result, lost): (Result, ServerError?) = try await content.pool.with { connection in
+        let (result, lost): (Result, ServerError?) = try await content.withConnection { connection in
             let result = try await body(connection, commit)
             do {
                 try await connection.run([Call("COMMIT")], isCancellable: false)

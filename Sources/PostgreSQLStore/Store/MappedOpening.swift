@@ -2,21 +2,15 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
 
 /// Opens the tables of another program for a model.
-struct MappedOpening {
+struct MappedOpening: DatabaseOpening {
     let model: NSManagedObjectModel
     let entities: [NSEntityDescription]
     let isReadOnly: Bool
     let options: PostgreSQLStoreOptions
     let pool: ConnectionPool
-
-    /// An open store.
-    struct Opened: Sendable {
-        let pool: ConnectionPool
-        let mapping: Mapping
-        let uuid: UUID
-    }
 
     /// What was read of a database.
     private struct Found: Sendable {
@@ -28,7 +22,7 @@ struct MappedOpening {
     /// Compares the model with the catalogue.
     ///
     /// - Throws: Code 134080 where the database cannot be reached or used, 134020 with every difference between model and catalogue.
-    func open() async throws -> Opened {
+    func open() async throws -> OpenedDatabase {
         do {
             let found: Found = try await pool.with { connection in
                 try await ServerCheck(pool.settings.place).check(connection)
@@ -42,8 +36,21 @@ struct MappedOpening {
             guard builder.differences.isEmpty else { throw incompatible(builder.differences) }
             let mapping = builder.mapping(hasFunctions: found.hasFunctions)
             for notice in mapping.notices { Log.store.notice("The store at \(pool.settings.place): \(notice)") }
-            return Opened(pool: pool, mapping: mapping, uuid: found.uuid)
+            return OpenedDatabase(
+                pool: pool, schema: mapping.schema, mapping: mapping, metadata: metadata(found.uuid, mapping),
+                history: StoreHistory(isKept: false), aftermath: CommitAftermath(pool, channel: ""),
+                settings: try DatabaseSettings(options.databaseSettings), look: nil)
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
+    }
+
+    /// The metadata of the store: the tables say whether the model fits, not hashes that somebody has written.
+    private func metadata(_ uuid: UUID, _ mapping: Mapping) -> [String: Any] {
+        [
+            NSStoreTypeKey: ExistingPostgreSQLStoreType, NSStoreUUIDKey: uuid.uuidString,
+            NSStoreModelVersionHashesKey: Dictionary(
+                mapping.schema.entities.compactMap { entity in entity.entity.name.map { ($0, entity.entity.versionHash) } },
+                uniquingKeysWith: { first, _ in first }), "NSStoreModelVersionHashesVersion": 3,
+        ]
     }
 
     private func refused(_ reason: String, next: String?) -> NSError { ServerCheck(pool.settings.place).refused(reason, next: next) }
@@ -85,7 +92,7 @@ struct MappedOpening {
         let recovers = try await connection.query("SELECT pg_is_in_recovery()").integer(0, 0) != 0
         if isReadOnly || recovers { return false }
         do {
-            try await connection.execute("BEGIN; SELECT pg_advisory_xact_lock(\(PostgreSQLOpening.lockNumber))")
+            try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(PostgreSQLOpening.lockNumber)])])
             if try await version() != ServerFunctions.version {
                 let schema = LayoutNames.identifier(ServerFunctions.schema)
                 try await connection.execute(

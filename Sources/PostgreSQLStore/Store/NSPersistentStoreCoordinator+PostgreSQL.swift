@@ -54,28 +54,12 @@ extension NSPersistentStoreCoordinator {
                 next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")
         }
         Self.registerPostgreSQLStores()
-        if options.layout == .existing { return try await addMapped(url, options, configuration, isReadOnly: isReadOnly) }
-        let opening = try PostgreSQLStore.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
+        let opening = try options.layout.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
         do {
-            let preparation = PostgreSQLStore.Preparation(url, options, opened: try await opening.open())
+            let preparation = DatabaseStore.Preparation(url, options, opened: try await opening.open())
             return try addPersistentStore(
-                ofType: PostgreSQLStoreType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
-                options: [PostgreSQLStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])
-        } catch {
-            opening.pool.close()
-            throw error
-        }
-    }
-
-    private func addMapped(
-        _ url: URL, _ options: PostgreSQLStoreOptions, _ configuration: String?, isReadOnly: Bool
-    ) async throws -> NSPersistentStore {
-        let opening = try MappedStore.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
-        do {
-            let preparation = MappedStore.Preparation(url, options, opened: try await opening.open())
-            return try addPersistentStore(
-                ofType: ExistingPostgreSQLStoreType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
-                options: [MappedStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])
+                ofType: options.layout.storeType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
+                options: [DatabaseStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])
         } catch {
             opening.pool.close()
             throw error
@@ -88,14 +72,8 @@ extension NSPersistentStoreDescription {
     public convenience init(postgreSQL url: URL, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) {
         NSPersistentStoreCoordinator.registerPostgreSQLStores()
         self.init(url: ConnectionSettings.redacted(url) ?? url)
-        switch options.layout {
-        case .own:
-            type = PostgreSQLStoreType
-            setOption(PostgreSQLStore.Preparation(url, options), forKey: PostgreSQLStore.preparationOption)
-        case .existing:
-            type = ExistingPostgreSQLStoreType
-            setOption(MappedStore.Preparation(url, options), forKey: MappedStore.preparationOption)
-        }
+        type = options.layout.storeType
+        setOption(DatabaseStore.Preparation(url, options), forKey: DatabaseStore.preparationOption)
     }
 }
 #endif

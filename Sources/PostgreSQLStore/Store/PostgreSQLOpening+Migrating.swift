@@ -112,7 +112,7 @@ extension NSPersistentStoreCoordinator {
         guard let url = URL(string: url) else {
             throw CoreDataError.make(NSPersistentStoreOpenError, "A PostgreSQL store cannot be opened.", reason: "Its URL is none.")
         }
-        let opening = try PostgreSQLStore.opening(url, options, managedObjectModel, configuration, isReadOnly: true)
+        let opening = try PostgreSQLOpening(url, options, managedObjectModel, configuration, isReadOnly: true, migrates: false)
         defer { opening.pool.close() }
         return try await opening.migrationStatements()
     }

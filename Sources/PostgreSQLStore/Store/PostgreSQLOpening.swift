@@ -6,7 +6,7 @@ internal import ModelFiles
 internal import SQLQueries
 
 /// Opens or creates the tables of a store.
-struct PostgreSQLOpening {
+struct PostgreSQLOpening: DatabaseOpening {
     let model: NSManagedObjectModel
     let entities: [NSEntityDescription]
     let isReadOnly: Bool
@@ -20,22 +20,11 @@ struct PostgreSQLOpening {
     /// Locks the creation of tables against other programs.
     static let lockNumber: Int64 = 0x434F_5245_4441_5441
 
-    /// An open store.
-    // Unchecked: the metadata are a property list, which is not changed.
-    struct Opened: @unchecked Sendable {
-        let pool: ConnectionPool
-        let schema: SQLSchema
-        let metadata: [String: Any]
-        let keepsHistory: Bool
-        /// The commits that there were; nil where nobody listens for more.
-        let look: RemoteChangeListener.Look?
-    }
-
     /// Opens the store, and creates it where the schema has none.
     ///
     /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model, 134100 where they
     ///   are of another version of it.
-    func open() async throws -> Opened {
+    func open() async throws -> OpenedDatabase {
         let layout = PostgreSQLLayout(entities: entities)
         let schema = layout.schema(of: model)
         let definition = LayoutDefinition(layout, schema)
@@ -79,8 +68,10 @@ struct PostgreSQLOpening {
             for index in definition.unmade {
                 Log.store.notice("The store at \(pool.settings.place) has no index \(index). Fetches find the same, and may be slower.")
             }
-            return Opened(
-                pool: pool, schema: schema, metadata: metadata, keepsHistory: keepsHistory, look: look)
+            let channel = CommitAftermath.channel(of: metadata[NSStoreUUIDKey] as? String ?? "")
+            return OpenedDatabase(
+                pool: pool, schema: schema, mapping: nil, metadata: metadata, history: StoreHistory(isKept: keepsHistory),
+                aftermath: CommitAftermath(pool, channel: channel), settings: try DatabaseSettings(options.databaseSettings), look: look)
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 

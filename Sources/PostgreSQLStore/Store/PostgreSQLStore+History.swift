@@ -2,6 +2,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
+internal import Synchronization
 
 extension PostgreSQLStore: HistoryStore {
     var keepsHistory: Bool { content.history.isKept }
@@ -49,21 +50,23 @@ extension PostgreSQLStore: HistoryStore {
     /// - Parameter look: What was known when the store was opened.
     /// - Returns: The listener, which ends when it is released.
     func listener(since look: RemoteChangeListener.Look) -> RemoteChangeListener {
-        let listener = RemoteChangeListener(content.pool.settings, channel: content.aftermath.channel, interval: 30)
+        let listener = RemoteChangeListener(content.pool, channel: content.aftermath.channel, interval: 30)
         // The task does not retain the store.
         let token = token
         listener.start(since: look, content.history) { (token.store as? PostgreSQLStore)?.postRemoteChange($0.position) }
         return listener
     }
 
-    /// Posts the remote change notification, on a background queue.
+    /// Posts the remote change notification, on a background queue; also for the coordinators of the same connections.
     private func postRemoteChange(_ position: HistoryPosition?) {
-        guard let coordinator = persistentStoreCoordinator else { return }
         var info: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? ""]
         if let url { info[NSPersistentStoreURLKey] = url }
         if let position, let identifier { info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([identifier: position]) }
-        let notification = Transfer(Notification(name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: info))
-        DispatchQueue.global().async { NotificationCenter.default.post(notification.value) }
+        let others = derived.withLock { derived in derived.values.compactMap(\.coordinator) }
+        for coordinator in [persistentStoreCoordinator].compactMap({ $0 }) + others {
+            let notification = Transfer(Notification(name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: info))
+            DispatchQueue.global().async { NotificationCenter.default.post(notification.value) }
+        }
     }
 }
 #endif

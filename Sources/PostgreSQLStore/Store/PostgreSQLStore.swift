@@ -8,26 +8,8 @@ internal import Synchronization
 /// The store in a PostgreSQL database.
 ///
 /// The class is internal: coordinators create it, and programs use it as an `NSPersistentStore`.
-// Unchecked: `content` is set once, before the store is shared, and guards itself; `state` is guarded by its mutex.
-final class PostgreSQLStore: NSPersistentStore, DatabaseStore, @unchecked Sendable {
-    /// A store that is opened before it is added, as the value of an option.
-    // Immutable.
-    final class Preparation: NSObject, @unchecked Sendable {
-        let url: URL
-        let options: PostgreSQLStoreOptions
-        /// Nil for a store that is opened when it is added.
-        let opened: PostgreSQLOpening.Opened?
-
-        init(_ url: URL, _ options: PostgreSQLStoreOptions, opened: PostgreSQLOpening.Opened? = nil) {
-            (self.url, self.options, self.opened) = (url, options, opened)
-        }
-    }
-    static let preparationOption = "PostgreSQLStorePreparation"
-
-    private(set) var content: StoreContent!
-    private var opened: PostgreSQLOpening.Opened?
-    /// The URL with what may be secret.
-    private let givenURL: URL
+// Unchecked, as its superclass; `state` and `listening` are guarded by their mutexes.
+final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable {
     // The metadata are property lists, which are not changed.
     private struct State: @unchecked Sendable {
         /// The keys that no object has got yet, by the number of the root entity.
@@ -39,83 +21,19 @@ final class PostgreSQLStore: NSPersistentStore, DatabaseStore, @unchecked Sendab
     /// Listens for the commits of all programs, where that is asked for.
     private let listening = Synchronization.Mutex<RemoteChangeListener?>(nil)
 
-    required init(
-        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
-        options: [AnyHashable: Any]? = nil
-    ) {
-        givenURL = url
-        super.init(
-            persistentStoreCoordinator: root, configurationName: name, at: ConnectionSettings.redacted(url) ?? url, options: options)
-    }
-
     deinit { listening.withLock { $0.take() }?.stop() }
 
-    /// Connects, unless that was done before.
-    override func loadMetadata() throws {
-        guard let model = persistentStoreCoordinator?.managedObjectModel else { return }
-        let preparation = options?[Self.preparationOption] as? Preparation
-        let opened: PostgreSQLOpening.Opened
-        if let made = preparation?.opened {
-            opened = made
-        } else {
-            var settings = preparation?.options ?? PostgreSQLStoreOptions()
-            if isOn(NSPersistentHistoryTrackingKey) { settings.tracksHistory = true }
-            if isOn(NSPersistentStoreRemoteChangeNotificationPostOptionKey) { settings.postsRemoteChanges = true }
-            let opening = try Self.opening(
-                preparation?.url ?? givenURL, settings, model, configurationName, isReadOnly: isReadOnly,
-                migrates: (options?[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false)
-            opened = try BlockingCall.wait(for: "the store at \(opening.pool.settings.place)") { try await opening.open() }
-        }
-        self.opened = opened
-        metadata = opened.metadata
-        state.withLock { $0.metadata = opened.metadata }
-    }
-
-    /// Returns what opens a store.
-    ///
-    /// - Throws: Code 134080 for a URL that libpq does not understand.
-    static func opening(
-        _ url: URL, _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel, _ configuration: String?, isReadOnly: Bool,
-        migrates: Bool = false
-    ) throws -> PostgreSQLOpening {
-        try model.freeze()
-        let isWhole = configuration == nil || configuration == NSPersistentStore.defaultConfiguration
-        let settings = try ConnectionSettings(
-            url, schema: options.schema, statementTimeout: options.statementTimeout, password: options.password)
-        return PostgreSQLOpening(
-            model: model, entities: model.entities(forConfigurationName: isWhole ? nil : configuration) ?? [], isReadOnly: isReadOnly,
-            options: options,
-            pool: ConnectionPool(settings, limit: options.connectionLimit, timeout: options.connectionTimeout),
-            migrates: migrates || options.migratesAutomatically)
-    }
-
     override func open() throws {
-        guard let opened else { return }
-        content = StoreContent(
-            opened.pool, opened.schema, token: token,
-            channel: CommitAftermath.channel(of: opened.metadata[NSStoreUUIDKey] as? String ?? ""),
-            keepsHistory: opened.keepsHistory)
-        self.opened = nil
-        if let look = opened.look { listening.withLock { $0 = listener(since: look) } }
-    }
-
-    /// Returns whether an option is set and not `false`.
-    private func isOn(_ option: String) -> Bool {
-        switch options?[option] {
-        case let flag as Bool: flag
-        case let flag as NSNumber: flag.boolValue
-        case is NSDictionary: true
-        default: false
-        }
+        let look = opened?.look
+        if let opened { didWrite(opened.metadata) }
+        try super.open()
+        if let look { listening.withLock { $0 = listener(since: look) } }
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
         listening.withLock { $0.take() }?.stop()
-        (content?.pool ?? opened?.pool)?.close()
+        super.willRemove(from: coordinator)
     }
-
-    // Several stores may be in one database.
-    override class func isSingleStoreURL(_ url: URL) -> Bool { false }
 
     // MARK: Keys
 

@@ -37,6 +37,11 @@ public struct PostgreSQLStoreOptions: Sendable {
     /// any thread, for each connection. What it returns is never logged and in no error.
     public var password: (@Sendable () async throws -> String)?
 
+    /// What each transaction of the store sets on the server (`SET LOCAL`), by the names of the settings, for policies of row-level security:
+    /// `["app.tenant": "blue"]`. Empty by default. See ``ObjectGraph/NSPersistentStoreCoordinator/coordinator(databaseSettings:)`` for settings of
+    /// single contexts.
+    public var databaseSettings: [String: String] = [:]
+
     /// Whether a store of another version of the model is migrated when it is opened, as
     /// `NSPersistentStoreDescription.shouldMigrateStoreAutomatically` says for a container. The default is false. Whoever has the store open with the
     /// older version must be stopped before.

@@ -5,14 +5,31 @@ internal import Predicates
 /// Rows that came along with others, until somebody asks for them.
 // Everything is in a `LockedBox`.
 final class ParkedRows: Sendable {
+    private struct Parked {
+        let row: Row
+        let time: AskTime
+        let turn: UInt64
+    }
     private struct State {
-        var rows = IDTable<(row: Row, time: AskTime, turn: UInt64)>()
+        // Not a table of values by IDs, which the compiler does not specialize here: hundreds of thousands of rows come along with others.
+        var index = IDIndex()
+        /// The rows by the numbers of their objects; nil for numbers that are free.
+        var rows: [Parked?] = []
         /// The order of arrival, for the limit; the turns of rows that were taken are skipped.
-        var order: [(id: NSManagedObjectID, turn: UInt64)] = []
+        var order: [(number: Int, turn: UInt64)] = []
         var start = 0
         var turn: UInt64 = 0
         /// When rows were forgotten: what was asked for before may be older than what made them be.
         var forgottenAt: UInt64 = 0
+
+        func parked(_ id: NSManagedObjectID) -> Parked? { index.number(of: id).flatMap { rows[$0] } }
+
+        mutating func remove(_ id: NSManagedObjectID) {
+            guard let number = index.remove(id) else { return }
+            rows[number] = nil
+            // What was large once does not stay so. Nothing in the order is here any more.
+            if index.count == 0, rows.capacity > 1024 { (index, rows, order, start) = (IDIndex(), [], [], 0) }
+        }
     }
 
     private let limit: Int
@@ -20,7 +37,7 @@ final class ParkedRows: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    var count: Int { state.withLock { $0.rows.count } }
+    var count: Int { state.withLock { $0.index.count } }
 
     /// Keeps rows, the latest ones where there are too many; none that were asked for before others were forgotten, and came only now.
     func park(_ rows: some Sequence<Row>, at time: AskTime) {
@@ -30,13 +47,15 @@ final class ParkedRows: Sendable {
             for row in rows {
                 guard let id = row.objectID else { continue }
                 state.turn &+= 1
-                state.rows.set((row, time, state.turn), for: id)
-                state.order.append((id, state.turn))
+                let number = state.index.numberMaking(id).number
+                let parked = Parked(row: row, time: time, turn: state.turn)
+                if number == state.rows.count { state.rows.append(parked) } else { state.rows[number] = parked }
+                state.order.append((number, state.turn))
             }
-            while state.rows.count > limit, state.start < state.order.count {
-                let (id, turn) = state.order[state.start]
+            while state.index.count > limit, state.start < state.order.count {
+                let (number, turn) = state.order[state.start]
                 state.start += 1
-                if state.rows[id]?.turn == turn { state.rows[id] = nil }
+                if let parked = state.rows[number], parked.turn == turn { state.remove(parked.row.knownObjectID) }
             }
             if state.start > 1024, state.start * 2 > state.order.count || state.order.count > 4 * limit {
                 state.order.removeFirst(state.start)
@@ -44,7 +63,7 @@ final class ParkedRows: Sendable {
             }
             if state.order.count > 4 * max(limit, 1024) {
                 let rows = state.rows
-                state.order = state.order[state.start...].filter { rows[$0.id]?.turn == $0.turn }
+                state.order = state.order[state.start...].filter { rows[$0.number]?.turn == $0.turn }
                 state.start = 0
             }
         }
@@ -57,11 +76,11 @@ final class ParkedRows: Sendable {
     ///   - oldest: The time before which rows do not count; nil for any.
     func take(_ ids: inout [NSManagedObjectID], since oldest: Duration?) -> [(row: Row, time: AskTime)] {
         state.withLock { state in
-            if state.rows.isEmpty { return [] }
+            if state.index.count == 0 { return [] }
             var taken: [(row: Row, time: AskTime)] = []
             ids.removeAll { id in
-                guard let known = state.rows[id] else { return false }
-                state.rows[id] = nil
+                guard let known = state.parked(id) else { return false }
+                state.remove(id)
                 if let oldest, known.time.clock < oldest { return false }
                 taken.append((known.row, known.time))
                 return true
@@ -73,14 +92,14 @@ final class ParkedRows: Sendable {
     /// Returns the list of a to-many relationship in the row of an object, if both are here.
     func list(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) -> [NSManagedObjectID]? {
         state.withLock { state in
-            guard let row = state.rows[id]?.row, !row.isUnknown(relationship) else { return nil }
+            guard let row = state.parked(id)?.row, !row.isUnknown(relationship) else { return nil }
             return row.relatedIDs(relationship)
         }
     }
 
     /// Forgets the rows of objects.
     func forget(_ ids: some Sequence<NSManagedObjectID>) {
-        state.withLock { state in for id in ids { state.rows[id] = nil } }
+        state.withLock { state in for id in ids { state.remove(id) } }
     }
 
     /// Forgets all rows, and those that were asked for before a time and are still to come.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import ObjectGraph
 
 /// A service, a database, a file: whatever has resources, described by what it can do.
 ///
@@ -82,6 +83,26 @@ extension Backend {
 package protocol EarlyPagingBackend: Backend {
     /// Answers a request like ``Backend/answer(_:)``, and tells the token of the next page as soon as it is known.
     ///
-    /// - Parameter tellNext: Called once at most, with the token that the answer will have; a wrong one costs a request.
-    func answer(_ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)?) async throws -> BackendAnswer
+    /// - Parameter teller: What is told once at most, with the token that the answer will have; a wrong one costs a request.
+    func answer(_ request: BackendRequest, tellingNext teller: PageTeller?) async throws -> BackendAnswer
+}
+
+/// Is told the next page while a page is read, and asks for it.
+package struct PageTeller: Sendable {
+    private let ask: @Sendable (PageToken) -> Void
+    private let executor: StartingExecutor?
+
+    /// - Parameters:
+    ///   - executor: What runs the request that the page belongs to; nil for no particular one.
+    ///   - ask: Asks for a page.
+    init(on executor: StartingExecutor?, asking ask: @escaping @Sendable (PageToken) -> Void) {
+        self.executor = executor
+        self.ask = ask
+    }
+
+    /// Tells the token of the next page.
+    package func tell(_ next: PageToken) { ask(next) }
+
+    /// Lets the thread go that has sent the request, and that may be reading the page before. Call it when the answer has come, before it is read.
+    package func leaveSender() async { await executor?.leave() }
 }

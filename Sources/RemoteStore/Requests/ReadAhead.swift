@@ -79,7 +79,7 @@ final class ReadAhead: Sendable {
             var page = request
             page.page = next.next
             if page == request { return }
-            let early = runner.begin(page) { [weak self, page] in self?.told($0, by: page) }
+            let early = runner.begin(page, startsHere: true) { [weak self, page] in self?.told($0, by: page) }
             let (isWanted, further) = state.withLock { state in
                 guard !state.isOver, state.last == request, state.early.count < Self.depth else {
                     return (false, (request: BackendRequest, next: PageToken)?.none)

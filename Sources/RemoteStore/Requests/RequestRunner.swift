@@ -27,6 +27,13 @@ final class RequestRunner: Sendable {
         var running = 0
         var queue: [CheckedContinuation<Void, Never>] = []
         var epoch: UInt64 = 0
+
+        /// Counts one more call, if another one may run. While calls wait for their turn none may: a call that ends lets the next one take over.
+        mutating func takePlace(_ limit: Int) -> Bool {
+            guard running < limit else { return false }
+            running += 1
+            return true
+        }
     }
 
     let backend: any Backend
@@ -81,13 +88,17 @@ final class RequestRunner: Sendable {
     }
 
     /// Sends a request, unless an equal one is under way. Its answer is awaited, or given up.
-    func begin(_ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil) -> Early {
+    ///
+    /// - Parameter startsHere: Whether this thread sends it, and no other one is woken for that: for backends that never block a thread.
+    func begin(
+        _ request: BackendRequest, startsHere: Bool = false, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
+    ) -> Early {
         let key = state.withLock { state in
             var sent = request
             sent.epoch = state.epoch
             return FlightKey(request: sent, news: state.news)
         }
-        return Early(page: request, sent: key, flight: join(key, tellNext))
+        return Early(page: request, sent: key, flight: join(key, startsHere, tellNext))
     }
 
     /// Returns the answer to a request that was sent.
@@ -103,23 +114,27 @@ final class RequestRunner: Sendable {
     /// Says that the answer to a request is not wanted.
     func giveUp(_ early: Early) { leave(early.flight, early.sent) }
 
-    private func join(_ key: FlightKey, _ tellNext: (@Sendable (PageToken) -> Void)?) -> Flight {
-        state.withLock { state in
+    private func join(_ key: FlightKey, _ startsHere: Bool, _ tellNext: (@Sendable (PageToken) -> Void)?) -> Flight {
+        // Not on the shared threads, all of which may be blocked by properties that wait for this answer.
+        let starting = startsHere ? BlockingCall.startingExecutor() : nil
+        let (flight, isNew) = state.withLock { state in
             if let known = state.flights[key] {
                 state.flights[key]?.waiting += 1
-                return known.flight
+                return (known.flight, false)
             }
-            // Not on the shared threads, all of which may be blocked by properties that wait for this answer.
             let flight = Flight(
-                Task(executorPreference: BlockingCall.executor) { [self] in
+                Task(executorPreference: starting ?? BlockingCall.executor) { [self] in
                     let result: Result<BackendAnswer, any Error>
-                    do { result = .success(try await perform(key.request, tellNext)) } catch { result = .failure(error) }
+                    let teller = tellNext.map { PageTeller(on: starting, asking: $0) }
+                    do { result = .success(try await perform(key.request, teller)) } catch { result = .failure(error) }
                     finish(key)
                     return try result.get()
                 })
             state.flights[key] = (flight, 1)
-            return flight
+            return (flight, true)
         }
+        if isNew { starting?.run() }
+        return flight
     }
 
     /// One of those who wait gives up or has its answer.
@@ -138,16 +153,14 @@ final class RequestRunner: Sendable {
 
     private func finish(_ key: FlightKey) { state.withLock { $0.flights[key] = nil } }
 
-    private func perform(
-        _ request: BackendRequest, _ tellNext: (@Sendable (PageToken) -> Void)?
-    ) async throws -> BackendAnswer {
+    private func perform(_ request: BackendRequest, _ teller: PageTeller?) async throws -> BackendAnswer {
         try await limited {
             try Task.checkCancellation()
             Self.log.debug("\(request)")
             let time = AskTime(self.now())
             let answer: BackendAnswer
-            if let tellNext, let backend = self.backend as? any EarlyPagingBackend {
-                answer = try await backend.answer(request, tellingNext: tellNext)
+            if let teller, let backend = self.backend as? any EarlyPagingBackend {
+                answer = try await backend.answer(request, tellingNext: teller)
             } else {
                 answer = try await self.backend.answer(request)
             }
@@ -202,12 +215,10 @@ final class RequestRunner: Sendable {
     }
 
     private func begin() async {
+        if state.withLock({ $0.takePlace(limit) }) { return }
         await withCheckedContinuation { continuation in
             let mayBegin = state.withLock { state in
-                if state.running < limit {
-                    state.running += 1
-                    return true
-                }
+                if state.takePlace(limit) { return true }
                 state.queue.append(continuation)
                 return false
             }

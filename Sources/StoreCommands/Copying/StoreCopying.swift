@@ -50,7 +50,6 @@ package struct StoreCopying {
         }
         CSVStore.register()
         JSONStore.register()
-        if kind == .csv && path.hasSuffix("/") { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
         do {
             let copy = try store.coordinator.migratePersistentStore(
                 store.store, to: url, options: nil, withType: StoreReference.type(of: kind))

@@ -71,18 +71,18 @@ public struct WebBackend: Backend, EarlyPagingBackend {
     /// Sends the request of a call, and reads its answer.
     public func answer(_ request: BackendRequest) async throws -> BackendAnswer { try await answer(request, tellingNext: nil) }
 
-    package func answer(_ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)?) async throws -> BackendAnswer {
+    package func answer(_ request: BackendRequest, tellingNext teller: PageTeller?) async throws -> BackendAnswer {
         guard let plan = service.plans[request.entity], let call = plan.call(request.endpoint) else { return request.answer() }
         if request.predicate.flatMap(Condition.init)?.matchesNothing == true {
             var answer = request.answer()
             answer.total = 0
             return answer
         }
-        return try await answer(request, plan, call, tellingNext: tellNext)
+        return try await answer(request, plan, call, tellingNext: teller)
     }
 
     func answer(
-        _ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
+        _ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, tellingNext teller: PageTeller? = nil
     ) async throws -> BackendAnswer {
         let web = try RequestBuilder(service).request(request, plan, call)
         let (asked, known) = kept.conditional(web)
@@ -92,10 +92,11 @@ public struct WebBackend: Backend, EarlyPagingBackend {
             // There is no answer that could still be right: it is asked for as a whole.
             response = try await send(web).response
         }
+        await teller?.leaveSender()
         do {
             var answer = request.answer()
             let errors = ErrorReader(plan: plan, clean: client.removingSecrets(from:))
-            let name = "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })"
+            var name: String { "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })" }
             switch response.status {
             case 200..<300:
                 // Some services answer that all is well, and write the error into the body.
@@ -105,7 +106,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
                 } else if isFailure {
                     throw errors.error(response, name, isSave: false)
                 } else {
-                    answer = try reader(plan, call).read(response, to: request, at: web.url, tellingNext: tellNext)
+                    answer = try reader(plan, call).read(response, to: request, at: web.url, tellingNext: teller)
                 }
             case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
             default: throw errors.error(response, name, isSave: false)

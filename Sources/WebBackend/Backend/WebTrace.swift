@@ -146,8 +146,8 @@ extension WebBackend {
         }
     }
 
-    func note(_ call: String, _ record: RequestRecord?, rows: Int, failure: String? = nil) {
+    func note(_ call: @autoclosure () -> String, _ record: RequestRecord?, rows: Int, failure: String? = nil) {
         guard !tracer.isIdle else { return }
-        tracer.add(WebTrace.Request(call: call, record: record, rows: rows, failure: failure))
+        tracer.add(WebTrace.Request(call: call(), record: record, rows: rows, failure: failure))
     }
 }

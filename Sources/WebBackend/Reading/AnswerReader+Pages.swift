@@ -65,8 +65,9 @@ extension AnswerReader {
     // MARK: Before the resources
 
     /// Returns the token of the next page, where the answer tells it whatever its resources are.
-    func earlyNext(_ bytes: UnsafeRawBufferPointer, _ request: BackendRequest, _ response: WebResponse, _ url: String) throws -> PageToken?
-    {
+    ///
+    /// - Parameter scanner: Stands at the beginning of the answer; afterwards, anywhere.
+    func earlyNext(_ scanner: inout JSONScanner, _ request: BackendRequest, _ response: WebResponse, _ url: String) throws -> PageToken? {
         let paging = call.paging
         guard call.call.returns != .one, !request.wantsCount, !paging.endsShort else { return nil }
         switch paging.form {
@@ -80,7 +81,6 @@ extension AnswerReader {
         findings.count = Self.size(request, paging)
         var missing = [paging.next, paging.hasMore, paging.total].count { if case .body? = $0 { true } else { false } }
         if missing > 0 {
-            var scanner = try JSONScanner(bytes, limits: limits)
             try lookAround(&scanner, envelope, &findings, &missing)
         }
         let total = try part(paging.total, response, findings.total).flatMap { Int($0) }

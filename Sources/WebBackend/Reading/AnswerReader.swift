@@ -24,10 +24,10 @@ struct AnswerReader {
 
     /// Reads an answer.
     ///
-    /// - Parameter tellNext: Receives the token of the next page before the resources are read.
+    /// - Parameter teller: Is told the token of the next page before the resources are read.
     /// - Throws: Code 134070 for what cannot be read, with the place in the answer.
     func read(
-        _ response: WebResponse, to request: BackendRequest, at url: String, tellingNext tellNext: ((PageToken) -> Void)? = nil
+        _ response: WebResponse, to request: BackendRequest, at url: String, tellingNext teller: PageTeller? = nil
     ) throws -> BackendAnswer {
         guard let item = shapes[plan.entity] else { return request.answer() }
         let reader = ItemReader(shapes, request)
@@ -40,8 +40,12 @@ struct AnswerReader {
         if hasBody {
             do {
                 try response.body.withUnsafeBytes { bytes in
-                    if let tellNext, let next = try earlyNext(bytes, request, response, url) { tellNext(next) }
                     var scanner = try JSONScanner(bytes, limits: limits)
+                    if let teller {
+                        let start = scanner.place
+                        if let next = try earlyNext(&scanner, request, response, url) { teller.tell(next) }
+                        scanner.seek(to: start)
+                    }
                     try walk(&scanner, envelope, reader, item, tag, given, &findings)
                     try scanner.end()
                 }

@@ -108,13 +108,15 @@ struct Delivery {
         generations = nil
         for hop in 0... {
             let cookieChanges = client.authenticators.cookies?.changes ?? 0
-            guard visited.insert("\(current.method.rawValue) \(cookieChanges) \(current.url)").inserted else {
-                throw TransportError(.redirected, request: summary, detail: "They lead in a circle.")
-            }
+            let place = (method: current.method.rawValue, url: current.url)
+            func isNew() -> Bool { visited.insert("\(place.method) \(cookieChanges) \(place.url)").inserted }
+            guard hop == 0 || isNew() else { throw TransportError(.redirected, request: summary, detail: "They lead in a circle.") }
             let response = try await sendOnce(&current)
             guard followsRedirects, let next = try options.redirects.next(after: response, to: current, summary: summary) else {
                 return response
             }
+            // Most requests are not redirected: only then is it noted where they were sent.
+            if hop == 0 { _ = isNew() }
             guard hop < options.redirects.maximum else {
                 throw TransportError(.redirected, request: summary, detail: "There are more than \(options.redirects.maximum).")
             }
@@ -145,7 +147,7 @@ struct Delivery {
         } catch {
             throw TransportError(.invalid, request: summary, detail: error.rawValue)
         }
-        let isOwn = client.isOwn(message.url)
+        let isOwn = client.isOwn(address)
         if !isOwn, authenticates {
             message.headers.fields.removeAll { !RedirectPolicy.harmlessHeaders.contains($0.name.lowercased()) }
         }

@@ -29,11 +29,13 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     ]
 
     /// Returns the request to which an answer redirects; nil where it does not.
-    func next(after response: WebResponse, to request: WebRequest, summary: String) throws(TransportError) -> WebRequest? {
+    func next(
+        after response: WebResponse, to request: WebRequest, summary: @autoclosure () -> String
+    ) throws(TransportError) -> WebRequest? {
         guard maximum > 0, [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else {
             return nil
         }
-        func failure(_ detail: String) -> TransportError { TransportError(.redirected, request: summary, detail: detail) }
+        func failure(_ detail: String) -> TransportError { TransportError(.redirected, request: summary(), detail: detail) }
         let here: WebAddress
         let there: WebAddress
         do {

@@ -10,6 +10,13 @@ final class RequestGate: Sendable {
         var nextID = 0
         /// Those who were cancelled before they stood in line.
         var cancelled: Set<Int> = []
+
+        /// Counts one more request to a host, if another one may go. While some wait none may: one that leaves lets the next take its place.
+        mutating func takePlace(_ host: String, _ limit: Int) -> Bool {
+            guard hosts[host, default: Host()].running < limit else { return false }
+            hosts[host, default: Host()].running += 1
+            return true
+        }
     }
 
     private let limit: Int?
@@ -20,6 +27,8 @@ final class RequestGate: Sendable {
     /// Waits until a request may go to a host. ``leave(_:)`` must follow.
     func enter(_ host: String) async throws {
         guard let limit else { return }
+        try Task.checkCancellation()
+        if state.withLock({ $0.takePlace(host, limit) }) { return }
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -29,10 +38,7 @@ final class RequestGate: Sendable {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let outcome: Result<Void, any Error>? = state.withLock { state in
                     if state.cancelled.contains(id) { return .failure(CancellationError()) }
-                    if state.hosts[host, default: Host()].running < limit {
-                        state.hosts[host, default: Host()].running += 1
-                        return .success(())
-                    }
+                    if state.takePlace(host, limit) { return .success(()) }
                     state.hosts[host, default: Host()].waiting.append((id, continuation))
                     return nil
                 }

@@ -8,6 +8,9 @@ enum Telemetry {
     struct TraceSpan {
         fileprivate let span: any Span
 
+        /// Whether anybody reads what is noted.
+        var isRead: Bool { span.isRecording }
+
         /// Notes how the request went.
         func note(_ record: RequestRecord, host: String, port: Int) {
             span.updateAttributes { attributes in
@@ -46,6 +49,7 @@ enum Telemetry {
 
     /// Counts a request.
     static func count(_ record: RequestRecord, host: String) {
+        if MetricsSystem.factory is NOOPMetricsHandler { return }
         let place = [("host", host), ("label", record.label)]
         Counter(label: "web_client_requests", dimensions: place + [("status", record.status.map(String.init) ?? "none")]).increment()
         if record.tries > 1 { Counter(label: "web_client_retries", dimensions: place).increment(by: record.tries - 1) }
@@ -58,6 +62,8 @@ enum Telemetry {
 /// Nobody is told of requests: swift-metrics and swift-distributed-tracing are there with the trait `WebBackend` only.
 enum Telemetry {
     struct TraceSpan {
+        var isRead: Bool { false }
+
         func note(_ record: RequestRecord, host: String, port: Int) {}
     }
 

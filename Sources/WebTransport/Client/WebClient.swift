@@ -111,7 +111,10 @@ public final class WebClient: Sendable {
     public func removingSecrets(from text: String) -> String { secrets.remove(from: text) }
 
     /// Whether credentials may go to an address.
-    func isOwn(_ url: String) -> Bool { (try? WebAddress(url)).map { origins.contains($0.origin) } ?? false }
+    func isOwn(_ url: String) -> Bool { (try? WebAddress(url)).map(isOwn) ?? false }
+
+    /// Whether credentials may go to an address.
+    func isOwn(_ address: WebAddress) -> Bool { origins.contains(address.origin) }
 
     /// Sends a request, and tells everybody of it who wants to know.
     func send(
@@ -135,15 +138,18 @@ public final class WebClient: Sendable {
                 outcome = .failure(withoutSecrets(error, of: request))
             }
             var record = delivery.record
-            record.url = secrets.remove(fromURL: request.url)
             record.seconds = options.time.seconds() - start
             switch outcome {
             case .success(let response): record.status = response.status
             case .failure(let error): record.failure = (error as? TransportError).map(Self.reason) ?? "\(type(of: error))"
             }
-            span.note(record, host: address.host, port: address.port)
             // A link of the service may lead to any host: metrics are kept of the client's own only.
-            Telemetry.count(record, host: origins.contains(address.origin) ? address.host : "other")
+            Telemetry.count(record, host: isOwn(address) ? address.host : "other")
+            // To take the secrets out of an address takes time: mostly nobody reads it.
+            guard record.failure != nil || span.isRead || options.observer != nil || observer != nil || options.logger.logLevel <= .debug
+            else { return try outcome.get() }
+            record.url = secrets.remove(fromURL: request.url)
+            span.note(record, host: address.host, port: address.port)
             log(record)
             options.observer?(record)
             observer?(record)

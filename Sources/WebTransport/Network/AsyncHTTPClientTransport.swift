@@ -29,14 +29,18 @@ public struct AsyncHTTPClientTransport: Transport {
 
     /// The client of all transports that have none of their own. It lives as long as the program.
     private static let shared = HTTPClient(configuration: configuration())
+    private static let sharedLoops = EventLoopChoice(shared)
 
     private let client: HTTPClient
+    /// Which of the client's event loops a request runs on.
+    private let loops: EventLoopChoice
     /// Keeps the client going for as long as a copy of the transport is left.
     private let owner: ClientOwner?
 
     /// Creates a transport over connections that all such transports share.
     public init() {
         client = Self.shared
+        loops = Self.sharedLoops
         owner = nil
     }
 
@@ -65,6 +69,7 @@ public struct AsyncHTTPClientTransport: Transport {
         let owner = ClientOwner(HTTPClient(configuration: configuration))
         self.owner = owner
         client = owner.client
+        loops = EventLoopChoice(client)
     }
 
     /// Creates a transport over a client of the program's own, which shuts it down.
@@ -73,6 +78,7 @@ public struct AsyncHTTPClientTransport: Transport {
     /// and it should decompress answers. ``configuration()`` does all of this.
     public init(client: HTTPClient) {
         self.client = client
+        loops = EventLoopChoice(client)
         owner = nil
     }
 
@@ -108,7 +114,7 @@ public struct AsyncHTTPClientTransport: Transport {
     ///
     /// - Throws: ``TransportError`` where no whole answer came; `CancellationError` where the task is cancelled.
     public func send(_ request: WebRequest, limits: TransportLimits) async throws -> WebResponse {
-        let problem = TransportProblem(request: request.summary, limits: limits)
+        let problem = TransportProblem(request: request, limits: limits)
         let address: WebAddress
         do { address = try WebAddress(request.url) } catch { throw problem.error(.invalid, error.rawValue) }
         var message: HTTPClient.Request
@@ -121,22 +127,21 @@ public struct AsyncHTTPClientTransport: Transport {
         if !message.headers.contains(name: "Accept-Encoding") { message.headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
         message.body = request.body.map { .bytes($0) }
 
-        let collector = ResponseCollector(isHead: request.method == .head, problem: problem, notes: RequestNotes.current)
-        let task = client.execute(request: message, delegate: collector, deadline: .now() + seconds(limits.requestSeconds))
-        let connecting = task.eventLoop.scheduleTask(in: seconds(limits.connectSeconds)) {
-            if !collector.hasSentHead { task.fail(reason: problem.notConnected()) }
-        }
-        defer { connecting.cancel() }
+        let (place, loop) = loops.take()
+        defer { loops.giveBack(place) }
+        let exchange = NetworkExchange(
+            client: client, loop: loop, isHead: request.method == .head, problem: problem, notes: RequestNotes.current)
         do {
             return try await withTaskCancellationHandler {
-                try await task.futureResult.get()
+                try await withCheckedThrowingContinuation { continuation in
+                    loop.execute { [message] in exchange.start(message, continuation) }
+                }
             } onCancel: {
-                task.fail(reason: CancellationError())
+                loop.execute { exchange.cancel() }
             }
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            let hasSentHead = (try? await task.eventLoop.submit { collector.hasSentHead }.get()) ?? true
-            throw problem.error(for: error, hasSentHead: hasSentHead)
+            throw error
         }
     }
 }
@@ -151,5 +156,5 @@ private final class ClientOwner: Sendable {
 }
 
 /// Returns an amount of time, at most some years.
-private func seconds(_ seconds: Double) -> TimeAmount { .nanoseconds(Int64(max(0, min(seconds.isNaN ? 0 : seconds, 1e8)) * 1e9)) }
+func seconds(_ seconds: Double) -> TimeAmount { .nanoseconds(Int64(max(0, min(seconds.isNaN ? 0 : seconds, 1e8)) * 1e9)) }
 #endif

@@ -8,12 +8,12 @@ internal import NIOSSL
 
 /// Says in the words of this module what went wrong with a request below it.
 struct TransportProblem: Sendable {
-    /// The request, without credentials.
-    let request: String
+    /// The request, whose credentials do not go along.
+    let request: WebRequest
     let limits: TransportLimits
 
     func error(_ kind: TransportError.Kind, _ detail: String = "") -> TransportError {
-        TransportError(kind, request: request, detail: detail)
+        TransportError(kind, request: request.summary, detail: detail)
     }
 
     func notConnected() -> TransportError { error(.cannotConnect, "There was none within \(limits.connectSeconds) s.") }

@@ -30,7 +30,7 @@ struct LibraryDatabase {
     }
 
     private func connected<Result: Sendable>(_ body: @Sendable (Connection) async throws -> Result) async throws -> Result {
-        let pool = try MappedStore.pool(try #require(URL(string: url)), options)
+        let pool = try ConnectionPool(try #require(URL(string: url)), options, .existing)
         defer { pool.close() }
         return try await pool.with(body)
     }
@@ -124,7 +124,7 @@ extension NSManagedObjectContext {
         return all[0]
     }
 
-    func insert(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
+    @discardableResult func insert(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
         for (key, value) in values { object.setValue(value, forKey: key) }
         return object

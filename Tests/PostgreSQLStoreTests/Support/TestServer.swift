@@ -89,7 +89,7 @@ final class TestServer: Sendable {
         return versions.map { "/usr/lib/postgresql/\($0)/bin" }.first { files.isExecutableFile(atPath: $0 + "/initdb") }
     }
 
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

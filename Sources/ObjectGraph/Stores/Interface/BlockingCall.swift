@@ -11,6 +11,9 @@ package enum BlockingCall {
     package static var executor: any TaskExecutor { simulated ?? waiting }
     private static let waiting = WaitingExecutor()
 
+    /// Returns an executor for one task that is begun by ``StartingExecutor/run()``; nil within a simulation, which decides itself what runs when.
+    package static func startingExecutor() -> StartingExecutor? { simulated == nil ? StartingExecutor(waiting.threads) : nil }
+
     /// Runs the tasks of a simulation one after another; nil for everything else. Tasks hand it on to those that they start.
     @TaskLocal package static var simulated: (any TaskExecutor)?
 
@@ -57,9 +60,70 @@ package enum BlockingCall {
 
 /// Runs the tasks that threads are blocked for.
 private final class WaitingExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        // A serial queue always gets a thread. A concurrent one shares the threads of the tasks, and has to wait while all of them are blocked.
-        DispatchQueue(label: "CoreData.waiting").async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    let threads = WaitingThreads()
+
+    func enqueue(_ job: consuming ExecutorJob) { threads.enqueue(UnownedJob(job), on: self) }
+}
+
+/// Runs one task: up to its first wait on the thread that starts it, and from there on as ``BlockingCall/executor`` does.
+///
+/// For a task that is created under a lock and has little to do before it waits: no other thread need be woken for that.
+package final class StartingExecutor: TaskExecutor {
+    private enum Start {
+        case expected
+        case held(UnownedJob)
+        /// The thread runs the task, which may have gone on elsewhere already; and the task, where it is to do so.
+        case running(ObjectIdentifier, CheckedContinuation<Void, Never>? = nil)
+        case over
     }
+
+    private let threads: WaitingThreads
+    private let start = Synchronization.Mutex<Start>(.expected)
+
+    fileprivate init(_ threads: WaitingThreads) { self.threads = threads }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isHeld = start.withLock { start in
+            guard case .expected = start else { return false }
+            start = .held(job)
+            return true
+        }
+        if !isHeld { threads.enqueue(job, on: self) }
+    }
+
+    /// Runs the task that was created with this executor, until it waits for something. Call it once, without a lock.
+    package func run() {
+        let thread = Self.thread
+        let job: UnownedJob? = start.withLock { start in
+            guard case .held(let job) = start else { return nil }
+            start = .running(thread)
+            return job
+        }
+        guard let job else { return start.withLock { $0 = .over } }
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        let leaving = start.withLock { start in
+            defer { start = .over }
+            return if case .running(_, let leaving) = start { leaving } else { CheckedContinuation<Void, Never>?.none }
+        }
+        leaving?.resume()
+    }
+
+    /// Lets the thread that has begun the task go on with its own work, if the task is still there: what it waited for may have come before it did so.
+    ///
+    /// Call it in the task, before it has much to do.
+    package func leave() async {
+        guard isRunningHere() else { return }
+        await withCheckedContinuation { continuation in
+            start.withLock { start in if case .running(let thread, _) = start { start = .running(thread, continuation) } }
+        }
+    }
+
+    /// Whether this thread is the one that has begun the task, and does so still.
+    private func isRunningHere() -> Bool {
+        let here = Self.thread
+        return start.withLock { start in if case .running(here, _) = start { true } else { false } }
+    }
+
+    private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
 }

@@ -3,9 +3,11 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Collects the answer to one request, and ends the request where the answer is too large.
-// Its variables are used on the event loop of the request's task only.
-final class ResponseCollector: HTTPClientResponseDelegate, @unchecked Sendable {
+/// One request on its way: it collects the answer, and ends the request where that is too large, does not come, or is not wanted any more.
+// Its variables are used on its event loop only.
+final class NetworkExchange: HTTPClientResponseDelegate, @unchecked Sendable {
+    private let client: HTTPClient
+    private let loop: any EventLoop
     private let problem: TransportProblem
     private let notes: RequestNotes?
     /// Whether only the headers of a resource are read: their Content-Length counts bytes that do not come.
@@ -13,12 +15,45 @@ final class ResponseCollector: HTTPClientResponseDelegate, @unchecked Sendable {
     private let start = NIODeadline.now()
     private var response = WebResponse(status: 0)
     /// Whether the request's first bytes were written: without them the service knows nothing of it.
-    private(set) var hasSentHead = false
+    private var hasSentHead = false
+    private var task: HTTPClient.Task<WebResponse>?
+    private var isCancelled = false
 
-    init(isHead: Bool, problem: TransportProblem, notes: RequestNotes?) {
+    init(client: HTTPClient, loop: any EventLoop, isHead: Bool, problem: TransportProblem, notes: RequestNotes?) {
+        self.client = client
+        self.loop = loop
         self.isHead = isHead
         self.problem = problem
         self.notes = notes
+    }
+
+    /// Sends the request. Everything about it happens on the event loop, which so need not be woken for each part of it. Call it there, once.
+    ///
+    /// - Parameter continuation: Receives the answer, or a ``TransportError``.
+    func start(_ message: HTTPClient.Request, _ continuation: CheckedContinuation<WebResponse, any Error>) {
+        loop.preconditionInEventLoop()
+        if isCancelled { return continuation.resume(throwing: CancellationError()) }
+        let task = client.execute(
+            request: message, delegate: self, eventLoop: .delegate(on: loop), deadline: start + seconds(problem.limits.requestSeconds))
+        self.task = task
+        let connecting = loop.scheduleTask(deadline: start + seconds(problem.limits.connectSeconds)) { [self] in
+            if !hasSentHead { task.fail(reason: problem.notConnected()) }
+        }
+        task.futureResult.whenComplete { [self] result in
+            connecting.cancel()
+            self.task = nil
+            switch result {
+            case .success(let response): continuation.resume(returning: response)
+            case .failure(let error): continuation.resume(throwing: problem.error(for: error, hasSentHead: hasSentHead))
+            }
+        }
+    }
+
+    /// Ends the request, or lets it not begin. Call it on the event loop.
+    func cancel() {
+        loop.preconditionInEventLoop()
+        isCancelled = true
+        task?.fail(reason: CancellationError())
     }
 
     func didSendRequestHead(task: HTTPClient.Task<WebResponse>, _ head: HTTPRequestHead) { hasSentHead = true }

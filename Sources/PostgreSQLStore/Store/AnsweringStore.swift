@@ -5,11 +5,9 @@ internal import Predicates
 internal import SQLQueries
 
 /// A store that answers from the content of a database.
-protocol DatabaseStore: NSPersistentStore, AsynchronousStore {
-    var content: StoreContent! { get }
-}
+protocol AnsweringStore: DatabaseStore, AsynchronousStore {}
 
-extension DatabaseStore {
+extension AnsweringStore {
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
         let statement: (plan: SQLFetchPlan, values: [BinaryValue])
         do { statement = try content.statement(query) } catch  where SQLQueryError.isUntranslatable(error) {

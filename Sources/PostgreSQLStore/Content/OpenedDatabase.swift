@@ -1,0 +1,22 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// A database that was opened for a store.
+// Unchecked: the metadata are a property list, which is not changed.
+struct OpenedDatabase: @unchecked Sendable {
+    let pool: ConnectionPool
+    let schema: SQLSchema
+    /// The tables of another program; nil for a store's own.
+    let mapping: Mapping?
+    let metadata: [String: Any]
+    let history: StoreHistory
+    let aftermath: CommitAftermath
+    var settings: DatabaseSettings
+    /// The commits that there were; nil where nobody listens for more.
+    var look: RemoteChangeListener.Look?
+    /// The coordinator whose store has opened the connections; nil for this store's own.
+    var origin: NSPersistentStoreCoordinator?
+}
+#endif

@@ -1,0 +1,34 @@
+#if WebBackend
+internal import AsyncHTTPClient
+internal import NIOCore
+
+/// Chooses the event loop of a request: the one with the fewest requests of the transport, and among equals the first.
+///
+/// Requests that follow each other so have the loop of the connection that they use, and no thread waits for another; requests side by side have
+/// several.
+// `LockedBox` guards what changes.
+final class EventLoopChoice: Sendable {
+    private let loops: [any EventLoop]
+    /// The number of requests on each loop.
+    private let busy: LockedBox<[Int]>
+
+    init(_ client: HTTPClient) {
+        loops = Array(client.eventLoopGroup.makeIterator())
+        busy = LockedBox(Array(repeating: 0, count: loops.count))
+    }
+
+    /// Returns the loop for a request, and its place, which must be given back.
+    func take() -> (place: Int, loop: any EventLoop) {
+        let place = busy.withLock { busy in
+            var place = 0
+            for index in busy.indices where busy[index] < busy[place] { place = index }
+            busy[place] += 1
+            return place
+        }
+        return (place, loops[place])
+    }
+
+    /// Notes that a request has ended.
+    func giveBack(_ place: Int) { busy.withLock { $0[place] -= 1 } }
+}
+#endif

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import ObjectGraph
+@testable import Predicates
+
+@Suite("The threads of tasks that others wait for")
+struct WaitingThreadsTests {
+    @Test("A task gets a thread, also while two hundred others block theirs", .timeLimit(.minutes(2)))
+    func blockedThreads() async {
+        let blocked = DispatchSemaphore(value: 0)
+        let tasks = (0..<200).map { number in
+            Task(executorPreference: BlockingCall.executor) {
+                Self.wait(blocked)
+                return number
+            }
+        }
+        let free = await Task(executorPreference: BlockingCall.executor) { "free" }.value
+        #expect(free == "free")
+        for _ in tasks { blocked.signal() }
+        var sum = 0
+        for task in tasks { sum += await task.value }
+        #expect(sum == 199 * 200 / 2)
+    }
+
+    @Test("Thousands of short tasks that wait for each other all end", .timeLimit(.minutes(2)))
+    func shortTasks() async {
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<2_000 {
+                group.addTask(executorPreference: BlockingCall.executor) {
+                    await Task(executorPreference: BlockingCall.executor) { number }.value
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 1_999 * 2_000 / 2)
+    }
+
+    @Test("A task that a thread begins runs there until it waits, and on another one afterwards", .timeLimit(.minutes(2)))
+    func beginsHere() async throws {
+        let executor = try #require(BlockingCall.startingExecutor())
+        let begun = LockedBox(false)
+        let (stream, source) = AsyncStream.makeStream(of: Void.self)
+        let task = Task(executorPreference: executor) {
+            let first = Self.thread
+            begun.withLock { $0 = true }
+            for await _ in stream { break }
+            return (first, Self.thread)
+        }
+        #expect(!begun.withLock { $0 })
+        let here = Self.begin(executor)
+        #expect(begun.withLock { $0 })
+        source.yield()
+        let (first, last) = await task.value
+        #expect(first == here)
+        #expect(last != here)
+    }
+
+    @Test("A task that leaves the thread that has begun it goes on elsewhere; one that has left stays where it is", .timeLimit(.minutes(2)))
+    func leaves() async throws {
+        let executor = try #require(BlockingCall.startingExecutor())
+        let task = Task(executorPreference: executor) {
+            let first = Self.thread
+            await executor.leave()
+            let second = Self.thread
+            await executor.leave()
+            return [first, second, Self.thread]
+        }
+        let here = Self.begin(executor)
+        let threads = await task.value
+        #expect(threads[0] == here)
+        #expect(threads[1] != here)
+        #expect(threads[2] == threads[1])
+    }
+
+    @Test("A task that is begun within another task's work leaves that one's values alone")
+    func beginsWithinAnother() async throws {
+        let values = try await Task(executorPreference: BlockingCall.executor) {
+            let executor = try #require(BlockingCall.startingExecutor())
+            return await Name.$current.withValue("outer") {
+                let inner = Name.$current.withValue("inner") { Task(executorPreference: executor) { Name.current } }
+                _ = Self.begin(executor)
+                return [Name.current, await inner.value, Name.current]
+            }
+        }.value
+        #expect(values == ["outer", "inner", "outer"])
+    }
+
+    private enum Name {
+        @TaskLocal static var current = ""
+    }
+
+    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+    /// Begins a task, and returns the thread that has done so.
+    private static func begin(_ executor: StartingExecutor) -> ObjectIdentifier {
+        executor.run()
+        return thread
+    }
+}
