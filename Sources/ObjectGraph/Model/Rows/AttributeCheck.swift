@@ -53,10 +53,14 @@ package enum AttributeCheck {
             if given == ObjectIdentifier(Int64.self), let number = value as? Int64 { return .integer(number) }
         case .integer32AttributeType:
             if given == ObjectIdentifier(Int32.self), let number = value as? Int32 { return .integer(Int64(number)) }
-            if given == ObjectIdentifier(Int.self), let number = value as? Int, Int32(exactly: number) != nil { return .integer(Int64(number)) }
+            if given == ObjectIdentifier(Int.self), let number = value as? Int, Int32(exactly: number) != nil {
+                return .integer(Int64(number))
+            }
         case .integer16AttributeType:
             if given == ObjectIdentifier(Int16.self), let number = value as? Int16 { return .integer(Int64(number)) }
-            if given == ObjectIdentifier(Int.self), let number = value as? Int, Int16(exactly: number) != nil { return .integer(Int64(number)) }
+            if given == ObjectIdentifier(Int.self), let number = value as? Int, Int16(exactly: number) != nil {
+                return .integer(Int64(number))
+            }
         case .booleanAttributeType:
             if given == ObjectIdentifier(Bool.self), let flag = value as? Bool { return .integer(flag ? 1 : 0) }
         case .doubleAttributeType:
