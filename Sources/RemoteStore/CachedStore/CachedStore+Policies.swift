@@ -183,6 +183,15 @@ extension CachedStore {
         {
             return .count(count)
         }
+        let pending = query.fetchOffset > 0 && !query.combinesObjects ? try pendingKeys(query.entity).count : 0
+        if pending > 0 {
+            // The backend skips other objects than those that are shown first: they are skipped here.
+            let limit = query.fetchLimit > 0 ? query.fetchOffset + query.fetchLimit + pending : 0
+            guard let filed = try await fetchFromBackend(query.with(fetchOffset: 0, fetchLimit: limit), for: caller) else {
+                return try answerFromFile(query)
+            }
+            return try outer(file.read(innerQuery(query, among: among(filed.keys + filed.pending))))
+        }
         guard let filed = try await fetchFromBackend(query, for: caller) else { return try answerFromFile(query) }
         return try answer(query, filed)
     }

@@ -190,6 +190,18 @@ import Testing
         #expect(world.backend.ids("Album").count == 10 && !world.isShown(ids[9]))
     }
 
+    @Test("A page from the backend skips as many objects as are shown before it, pending ones too") func pageWithPending() throws {
+        let world = try OutboxWorld()
+        for (id, title) in [(1, "b"), (2, "d")] { world.backend.put("Album", id, ["title": .init(title)]) }
+        for title in ["a", "c", "e"] { try world.insert("Album", ["title": title]) }
+        let request = fetchRequest("Album", by: ["title"])
+        request.cachePolicy = .networkOnly
+        (request.fetchOffset, request.fetchLimit) = (1, 3)
+        #expect(try world.context.texts(request, "title") == ["b", "c", "d"])
+        request.fetchLimit = 0
+        #expect(try world.context.texts(request, "title") == ["b", "c", "d", "e"])
+    }
+
     @Test("A missing outcome is unknown, never success") func missing() async throws {
         let world = try OutboxWorld(.init(maximumChanges: 10))
         world.backend.scriptSaves { _ in .half }
