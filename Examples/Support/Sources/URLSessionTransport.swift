@@ -30,7 +30,7 @@ public final class URLSessionTransport: Transport {
         for header in request.headers.fields { sent.addValue(header.value, forHTTPHeaderField: header.name) }
         sent.httpBody = request.body.map { Data($0) }
         do {
-            let (body, response) = try await session.data(for: sent)
+            let (body, response) = try await session.answer(to: sent)
             guard let response = response as? HTTPURLResponse else { throw TransportError(.malformed, request: name) }
             guard body.count <= limits.maximumBytes else { throw TransportError(.tooLarge, request: name) }
             let fields = response.allHeaderFields.map { WebHeaders.Field("\($0.key)", "\($0.value)") }

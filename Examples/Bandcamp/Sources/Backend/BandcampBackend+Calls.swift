@@ -27,7 +27,7 @@ extension BandcampBackend {
     private func object(at url: URL) async throws -> [String: Any] {
         let body: Data
         let response: URLResponse
-        do { (body, response) = try await session.data(from: url) } catch {
+        do { (body, response) = try await session.answer(to: URLRequest(url: url)) } catch {
             try Task.checkCancellation()
             throw NSError.failure(BandCampErrorCode.unreachable, asking: url, "No answer came: \(error.localizedDescription)", cause: error)
         }

@@ -1,0 +1,38 @@
+import ExampleSupport
+import Foundation
+import SampleService
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Foundation's own `data(for:)` blocks for ever in some of them, and with it all sessions of the process.
+@Suite("Requests that are given up") struct CancelledRequestTests {
+    @Test("A request that is cancelled while its answer comes ends, and others are answered", .timeLimit(.minutes(30)))
+    func cancelled() async throws {
+        let service = try await SampleService.start()
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        let request = URLRequest(url: service.baseURL.appendingPathComponent("api/palettes/top"))
+        let answered = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var answered = 0
+                    for _ in 0..<100 {
+                        let asking = Task { try await session.answer(to: request) }
+                        for _ in 0..<Int.random(in: 0...60) { await Task.yield() }
+                        asking.cancel()
+                        if case .success = await asking.result { answered += 1 }
+                    }
+                    return answered
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        print("CancelledRequestTests: \(answered) of 400 were answered before they were cancelled")
+        let (_, response) = try await session.answer(to: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        await service.stop()
+    }
+}
