@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Foundation's own `data(for:)` blocks for ever in some of them, and with it all sessions of the process.
+/// Over Foundation's own `data(for:)` some of them block for ever, and with them all sessions of the process, or stop it.
 @Suite("Requests that are given up") struct CancelledRequestTests {
     @Test("A request that is cancelled while its answer comes ends, and others are answered", .timeLimit(.minutes(30)))
     func cancelled() async throws {

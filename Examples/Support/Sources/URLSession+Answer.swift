@@ -7,26 +7,41 @@ package import FoundationNetworking
 extension URLSession {
     /// Sends a request, and returns the body and the response.
     ///
-    /// As `data(for:)`, which may block for ever on Linux when its task is cancelled while the answer comes: it cancels within the handler of
-    /// the task, which waits for a queue of all sessions, and that queue for the task.
+    /// As `data(for:)`, but a request that is cancelled runs to its end, and nobody waits for it: on Linux, cancelling a task of a session while
+    /// its answer comes may block all sessions for ever (the handler of `data(for:)` waits for a queue that waits for the cancelled task), or
+    /// stop the program (“Trying to access a behaviour for a task that in not in the registry”).
     ///
-    /// - Throws: `URLError`; `URLError.cancelled` where the task was cancelled.
+    /// - Throws: `URLError`; `CancellationError` where the task was cancelled.
     package func answer(to request: URLRequest) async throws -> (body: Data, response: URLResponse) {
-        let sent = Locked<URLSessionTask?>(nil)
+        let asking = Locked(Asking())
+        @Sendable func end(_ result: Result<(body: Data, response: URLResponse), any Error>) {
+            let continuation = asking.withLock { asking in
+                defer { (asking.continuation, asking.isOver) = (nil, true) }
+                return asking.continuation
+            }
+            continuation?.resume(with: result)
+        }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let task = dataTask(with: request) { body, response, error in
-                    guard let body, let response else { return continuation.resume(throwing: error ?? URLError(.badServerResponse)) }
-                    continuation.resume(returning: (body, response))
+                let isOver = asking.withLock { asking in
+                    if !asking.isOver { asking.continuation = continuation }
+                    return asking.isOver
                 }
-                sent.withLock { $0 = task }
-                task.resume()
-                // The handler has found none if it was called before.
-                if Task.isCancelled { task.cancel() }
+                // It was cancelled before.
+                if isOver { return continuation.resume(throwing: CancellationError()) }
+                dataTask(with: request) { body, response, error in
+                    guard let body, let response else { return end(.failure(error ?? URLError(.badServerResponse))) }
+                    end(.success((body, response)))
+                }.resume()
             }
         } onCancel: {
-            // On another thread: no lock of the cancelled task is held there.
-            if let task = sent.withLock({ $0 }) { DispatchQueue.global().async { task.cancel() } }
+            end(.failure(CancellationError()))
         }
     }
+}
+
+/// Who waits for an answer.
+private struct Asking: Sendable {
+    var continuation: CheckedContinuation<(body: Data, response: URLResponse), any Error>?
+    var isOver = false
 }
