@@ -29,6 +29,9 @@ public protocol Backend: Sendable {
 
     /// Answers a request of one of the ``resources``' endpoints.
     ///
+    /// An answer that nobody wants any more is cancelled. On Linux, cancelling a task of `URLSession` while its answer comes, as `data(for:)` does, may
+    /// block all sessions for ever or stop the program: let the request run to its end there, or use another client.
+    ///
     /// - Parameter request: Contains all required parameters, and no more than the endpoint has declared.
     /// - Returns: An answer made by ``BackendRequest/answer()``.
     /// - Throws: Any error; `CancellationError` where the task is cancelled.
