@@ -97,7 +97,7 @@ struct KintoOutboxTests {
 
     @Test("Kinto's 412 is a conflict: what one side has changed is merged, what both have changed is settled by the rule")
     func conflicts() async throws {
-        for (rule, expected) in [(ConflictResolution.preferMine, "Mine 5"), (.preferTheirs, "Theirs 5"), (.overwrite, "Mine 5")] {
+        for (rule, expected) in [(ConflictResolution.preferMine, "Mine 5"), (.preferTheirs, "Theirs 5"), (.overwrite, "Mine 1")] {
             let here = try CachedMusic { $0.conflicts = rule }
             let id = try here.insert("Album", ["title": "One", "year": 1, "rating": 1.5])
             try await here.store.sendPending()
