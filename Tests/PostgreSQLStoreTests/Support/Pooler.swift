@@ -17,13 +17,7 @@ final class Pooler: Sendable {
     init(ignoring: String) throws {
         let server = try server()
         port = try TestServer.freePort()
-        let directory = "/tmp/pgtest-pooler-\(UUID().uuidString.prefix(8))"
-        // The shell waits for the end of this process; PgBouncer ends with the shell.
         let script = """
-            set -e
-            mkdir -p "$1"
-            cd "$1"
-            trap 'rm -rf "$1"' EXIT
             cat >settings.ini <<END
             [databases]
             * = host=127.0.0.1 port=$3
@@ -42,41 +36,13 @@ final class Pooler: Sendable {
             ignore_startup_parameters = $4
             END
             echo '"tester" ""' >users
-            run=""
-            if [ "$(id -u)" = 0 ]; then
-                chown -R nobody "$1"
-                run="setpriv --reuid=nobody --regid=nogroup --clear-groups"
-            fi
             $run "$5" -q settings.ini >log 2>&1 </dev/null &
-            pooler=$!
-            trap 'kill -KILL $pooler 2>/dev/null || true; wait $pooler 2>/dev/null || true; rm -rf "$1"' EXIT
-            for attempt in $(seq 300); do
-                if (exec 3<>/dev/tcp/127.0.0.1/$2) 2>/dev/null; then echo ready; break; fi
-                kill -0 $pooler || { cat log >&2; exit 1; }
-                sleep 0.1
-            done
-            while kill -0 "$6" 2>/dev/null; do sleep 0.2; done
+            server=$!
+            until (exec 3<>/dev/tcp/127.0.0.1/$2); do kill -0 $server; sleep 0.1; done
             """
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = [
-            "-c", script, "bash", directory, String(port), String(server.port), ignoring, Self.program,
-            String(ProcessInfo.processInfo.processIdentifier),
-        ]
-        let (input, output) = (Pipe(), Pipe())
-        shell.standardInput = input
-        shell.standardOutput = output
-        try shell.run()
-        let answer = output.fileHandleForReading.availableData
-        guard String(decoding: answer, as: UTF8.self).hasPrefix("ready") else {
-            throw TestServer.Failure(description: "PgBouncer did not start.")
-        }
-        // Held until the process ends.
-        Self.lock.withLock { Self.held.append((shell, input)) }
+        _ = try ServerProcess(
+            "PgBouncer", in: URL(fileURLWithPath: "/tmp/pgtest-pooler-\(UUID().uuidString.prefix(8))"), script: script, signal: "KILL",
+            arguments: [String(port), String(server.port), ignoring, Self.program])
     }
-
-    private static let lock = NSLock()
-    // Guarded by the lock.
-    nonisolated(unsafe) private static var held: [(Process, Pipe)] = []
 }
 #endif

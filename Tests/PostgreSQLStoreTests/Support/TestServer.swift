@@ -29,17 +29,8 @@ final class TestServer: Sendable {
         }
         directory = URL(fileURLWithPath: "/tmp/pgtest-\(UUID().uuidString.prefix(8))")
         port = try Self.freePort()
-        // The shell waits for the end of its input, which comes with the end of this process; the server ends with the shell.
         let script = """
-            set -e
-            cd /
-            mkdir -p "$1"
-            run=""
-            if [ "$(id -u)" = 0 ]; then
-                chown nobody "$1"
-                run="setpriv --reuid=nobody --regid=nogroup --clear-groups"
-            fi
-            $run "$2/initdb" -D "$1/data" -U tester -A trust -E UTF8 --locale=C --no-sync ${4:+--pwfile="$4/password"} >"$1/log" 2>&1
+            $run "$2/initdb" -D "$1/data" -U tester -A trust -E UTF8 --locale=C --no-sync ${4:+--pwfile="$4/password"} >log 2>&1
             cat >>"$1/data/postgresql.conf" <<END
             listen_addresses = '127.0.0.1'
             port = $3
@@ -54,34 +45,14 @@ final class TestServer: Sendable {
                 cat "$4/extra.conf" >>"$1/data/postgresql.conf"
                 for name in server.crt server.key pg_hba.conf; do $run install -m 600 "$4/$name" "$1/data/$name"; done
             fi
-            $run "$2/postgres" -D "$1/data" >>"$1/log" 2>&1 </dev/null &
+            $run "$2/postgres" -D "$1/data" >>log 2>&1 </dev/null &
             server=$!
-            trap 'kill -QUIT $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$1"' EXIT
-            for attempt in $(seq 300); do
-                if [ -S "$1/.s.PGSQL.$3" ] && "$2/pg_isready" -q -h "$1" -p "$3"; then echo ready; break; fi
-                kill -0 $server || { cat "$1/log" >&2; exit 1; }
-                sleep 0.1
-            done
-            cat >/dev/null
+            until [ -S "$1/.s.PGSQL.$3" ] && "$2/pg_isready" -q -h "$1" -p "$3"; do kill -0 $server; sleep 0.1; done
             """
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-c", script, "bash", directory.path, programs, String(port), material?.path ?? ""]
-        let (input, output) = (Pipe(), Pipe())
-        shell.standardInput = input
-        shell.standardOutput = output
-        try shell.run()
-        let answer = output.fileHandleForReading.availableData
-        guard String(decoding: answer, as: UTF8.self).hasPrefix("ready") else {
-            throw Failure(description: "The PostgreSQL server did not start; see \(directory.path)/log.")
-        }
-        // Held until the process ends.
-        Self.lock.withLock { Self.held.append((shell, input)) }
+        _ = try ServerProcess(
+            "The PostgreSQL server", in: directory, script: script, signal: "QUIT",
+            arguments: [programs, String(port), material?.path ?? ""])
     }
-
-    private static let lock = NSLock()
-    // Guarded by the lock.
-    nonisolated(unsafe) private static var held: [(Process, Pipe)] = []
 
     private static var programs: String? {
         let files = FileManager.default
