@@ -35,6 +35,8 @@ final class Connection: @unchecked Sendable {
     private static let preparedLimit = 256
     /// The statement that each transaction begins with, for whom the connection is lent to; nil for none.
     var prelude: Call?
+    /// The number of the host among those of the settings.
+    var host = 0
     /// When the connection was last given back, in nanoseconds of the system's uptime.
     var lastUse = DispatchTime.now().uptimeNanoseconds
     /// The number of round trips, for tests.
@@ -53,8 +55,9 @@ final class Connection: @unchecked Sendable {
 
     /// Connects. Names of hosts are looked up on a thread of their own, for libpq has no other way.
     ///
+    /// - Parameter timeout: The seconds within which the server must answer, where the settings' own limit is not meant.
     /// - Throws: ``ServerError`` with libpq's message, which never contains the password.
-    static func open(_ settings: ConnectionSettings, ownsSession: Bool) async throws -> Connection {
+    static func open(_ settings: ConnectionSettings, ownsSession: Bool, timeout: Double? = nil) async throws -> Connection {
         let parameters = try await settings.resolved(ownsSession: ownsSession)
         let connection: Connection? = await withCheckedContinuation { continuation in
             DispatchQueue(label: "PostgreSQLStore.calls").async {
@@ -72,7 +75,8 @@ final class Connection: @unchecked Sendable {
             }
         }
         guard let connection else { throw ServerError(code: "", message: "There is no memory for a connection.", isConnectionLost: true) }
-        try await connection.finishOpening(timeout: parameters.first { $0.keyword == "connect_timeout" }.flatMap { Double($0.value) })
+        try await connection.finishOpening(
+            timeout: timeout ?? parameters.first { $0.keyword == "connect_timeout" }.flatMap { Double($0.value) })
         return connection
     }
 
@@ -237,6 +241,18 @@ final class Connection: @unchecked Sendable {
     }
 
     func lost() -> ServerError { ServerError(nil, handle) }
+
+    /// Returns whether the server takes changes: it is the primary of its cluster.
+    func takesChanges() async throws -> Bool {
+        // A server tells both by itself, from version 14 on; a program between may repeat what it was told long ago.
+        if ownsSession, let recovers = PQparameterStatus(handle, "in_hot_standby"),
+            let isReadOnly = PQparameterStatus(handle, "default_transaction_read_only")
+        {
+            return String(cString: recovers) == "off" && String(cString: isReadOnly) == "off"
+        }
+        let sql = "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'"
+        return try await query(sql).integer(0, 0) != 0
+    }
 
     // MARK: Waiting
 

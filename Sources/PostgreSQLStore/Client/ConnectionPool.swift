@@ -26,22 +26,33 @@ final class ConnectionPool: Sendable {
         var isClosed = false
         /// The number of times that tables were found changed.
         var planEpoch = 0
-        /// Whether connections have sessions of their own on the server; nil before the first one has told.
-        var ownsSessions: Bool?
+        /// Whether connections to a host have sessions of their own on the server, from the first one on.
+        var ownsSessions: [Int: Bool] = [:]
     }
     private let state = Mutex(State())
     let settings: ConnectionSettings
     private let limit: Int
     private let timeout: Double
+    /// Finds the primary among several hosts; nil for one.
+    private let search: PrimarySearch?
+    /// Reads from replicas; nil where that is not asked for.
+    let replicas: Replicas?
     /// The seconds after which an unused connection is asked whether it is still there.
     private static let idleLimit = 30.0
     private static let timers = DispatchQueue(label: "PostgreSQLStore.timers")
 
     /// - Parameters:
     ///   - limit: The maximum number of connections.
-    ///   - timeout: The maximum number of seconds to wait for one.
-    init(_ settings: ConnectionSettings, limit: Int, timeout: Double) {
+    ///   - timeout: The maximum number of seconds to wait for one, and for another server to take over.
+    ///   - readsFromReplicas: Whether there are connections to replicas, too.
+    init(_ settings: ConnectionSettings, limit: Int, timeout: Double, readsFromReplicas: Bool = false) {
         (self.settings, self.limit, self.timeout) = (settings, max(1, limit), timeout)
+        let search = settings.hosts.isEmpty ? nil : PrimarySearch(settings.hosts.map(\.place), settings.place, patience: timeout)
+        self.search = search
+        replicas = search.flatMap { search in
+            guard readsFromReplicas else { return nil }
+            return Replicas(settings.hosts.map { ConnectionPool($0, limit: limit, timeout: timeout) }, search)
+        }
     }
 
     /// The number of open connections.
@@ -66,7 +77,10 @@ final class ConnectionPool: Sendable {
         } catch {
             // Where another server has taken over, new connections find it.
             let isOutdated = (error as? ServerError)?.isReadOnly ?? false
-            if isOutdated { dropIdle() }
+            if isOutdated {
+                search?.forget()
+                dropIdle()
+            }
             // The other connections have prepared for the same tables.
             if (error as? ServerError)?.isOutdatedPlan ?? false { state.withLock { $0.planEpoch += 1 } }
             await giveBack(connection, isKept: !isOutdated)
@@ -91,6 +105,7 @@ final class ConnectionPool: Sendable {
 
     /// Closes all connections; those that are lent when they are given back.
     func close() {
+        replicas?.close()
         let (idle, waiters) = state.withLock { state in
             defer { (state.idle, state.waiters, state.isClosed) = ([], [], true) }
             state.count -= state.idle.count
@@ -112,7 +127,7 @@ final class ConnectionPool: Sendable {
         while true {
             switch try await grant() {
             case .connection(let connection):
-                if await isHealthy(connection) { return connection }
+                if isOfPrimary(connection), await isHealthy(connection) { return connection }
                 // Another may be there, or be opened.
                 discard()
             case .permission:
@@ -124,20 +139,35 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Opens a connection: with a session of its own, unless another program stands between, such as PgBouncer, which lends sessions for a
-    /// transaction.
+    /// Opens a connection: to the primary where there are several hosts.
     func open() async throws -> Connection {
-        let known = state.withLock { $0.ownsSessions }
-        if let known { return try await Connection.open(settings, ownsSession: known) }
-        do {
-            let connection = try await Connection.open(settings, ownsSession: true)
-            let isDirect = try await connection.isDirect()
-            state.withLock { $0.ownsSessions = isDirect }
-            if isDirect { return connection }
-        } catch let error as ServerError where error.isRefusedParameter { state.withLock { $0.ownsSessions = false } }
-        Log.store.debug("The connections to \(settings.place) have no sessions of their own: each transaction sets what it needs.")
-        return try await Connection.open(settings, ownsSession: false)
+        guard let search else { return try await open(settings, 0, nil) }
+        let hosts = settings.hosts
+        return try await search.connection { try await self.open(hosts[$0], $0, $1) }
     }
+
+    /// Opens a connection to a host: with a session of its own, unless another program stands between, such as PgBouncer, which lends sessions for
+    /// a transaction.
+    private func open(_ settings: ConnectionSettings, _ host: Int, _ timeout: Double?) async throws -> Connection {
+        func open(ownsSession: Bool) async throws -> Connection {
+            let connection = try await Connection.open(settings, ownsSession: ownsSession, timeout: timeout)
+            connection.host = host
+            return connection
+        }
+        let known = state.withLock { $0.ownsSessions[host] }
+        if let known { return try await open(ownsSession: known) }
+        do {
+            let connection = try await open(ownsSession: true)
+            let isDirect = try await connection.isDirect()
+            state.withLock { $0.ownsSessions[host] = isDirect }
+            if isDirect { return connection }
+        } catch let error as ServerError where error.isRefusedParameter { state.withLock { $0.ownsSessions[host] = false } }
+        Log.store.debug("The connections to \(settings.place) have no sessions of their own: each transaction sets what it needs.")
+        return try await open(ownsSession: false)
+    }
+
+    /// Returns whether a connection leads to the server that takes changes now, as far as known.
+    private func isOfPrimary(_ connection: Connection) -> Bool { search.map { $0.primary == connection.host } ?? true }
 
     private func isHealthy(_ connection: Connection) async -> Bool {
         let health = connection.health()

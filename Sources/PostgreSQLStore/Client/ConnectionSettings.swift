@@ -13,6 +13,8 @@ struct ConnectionSettings: Sendable {
     let place: String
     /// What statements rely on, by the names of the server's settings.
     private let session: [(name: String, value: String)]
+    /// The settings of each host, where the URL names several among which the primary is to be found; else empty.
+    let hosts: [ConnectionSettings]
 
     /// - Parameters:
     ///   - url: A URL such as `postgresql://user@host/database?sslmode=verify-full`.
@@ -23,7 +25,7 @@ struct ConnectionSettings: Sendable {
         _ url: URL, schema: String, furtherSchema: String? = nil, statementTimeout: Double?,
         password: (@Sendable () async throws -> String)?
     ) throws {
-        place = Self.shown(url)
+        let place = Self.shown(url)
         self.password = password
         var parameters = try Self.parse(url.absoluteString, place)
         if parameters["sslmode"] == nil, !Self.isLocal(parameters) {
@@ -38,7 +40,63 @@ struct ConnectionSettings: Sendable {
         var session: [(name: String, value: String)] = [("search_path", path), ("extra_float_digits", "1")]
         if let statementTimeout { session.append(("statement_timeout", String(Int(statementTimeout * 1000)))) }
         self.session = session
+        let hosts = Self.hosts(parameters)
+        if !hosts.isEmpty {
+            // A server that has vanished is noticed, and does not end the connection by itself.
+            let limits = ["keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000"]
+            parameters.merge(limits) { given, _ in given }
+        }
         self.parameters = parameters
+        let all = parameters
+        self.hosts = hosts.map { host in
+            let name = host["host"] ?? host["hostaddr"] ?? ""
+            return ConnectionSettings(
+                parameters: all.merging(host) { $1 }, password: password, place: "\(name):\(host["port"] ?? "")", session: session)
+        }
+        self.place = hosts.isEmpty ? place : "\(place) (\(self.hosts.map(\.place).joined(separator: ", ")))"
+    }
+
+    private init(
+        parameters: [String: String], password: (@Sendable () async throws -> String)?, place: String,
+        session: [(name: String, value: String)]
+    ) {
+        (self.parameters, self.password, self.place, self.session) = (parameters, password, place, session)
+        hosts = []
+    }
+
+    // MARK: Hosts
+
+    /// Returns what each of several hosts has of its own; empty where libpq is to choose: for one host, for lists of different lengths, and where
+    /// the URL wants others than the primary.
+    private static func hosts(_ parameters: [String: String]) -> [[String: String]] {
+        guard [nil, "primary", "read-write"].contains(parameters["target_session_attrs"]) else { return [] }
+        let lists = ["host", "hostaddr", "port"].compactMap { name in
+            parameters[name].map { (name, $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)) }
+        }
+        let count = lists.map(\.1.count).max() ?? 0
+        guard count > 1, lists.contains(where: { $0.0 != "port" && $0.1.count == count }),
+            lists.allSatisfy({ $0.1.count == count || $0.0 == "port" && $0.1.count == 1 })
+        else { return [] }
+        return (0..<count).map { index in
+            // The search asks what a server is.
+            lists.reduce(into: ["target_session_attrs": "any"]) { $0[$1.0] = $1.1.count == 1 ? $1.1[0] : $1.1[index] }
+        }
+    }
+
+    /// Returns a URL as libpq takes it, in which several hosts may stand before the database's name: in the URL they are parameters.
+    static func url(_ text: String) -> URL? {
+        guard let parts = text.wholeMatch(of: /(postgres(?:ql)?:\/\/(?:[^@\/?]*@)?)([^@\/?]*,[^@\/?]*)(\/[^?]*)?(?:\?(.*))?/) else {
+            return URL(string: text)
+        }
+        var (names, ports): ([Substring], [Substring]) = ([], [])
+        for host in parts.2.split(separator: ",", omittingEmptySubsequences: false) {
+            // An IPv6 address has colons, and brackets.
+            guard let one = host.wholeMatch(of: /(?:\[([^\]]*)\]|([^:]*))(?::([0-9]*))?/) else { return nil }
+            names.append(one.1 ?? one.2 ?? "")
+            ports.append(one.3 ?? "")
+        }
+        let query = [parts.4.map(String.init), "host=\(names.joined(separator: ","))", "port=\(ports.joined(separator: ","))"]
+        return URL(string: "\(parts.1)\(parts.3 ?? "/")?\(query.compactMap { $0 }.joined(separator: "&"))")
     }
 
     // In the options of a connection a backslash escapes spaces, and itself.

@@ -10,13 +10,15 @@ final class FoundRows: RowSource {
     private let content: StoreContent
     /// The connection of a transaction, whose rows are wanted; nil for any.
     private let connection: Connection?
+    /// Whether the newest state is wanted.
+    private let isCurrent: Bool
     private var rows: [NSManagedObjectID: Row?] = [:]
     private var related: [ObjectIdentifier: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
     private var missingRows: Set<NSManagedObjectID> = []
     private var missingRelated: [ObjectIdentifier: (relationship: NSRelationshipDescription, ids: Set<NSManagedObjectID>)] = [:]
 
-    init(_ found: RowList, _ content: StoreContent, over connection: Connection? = nil) {
-        (self.found, self.content, self.connection) = (found, content, connection)
+    init(_ found: RowList, _ content: StoreContent, over connection: Connection? = nil, isCurrent: Bool = false) {
+        (self.found, self.content, self.connection, self.isCurrent) = (found, content, connection, isCurrent)
         for row in found { rows[row.knownObjectID] = row }
     }
 
@@ -39,17 +41,16 @@ final class FoundRows: RowSource {
         let ids = Array(missingRows)
         if !ids.isEmpty {
             let content = content
-            let loaded: [Row]
-            if let connection {
-                loaded = try await content.rows(ids, over: connection)
-            } else {
-                loaded = try await content.reading { try await content.rows(ids, over: $0, isCancellable: true) }
+            let isCancellable = connection == nil
+            let loaded = try await content.readingRows(over: connection, isCurrent: isCurrent) {
+                try await content.rows(ids, over: $0, isCancellable: isCancellable)
             }
             for id in ids { rows[id] = Row?.none }
             for row in loaded { rows[row.knownObjectID] = row }
         }
         for (key, missing) in missingRelated {
-            let found = try await content.related(by: missing.relationship, from: Array(missing.ids), over: connection)
+            let found = try await content.related(
+                by: missing.relationship, from: Array(missing.ids), over: connection, isCurrent: isCurrent)
             for id in missing.ids { related[key, default: [:]][id] = found[id] ?? [] }
         }
         (missingRows, missingRelated) = ([], [:])

@@ -6,12 +6,15 @@ internal import SQLQueries
 extension StoreContent {
     /// Reads a relationship of many objects, in order for an ordered one.
     ///
-    /// - Parameter connection: The connection of a transaction, whose rows are wanted; nil for any.
+    /// - Parameters:
+    ///   - connection: The connection of a transaction, whose rows are wanted; nil for any.
+    ///   - isCurrent: Whether the newest state is wanted.
     func related(
-        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], over connection: Connection? = nil
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], over connection: Connection? = nil,
+        isCurrent: Bool = false
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         guard relationship.isToMany else {
-            let rows: [Row] = try await reading(over: connection) { connection in
+            let rows: [Row] = try await readingRows(over: connection, isCurrent: isCurrent) { connection in
                 try await self.rows(ids, over: connection, isCancellable: true)
             }
             return Dictionary(
@@ -26,7 +29,7 @@ extension StoreContent {
         let destinationKind = question.destination.keyKind
         let byKey = Dictionary(ids.map { ($0.reference, $0) }, uniquingKeysWith: { first, _ in first })
         let (sql, keys) = (statement(question.sql), keys(of: ids, kind))
-        let result = try await reading(over: connection) { try await $0.query(sql, [keys]) }
+        let result = try await readingRows(over: connection, isCurrent: isCurrent) { try await $0.query(sql, [keys]) }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for row in 0..<result.rowCount {
             guard let id = byKey[kind.reference(result, row, 0)], let entity = schema.entity(numbered: result.integer(row, 2)) else {

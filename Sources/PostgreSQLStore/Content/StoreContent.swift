@@ -122,25 +122,41 @@ final class StoreContent: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Reads with a connection: once more with another where that is lost or takes no changes, or where a statement is of an earlier definition of
-    /// its tables.
+    /// Reads the newest state, with a connection: once more with another where that is lost or takes no changes, or where a statement is of an
+    /// earlier definition of its tables.
     func reading<Result: Sendable>(_ body: @escaping @Sendable (Connection) async throws -> Result) async throws -> Result {
         readCount.wrappingAdd(1, ordering: .relaxed)
         do {
-            do { return try await withConnection(body) } catch let error as ServerError
+            do { return try await readingOnce(body) } catch let error as ServerError
                 where error.isConnectionLost || error.isOutdatedPlan || error.isReadOnly
             {
                 Log.store.debug("A read from \(place) is repeated. \(error)")
-                return try await withConnection(body)
+                return try await readingOnce(body)
             }
         } catch let error as ServerError { throw failure(error, "cannot be read") }
     }
 
-    /// Reads with the connection of a transaction, or with any.
-    func reading<Result: Sendable>(
-        over connection: Connection?, _ body: @escaping @Sendable (Connection) async throws -> Result
+    private func readingOnce<Result: Sendable>(_ body: @Sendable (Connection) async throws -> Result) async throws -> Result {
+        try await withConnection { connection in
+            let result = try await body(connection)
+            await pool.replicas?.require(over: connection)
+            return result
+        }
+    }
+
+    /// Reads rows with the connection of a transaction, or from a replica that has all that this store has written and read, or the newest state.
+    ///
+    /// - Parameter isCurrent: Whether the newest state is wanted.
+    func readingRows<Result: Sendable>(
+        over connection: Connection? = nil, isCurrent: Bool = false, _ body: @escaping @Sendable (Connection) async throws -> Result
     ) async throws -> Result {
         if let connection { return try await body(connection) }
+        do {
+            if !isCurrent, let replicas = pool.replicas, let result = try await replicas.read(settings, body) {
+                readCount.wrappingAdd(1, ordering: .relaxed)
+                return result
+            }
+        } catch let error as ServerError { throw failure(error, "cannot be read") }
         return try await reading(body)
     }
 

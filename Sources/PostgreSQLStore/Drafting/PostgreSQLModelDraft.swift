@@ -50,7 +50,7 @@ extension NSManagedObjectModel {
 extension DraftedEntities {
     /// Drafts the entities of a schema.
     static func read(_ url: String, _ options: PostgreSQLStoreOptions) async throws -> DraftedEntities {
-        guard let url = URL(string: url) else {
+        guard let url = ConnectionSettings.url(url) else {
             throw CoreDataError.make(
                 NSPersistentStoreOpenError, "A model cannot be drafted.", reason: "The URL of the database is none.",
                 next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")

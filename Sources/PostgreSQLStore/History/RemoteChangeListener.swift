@@ -68,7 +68,11 @@ final class RemoteChangeListener: Sendable {
                     var isWoken = false
                     while true {
                         let look = try await Look(connection, keepsHistory: history.isKept)
-                        if isWoken || look.state != known { post(look) }
+                        if isWoken || look.state != known {
+                            // Who is told fetches what there is now.
+                            await pool.replicas?.require(over: connection)
+                            post(look)
+                        }
                         known = look.state
                         isWoken = try await connection.wakeUps(timeout: interval) > 0
                     }

@@ -24,7 +24,9 @@ struct MappedSaving: Sendable {
             } catch let error as ServerError {
                 // A constraint of the model is found to be violated when its owners are looked for again.
                 let isFound = error.isUniqueness && content.hasUniqueness && attempt < 3
-                guard attempt < Self.attemptLimit, error.isSerialization || error.isConnectionLost || isFound || error.isOutdatedPlan else {
+                guard attempt < Self.attemptLimit,
+                    error.isSerialization || error.isConnectionLost || isFound || error.isOutdatedPlan || error.isReadOnly
+                else {
                     throw failure(error, changes)
                 }
                 Log.store.debug("A save to \(content.place) is repeated. \(error)")
@@ -53,15 +55,24 @@ struct MappedSaving: Sendable {
     private func outcome(of changes: StoreChangeSet) async throws -> SaveOutcome? {
         let (content, changes) = (content, changes)
         typealias Written = (outcome: SaveOutcome, lost: (error: ServerError, transaction: Transaction)?)
-        let written: Written = try await content.withConnection { connection in
-            var run = MappedSaveRun(content, connection, changes)
-            let (outcome, transaction) = try await run.write()
-            do {
-                try await connection.run([Call("COMMIT")], isCancellable: false)
+        let written: Written
+        do {
+            written = try await content.withConnection { connection in
+                var run = MappedSaveRun(content, connection, changes)
+                let (outcome, transaction) = try await run.write()
+                do {
+                    try await connection.run([Call("COMMIT")], isCancellable: false)
+                } catch let error as ServerError where error.isConnectionLost { return (outcome, (error, transaction)) }
+                await content.pool.replicas?.require(over: connection)
                 return (outcome, nil)
-            } catch let error as ServerError where error.isConnectionLost { return (outcome, (error, transaction)) }
+            }
+        } catch {
+            // A conflict is what was read of others' changes.
+            content.pool.replicas?.forget()
+            throw error
         }
         guard let (lost, transaction) = written.lost else { return written.outcome }
+        content.pool.replicas?.forget()
         Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
         return try await isCommitted(transaction, lost) ? written.outcome : nil
     }

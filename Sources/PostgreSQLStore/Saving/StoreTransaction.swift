@@ -53,14 +53,23 @@ struct StoreTransaction {
         _ body: @escaping @Sendable (Connection, UUID) async throws -> Result
     ) async throws -> Result? {
         let commit = UUID()
-        let (result, lost): (Result, ServerError?) = try await content.withConnection { connection in
-            let result = try await body(connection, commit)
-            do {
-                try await connection.run([Call("COMMIT")], isCancellable: false)
+        let (result, lost): (Result, ServerError?)
+        do {
+            (result, lost) = try await content.withConnection { connection in
+                let result = try await body(connection, commit)
+                do {
+                    try await connection.run([Call("COMMIT")], isCancellable: false)
+                } catch let error as ServerError where error.isConnectionLost { return (result, error) }
+                await content.pool.replicas?.require(over: connection)
                 return (result, nil)
-            } catch let error as ServerError where error.isConnectionLost { return (result, error) }
+            }
+        } catch {
+            // A conflict is what was read of others' changes.
+            content.pool.replicas?.forget()
+            throw error
         }
         guard let lost else { return result }
+        content.pool.replicas?.forget()
         Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
         return try await isCommitted(commit, lost) ? result : nil
     }

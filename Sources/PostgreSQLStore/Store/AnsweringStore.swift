@@ -9,17 +9,18 @@ protocol AnsweringStore: DatabaseStore, AsynchronousStore {}
 
 extension AnsweringStore {
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
+        let isCurrent = caller.wantsNewest || query.shouldRefreshRefetchedObjects
         let statement: (plan: SQLFetchPlan, values: [BinaryValue])
         do { statement = try content.statement(query) } catch  where SQLQueryError.isUntranslatable(error) {
-            if let finished = try await finishedInMemory(query) { return finished }
+            if let finished = try await finishedInMemory(query, isCurrent) { return finished }
             throw error
         }
-        return try await execute(statement.plan, statement.values)
+        return try await execute(statement.plan, statement.values, isCurrent)
     }
 
-    private func execute(_ plan: SQLFetchPlan, _ values: [BinaryValue]) async throws -> StoreAnswer {
+    private func execute(_ plan: SQLFetchPlan, _ values: [BinaryValue], _ isCurrent: Bool) async throws -> StoreAnswer {
         let sql = content.statement(plan.sql)
-        let result = try await content.reading { try await $0.query(sql, values) }
+        let result = try await content.readingRows(isCurrent: isCurrent) { try await $0.query(sql, values) }
         switch plan.answer {
         case .rows: return .rows(try content.rows(of: result, content.plan(plan.entity)))
         case .ids:
@@ -39,7 +40,7 @@ extension AnsweringStore {
     /// Answers a query that SQL supports in part from the rows that SQL finds; nil where the request does not allow that.
     ///
     /// An order that SQL does not have is made in memory whenever all rows come anyway.
-    private func finishedInMemory(_ query: StoreQuery) async throws -> StoreAnswer? {
+    private func finishedInMemory(_ query: StoreQuery, _ isCurrent: Bool) async throws -> StoreAnswer? {
         var rest = query
         var narrowed = StoreQuery(query.entity, includesSubentities: query.includesSubentities)
         if query.allowsEvaluationInMemory {
@@ -52,19 +53,26 @@ extension AnsweringStore {
         }
         let statement: (plan: SQLFetchPlan, values: [BinaryValue])
         do { statement = try content.statement(narrowed) } catch  where SQLQueryError.isUntranslatable(error) { return nil }
-        guard case .rows(let rows) = try await execute(statement.plan, statement.values) else { return nil }
-        return try await FoundRows(rows, content).answer(rest)
+        guard case .rows(let rows) = try await execute(statement.plan, statement.values, isCurrent) else { return nil }
+        return try await FoundRows(rows, content, isCurrent: isCurrent).answer(rest)
     }
 
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
         let content = content!
-        return try await content.reading { connection in try await content.rows(ids, over: connection, isCancellable: true) }
+        return try await content.readingRows(isCurrent: caller.wantsNewest) { connection in
+            try await content.rows(ids, over: connection, isCancellable: true)
+        }
     }
 
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try await content.related(by: relationship, from: ids)
+        try await content.related(by: relationship, from: ids, isCurrent: caller.wantsNewest)
     }
+}
+
+extension StoreCaller {
+    /// Whether a context takes nothing that may be out of date, cached or of a replica.
+    fileprivate var wantsNewest: Bool { stalenessInterval == 0 }
 }
 #endif

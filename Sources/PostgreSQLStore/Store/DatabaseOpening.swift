@@ -44,7 +44,8 @@ extension ConnectionPool {
         self.init(
             try ConnectionSettings(
                 url, schema: options.schema, furtherSchema: furtherSchema, statementTimeout: options.statementTimeout,
-                password: options.password), limit: options.connectionLimit, timeout: options.connectionTimeout)
+                password: options.password), limit: options.connectionLimit, timeout: options.connectionTimeout,
+            readsFromReplicas: options.readsFromReplicas)
     }
 }
 

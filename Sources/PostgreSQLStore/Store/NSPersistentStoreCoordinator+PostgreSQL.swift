@@ -48,7 +48,7 @@ extension NSPersistentStoreCoordinator {
         at url: String, configurationName configuration: String? = nil, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions(),
         isReadOnly: Bool = false
     ) async throws -> NSPersistentStore {
-        guard let url = URL(string: url) else {
+        guard let url = ConnectionSettings.url(url) else {
             throw CoreDataError.make(
                 NSPersistentStoreOpenError, "A PostgreSQL store cannot be opened.", reason: "Its URL is none.",
                 next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")

@@ -109,7 +109,7 @@ extension NSPersistentStoreCoordinator {
     public func statementsMigratingPostgreSQLStore(
         at url: String, configurationName configuration: String? = nil, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()
     ) async throws -> [String] {
-        guard let url = URL(string: url) else {
+        guard let url = ConnectionSettings.url(url) else {
             throw CoreDataError.make(NSPersistentStoreOpenError, "A PostgreSQL store cannot be opened.", reason: "Its URL is none.")
         }
         let opening = try PostgreSQLOpening(url, options, managedObjectModel, configuration, isReadOnly: true, migrates: false)

@@ -33,6 +33,10 @@ public struct PostgreSQLStoreOptions: Sendable {
     /// Whether `NSPersistentStoreRemoteChange` is posted for the saves of all programs, as with
     /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. The store needs one more connection for it. The default is false.
     public var postsRemoteChanges = false
+    /// Whether objects are read from replicas: the hosts of the URL apart from the primary. A replica answers where it has everything that this
+    /// store has written and read before, else the primary; it need not have what others have saved since. A context whose `stalenessInterval`
+    /// is 0 reads from the primary. As many connections again are for the replica that the store has chosen. The default is false.
+    public var readsFromReplicas = false
     /// Returns the password for a new connection; nil, the default, to take that of the URL, of a service file or of a password file. Called on
     /// any thread, for each connection. What it returns is never logged and in no error.
     public var password: (@Sendable () async throws -> String)?

@@ -1,7 +1,8 @@
 #if PostgreSQL
 import Foundation
-import PostgreSQLStore
 import Testing
+
+@testable import PostgreSQLStore
 
 /// A PostgreSQL server of the tests' own: a cluster in a temporary folder, with a socket there and a port of the loopback. It ends, and the folder is
 /// removed, when the process that runs the tests ends in any way.
@@ -20,6 +21,19 @@ final class TestServer: Sendable {
     func url(port: Int) -> String { "postgresql://tester@127.0.0.1:\(port)/postgres" }
     /// The URL over the socket in the file system.
     var socketURL: String { "postgresql://tester@/postgres?host=\(directory.path)&port=\(port)" }
+
+    /// Creates a database of a test's own, in which no transaction of others is open.
+    ///
+    /// - Returns: Its URL.
+    func database() async throws -> String {
+        let name = "test_" + UUID().uuidString.replacing("-", with: "").prefix(12).lowercased()
+        let pool = ConnectionPool(
+            try ConnectionSettings(try #require(URL(string: url)), schema: "public", statementTimeout: nil, password: nil), limit: 1,
+            timeout: 60)
+        defer { pool.close() }
+        try await pool.with { try await $0.execute("CREATE DATABASE \(name)") }
+        return "postgresql://tester@127.0.0.1:\(port)/\(name)"
+    }
 
     /// - Parameter material: A folder with the files of a server that asks for a password over TLS: `password`, `server.crt`, `server.key`,
     ///   `pg_hba.conf`, and `extra.conf`; nil for a server that trusts everybody.
@@ -54,7 +68,8 @@ final class TestServer: Sendable {
             arguments: [programs, String(port), material?.path ?? ""])
     }
 
-    private static var programs: String? {
+    /// The folder of the server's programs; nil where there is none.
+    static var programs: String? {
         let files = FileManager.default
         let versions = ((try? files.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []).compactMap(Int.init).sorted(by: >)
         return versions.map { "/usr/lib/postgresql/\($0)/bin" }.first { files.isExecutableFile(atPath: $0 + "/initdb") }

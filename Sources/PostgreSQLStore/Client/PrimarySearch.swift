@@ -1,0 +1,110 @@
+#if PostgreSQL
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Synchronization
+
+/// Finds the server that takes changes among those of a cluster.
+// `state` is guarded by its mutex.
+final class PrimarySearch: Sendable {
+    private struct State {
+        /// The number of the host that was the primary last.
+        var primary: Int?
+        /// Whether there has ever been one.
+        var wasFound = false
+    }
+    private let state = Mutex(State())
+    /// The names of the hosts.
+    private let names: [String]
+    private let place: String
+    /// The seconds for which another server may need to take over.
+    private let patience: Double
+    /// The seconds that the primary known is waited for before the others are asked, too.
+    private static let firstTimeout = 2.0
+    private static let longestPause = 1.0
+
+    /// - Parameters:
+    ///   - names: The names of the hosts.
+    ///   - place: The name of the cluster, for messages.
+    ///   - patience: The seconds that a search may take where there has been a primary.
+    init(_ names: [String], _ place: String, patience: Double) { (self.names, self.place, self.patience) = (names, place, patience) }
+
+    /// The number of the host that is the primary, as far as known.
+    var primary: Int? { state.withLock { $0.primary } }
+
+    /// Called where a server has turned out not to take changes.
+    func forget() { state.withLock { $0.primary = nil } }
+
+    /// Returns a connection to the server that takes changes: the one that did last is asked first, then all at once, again and again while
+    /// another may be taking over.
+    ///
+    /// - Parameter open: Connects to a host, by its number, within some seconds; nil for the limit of the settings.
+    /// - Throws: ``ServerError`` where there is none; `CancellationError`.
+    func connection(
+        _ open: @escaping @Sendable (_ host: Int, _ timeout: Double?) async throws -> Connection
+    ) async throws -> Connection {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(state.withLock { $0.wasFound } ? patience : 0)
+        var pause = 0.05
+        if let primary, case .primary(let connection) = await Self.ask(primary, Self.firstTimeout, open) { return connection }
+        while true {
+            let answers = await answers(open)
+            try Task.checkCancellation()
+            for case (let host, .primary(let connection)) in answers {
+                let former = state.withLock { state in
+                    defer { (state.primary, state.wasFound) = (host, true) }
+                    return state.primary
+                }
+                if former != host { Log.store.notice("The primary of \(place) is \(names[host]).") }
+                return connection
+            }
+            if clock.now + .seconds(pause) > end { throw failure(answers) }
+            try await Task.sleep(for: .seconds(pause))
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    /// What a host is.
+    private enum Answer: Sendable {
+        case primary(Connection)
+        /// A server that takes no changes.
+        case other
+        case failure(any Error)
+    }
+
+    private static func ask(
+        _ host: Int, _ timeout: Double?, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
+    ) async -> Answer {
+        do {
+            let connection = try await open(host, timeout)
+            return try await connection.takesChanges() ? .primary(connection) : .other
+        } catch { return .failure(error) }
+    }
+
+    /// Asks all hosts at once, until one is the primary.
+    private func answers(
+        _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
+    ) async -> [(host: Int, answer: Answer)] {
+        await withTaskGroup(of: (Int, Answer).self) { group in
+            for host in names.indices { group.addTask { (host, await Self.ask(host, nil, open)) } }
+            var answers: [(host: Int, answer: Answer)] = []
+            for await answer in group {
+                answers.append(answer)
+                if case .primary = answer.1 { group.cancelAll() }
+            }
+            return answers.sorted { $0.host < $1.host }
+        }
+    }
+
+    /// Returns the error of a search, of every host.
+    private func failure(_ answers: [(host: Int, answer: Answer)]) -> ServerError {
+        let reasons = answers.map { host, answer in
+            switch answer {
+            case .primary, .other: "\(names[host]) takes no changes"
+            case .failure(let error): "\(names[host]): \(error)"
+            }
+        }
+        return ServerError(code: "", message: "No server takes changes: \(reasons.joined(separator: "; ")).", isConnectionLost: true)
+    }
+}
+#endif
