@@ -6,6 +6,9 @@ import Testing
 @testable import PostgreSQLStore
 
 @Suite("Migration of a store's own tables") struct LayoutMigrationTests {
+    /// The URL of a database of these tests: building indexes waits for the open transactions of others.
+    private static let database = Task { try await server().database() }
+
     /// The versions of a model.
     enum Version { case first, second, incompatible }
 
@@ -72,7 +75,7 @@ import Testing
 
     private func open(_ version: Version, _ options: PostgreSQLStoreOptions) async throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(version))
-        try await coordinator.addPostgreSQLStore(at: try server().url, options: options)
+        try await coordinator.addPostgreSQLStore(at: try await Self.database.value, options: options)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         return context
@@ -107,8 +110,9 @@ import Testing
 
     /// Returns what the catalogue says about the tables, as texts.
     private func catalogue(_ options: PostgreSQLStoreOptions) async throws -> [String] {
+        let url = try await Self.database.value
         let settings = try ConnectionSettings(
-            try #require(URL(string: try server().url)), schema: options.schema, statementTimeout: nil, password: nil)
+            try #require(URL(string: url)), schema: options.schema, statementTimeout: nil, password: nil)
         let pool = ConnectionPool(settings, limit: 1, timeout: 30)
         defer { pool.close() }
         return try await pool.with { connection in
@@ -180,7 +184,7 @@ import Testing
         try await filled(options)
         let before = try await catalogue(options)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(.second))
-        let url = try server().url
+        let url = try await Self.database.value
         let statements = try await coordinator.statementsMigratingPostgreSQLStore(at: url, options: options)
         #expect(
             statements.contains("ALTER TABLE \"artist\" RENAME COLUMN \"name\" TO \"coredata_old_1\"")
@@ -236,7 +240,8 @@ import Testing
         let options = freshOptions()
         try await filled(options)
         let container = NSPersistentContainer(name: "Music", managedObjectModel: Self.model(.second))
-        let description = NSPersistentStoreDescription(postgreSQL: try #require(URL(string: try server().url)), options: options)
+        let url = try await Self.database.value
+        let description = NSPersistentStoreDescription(postgreSQL: try #require(URL(string: url)), options: options)
         container.persistentStoreDescriptions = [description]
         let error: (any Error)? = await withCheckedContinuation { continuation in
             container.loadPersistentStores { continuation.resume(returning: $1) }

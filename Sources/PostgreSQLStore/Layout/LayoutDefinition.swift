@@ -23,6 +23,8 @@ struct LayoutDefinition {
         let statement: String
         /// The statement that removes it.
         let removal: String
+        /// The name of an index, which can be built while others write; nil for a constraint.
+        var index: SQLIdentifier?
     }
     private(set) var additions: [Addition] = []
     /// The indexes of the model that are not created, each with the reason.
@@ -108,11 +110,13 @@ struct LayoutDefinition {
 
     private mutating func addIndex(on table: SQLIdentifier, _ elements: [String], _ name: String) {
         let name = names.claim("\(table.name)_\(name)_index")
-        add("CREATE INDEX \(name) ON \(table) (\(elements.joined(separator: ", ")))", to: [table], "DROP INDEX IF EXISTS \(name)")
+        add(
+            "CREATE INDEX \(name) ON \(table) (\(elements.joined(separator: ", ")))", to: [table], "DROP INDEX IF EXISTS \(name)",
+            index: name)
     }
 
-    private mutating func add(_ statement: String, to tables: [SQLIdentifier], _ removal: String) {
-        additions.append(Addition(tables: tables, statement: statement, removal: removal))
+    private mutating func add(_ statement: String, to tables: [SQLIdentifier], _ removal: String, index: SQLIdentifier? = nil) {
+        additions.append(Addition(tables: tables, statement: statement, removal: removal, index: index))
         statements.append(statement)
     }
 

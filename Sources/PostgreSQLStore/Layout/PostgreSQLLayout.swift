@@ -199,13 +199,15 @@ enum PostgreSQLTables {
     static let metadata = "coredata_metadata"
     static let commits = "coredata_commits"
     static let entities = "coredata_entities"
+    /// There while a migration has left indexes to be built.
+    static let indexes = "coredata_indexes"
     // Those of the history, where there is one.
     static let transactions = "coredata_transactions"
     static let changes = "coredata_changes"
     static let purges = "coredata_purges"
 
     /// The names that no table of a model gets.
-    static let all = [metadata, commits, entities, transactions, changes, purges]
+    static let all = [metadata, commits, entities, indexes, transactions, changes, purges]
 }
 
 extension SQLStorage {

@@ -3,7 +3,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// The statements that bring a store's own tables from one version of its model to another, in one transaction.
+/// The statements that bring a store's own tables from one version of its model to another, in one transaction, and the indexes that are built after it.
 ///
 /// Tables and columns stay where they are: they are renamed, added, filled and dropped. Constraints and indexes are made again only where they differ.
 struct LayoutMigration {
@@ -40,6 +40,18 @@ struct LayoutMigration {
     let new: Version
     let kept: [Kept]
     var statements: [String] = []
+    /// An index that is built after the transaction.
+    struct Index {
+        let name: SQLIdentifier
+        /// The statement that builds it while others write.
+        let statement: String
+        /// The statement that builds it in a transaction.
+        let blocking: String
+    }
+    /// The indexes of tables that may have rows.
+    private(set) var indexes: [Index] = []
+    /// The names of the indexes that stay as they are.
+    var keptIndexes: [SQLIdentifier] { new.definition.additions.filter(stays).compactMap(\.index) }
     /// The older table that each new one was.
     private var reused: [SQLIdentifier: SQLIdentifier] = [:]
     /// The names that older tables have meanwhile.
@@ -128,7 +140,17 @@ struct LayoutMigration {
         statements += old.definition.additions.filter { !stays($0) }.map(\.removal)
     }
 
-    private mutating func addAdditions() { statements += new.definition.additions.filter { !stays($0) }.map(\.statement) }
+    private mutating func addAdditions() {
+        let filled = Set(reused.keys).union(old.schema.joins.map(\.name))
+        for addition in new.definition.additions where !stays(addition) {
+            guard let name = addition.index, addition.tables.allSatisfy(filled.contains) else {
+                statements.append(addition.statement)
+                continue
+            }
+            let statement = addition.statement.replacing("CREATE INDEX ", with: "CREATE INDEX CONCURRENTLY ", maxReplacements: 1)
+            indexes.append(Index(name: name, statement: statement, blocking: addition.statement))
+        }
+    }
 
     /// Renames tables and their sequences, over names that nothing else has.
     private mutating func moveTables() {

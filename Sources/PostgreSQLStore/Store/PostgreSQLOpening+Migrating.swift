@@ -14,6 +14,27 @@ extension PostgreSQLOpening {
     /// - Throws: Code 134130 where the store keeps no model, 134190 with what cannot be inferred, 134100 for a program that is older than the
     ///   store, 134110 for rows that the model forbids, and for what the database refuses. Nothing is changed then.
     func migrate() async throws -> FoundMetadata {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(Self.patience)
+        while true {
+            do { return try await migrateOnce() } catch let error as ServerError where error.isLockTimeout {
+                guard clock.now < end else {
+                    throw CoreDataError.make(
+                        NSMigrationError, "The store at \(pool.settings.place) cannot be migrated.",
+                        reason: "Another program's transaction has kept a table for a minute. PostgreSQL says: \(error)",
+                        next: "End that transaction (pg_stat_activity shows it), and open the store again.")
+                }
+                Log.store.debug("The migration at \(pool.settings.place) begins again: others have locked a table. \(error)")
+                // Those who have waited behind it go first.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
+            }
+        }
+    }
+
+    /// The seconds for which other programs' transactions are waited for.
+    private static let patience = 60.0
+
+    private func migrateOnce() async throws -> FoundMetadata {
         try await pool.with { connection in
             // What fails is rolled back as the connection is given back.
             try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(Self.lockNumber)])])
@@ -24,8 +45,15 @@ extension PostgreSQLOpening {
                 return found
             }
             Log.store.notice("The store at \(pool.settings.place) is migrated.")
-            for statement in try statements(migrating: found) {
-                do { try await connection.execute(statement) } catch let error as ServerError where !error.isConnectionLost {
+            // Who wants a table for itself makes all others wait behind it.
+            try await connection.execute("SET LOCAL lock_timeout = '1s'")
+            let migration = try migration(of: found)
+            // A session that another program lends for a transaction builds no index beside others.
+            let (later, now) = connection.ownsSession ? (migration.indexes, []) : ([], migration.indexes.map(\.blocking))
+            for statement in migration.statements + now + IndexBuilding.notes(of: later, kept: migration.keptIndexes) {
+                do { try await connection.execute(statement) } catch let error as ServerError
+                    where !error.isConnectionLost && !error.isLockTimeout
+                {
                     throw failure(error, statement)
                 }
             }
@@ -49,11 +77,12 @@ extension PostgreSQLOpening {
             }
             guard let found else { return [] }
             if StoreModelHashes(try decode(found))?.areThose(of: entities) ?? false { return [] }
-            return try statements(migrating: found)
+            let migration = try migration(of: found)
+            return migration.statements + migration.indexes.map(\.statement)
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 
-    private func statements(migrating found: FoundMetadata) throws -> [String] {
+    private func migration(of found: FoundMetadata) throws -> LayoutMigration {
         let metadata = try decode(found)
         let former = metadata[Self.formerVersionsKey] as? [Data] ?? []
         if former.contains(Self.version(versionMetadata)) {
@@ -73,7 +102,6 @@ extension PostgreSQLOpening {
         let mapping = try InferredMapping.infer(from: source, to: model)
         let before = LayoutMigration.Version(source, source.entities.filter { names.contains($0.name ?? "") })
         return try LayoutMigration(from: before, to: LayoutMigration.Version(model, entities), by: mapping, hasHistory: found.hasHistory)
-            .statements
     }
 
     private func metadata(migrating found: FoundMetadata) throws -> [String: Any] {
@@ -97,8 +125,8 @@ extension PostgreSQLOpening {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Returns the statements that would migrate a store in a PostgreSQL database to the version of the coordinator's model, in one transaction;
-    /// none for a store of that version. Nothing is changed.
+    /// Returns the statements that would migrate a store in a PostgreSQL database to the version of the coordinator's model: those of one
+    /// transaction, and after it indexes, each for itself; none for a store of that version. Nothing is changed.
     ///
     /// - Parameters:
     ///   - url: The database, as libpq takes it.

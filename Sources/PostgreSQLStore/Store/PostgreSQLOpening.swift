@@ -46,6 +46,7 @@ struct PostgreSQLOpening: DatabaseOpening {
             if migrates, !isReadOnly, let hashes = StoreModelHashes(metadata), !hashes.areThose(of: entities) {
                 metadata = try decode(try await migrate())
             }
+            if migrates, !isReadOnly { try await IndexBuilding(pool: pool, migrationLock: Self.lockNumber).run() }
             // Those of another version have other tables, and are refused by the coordinator.
             if StoreModelHashes(metadata)?.areThose(of: entities) ?? false {
                 let gone: [String] = try await pool.with { connection in try await missing(schema, connection) }

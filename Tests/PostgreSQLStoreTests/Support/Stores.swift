@@ -25,9 +25,9 @@ func context(_ coordinator: NSPersistentStoreCoordinator, author: String? = nil)
 }
 
 /// Connections of the test's own, which see the tables of a store.
-func rawPool(_ options: PostgreSQLStoreOptions, limit: Int = 2) throws -> ConnectionPool {
+func rawPool(_ options: PostgreSQLStoreOptions, limit: Int = 2, url: String? = nil) throws -> ConnectionPool {
     let settings = try ConnectionSettings(
-        try #require(URL(string: server().url)), schema: options.schema, statementTimeout: nil, password: nil)
+        try #require(URL(string: url ?? server().url)), schema: options.schema, statementTimeout: nil, password: nil)
     return ConnectionPool(settings, limit: limit, timeout: 30)
 }
 
