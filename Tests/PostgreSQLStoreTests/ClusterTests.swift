@@ -144,6 +144,15 @@ import Testing
             try await connection.execute("SELECT pg_reload_conf()")
         }
         try await former.wait(for: "SELECT 1 WHERE current_setting('default_transaction_read_only') = 'on'")
+        // It can still be read, by those who say so.
+        let ports = [cluster.replicaPort, cluster.primaryPort]
+        let reader = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        let error = await #expect(throws: NSError.self) {
+            try await reader.addPostgreSQLStore(at: cluster.url(ports), options: options, isReadOnly: true)
+        }
+        #expect(error?.code == NSPersistentStoreOpenError)
+        try await reader.addPostgreSQLStore(at: cluster.url(ports) + "?target_session_attrs=primary", options: options, isReadOnly: true)
+        #expect(try await Self.labels(reader) == ["a"])
         try await new.with { try await $0.execute("SELECT pg_promote()") }
         try await Self.save("b", coordinator)
         #expect(try await Self.labels(coordinator) == ["a", "b"])

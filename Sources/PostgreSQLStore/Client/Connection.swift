@@ -243,15 +243,17 @@ final class Connection: @unchecked Sendable {
     func lost() -> ServerError { ServerError(nil, handle) }
 
     /// Returns whether the server takes changes: it is the primary of its cluster.
-    func takesChanges() async throws -> Bool {
+    ///
+    /// - Parameter countsDefault: Whether a server takes none whose sessions begin as read-only ones.
+    func takesChanges(countsDefault: Bool) async throws -> Bool {
         // A server tells both by itself, from version 14 on; a program between may repeat what it was told long ago.
         if ownsSession, let recovers = PQparameterStatus(handle, "in_hot_standby"),
             let isReadOnly = PQparameterStatus(handle, "default_transaction_read_only")
         {
-            return String(cString: recovers) == "off" && String(cString: isReadOnly) == "off"
+            return String(cString: recovers) == "off" && (!countsDefault || String(cString: isReadOnly) == "off")
         }
-        let sql = "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'"
-        return try await query(sql).integer(0, 0) != 0
+        let found = try await query("SELECT NOT pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'off'")
+        return found.integer(0, 0) != 0 && (!countsDefault || found.integer(0, 1) != 0)
     }
 
     // MARK: Waiting

@@ -47,7 +47,10 @@ final class ConnectionPool: Sendable {
     ///   - readsFromReplicas: Whether there are connections to replicas, too.
     init(_ settings: ConnectionSettings, limit: Int, timeout: Double, readsFromReplicas: Bool = false) {
         (self.settings, self.limit, self.timeout) = (settings, max(1, limit), timeout)
-        let search = settings.hosts.isEmpty ? nil : PrimarySearch(settings.hosts.map(\.place), settings.place, patience: timeout)
+        let search =
+            settings.hosts.isEmpty
+            ? nil
+            : PrimarySearch(settings.hosts.map(\.place), settings.place, countsDefault: settings.countsReadOnlyDefault, patience: timeout)
         self.search = search
         replicas = search.flatMap { search in
             guard readsFromReplicas else { return nil }

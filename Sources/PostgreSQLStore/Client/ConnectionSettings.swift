@@ -154,6 +154,9 @@ struct ConnectionSettings: Sendable {
         return ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"].first { files.fileExists(atPath: $0) }
     }
 
+    /// Whether a primary whose sessions begin as read-only ones is none, as for libpq's `read-write`, unlike its `primary`.
+    var countsReadOnlyDefault: Bool { parameters["target_session_attrs"] != "primary" }
+
     /// The mode of transport security that connections ask for, as far as the URL or the default says; for tests.
     var securityMode: String? { parameters["sslmode"] }
 

@@ -17,6 +17,7 @@ final class PrimarySearch: Sendable {
     /// The names of the hosts.
     private let names: [String]
     private let place: String
+    private let countsDefault: Bool
     /// The seconds for which another server may need to take over.
     private let patience: Double
     /// The seconds that the primary known is waited for before the others are asked, too.
@@ -26,8 +27,11 @@ final class PrimarySearch: Sendable {
     /// - Parameters:
     ///   - names: The names of the hosts.
     ///   - place: The name of the cluster, for messages.
+    ///   - countsDefault: Whether a server is none whose sessions begin as read-only ones.
     ///   - patience: The seconds that a search may take where there has been a primary.
-    init(_ names: [String], _ place: String, patience: Double) { (self.names, self.place, self.patience) = (names, place, patience) }
+    init(_ names: [String], _ place: String, countsDefault: Bool, patience: Double) {
+        (self.names, self.place, self.countsDefault, self.patience) = (names, place, countsDefault, patience)
+    }
 
     /// The number of the host that is the primary, as far as known.
     var primary: Int? { state.withLock { $0.primary } }
@@ -46,7 +50,7 @@ final class PrimarySearch: Sendable {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(state.withLock { $0.wasFound } ? patience : 0)
         var pause = 0.05
-        if let primary, case .primary(let connection) = await Self.ask(primary, Self.firstTimeout, open) { return connection }
+        if let primary, case .primary(let connection) = await ask(primary, Self.firstTimeout, open) { return connection }
         while true {
             let answers = await answers(open)
             try Task.checkCancellation()
@@ -72,12 +76,12 @@ final class PrimarySearch: Sendable {
         case failure(any Error)
     }
 
-    private static func ask(
+    private func ask(
         _ host: Int, _ timeout: Double?, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
     ) async -> Answer {
         do {
             let connection = try await open(host, timeout)
-            return try await connection.takesChanges() ? .primary(connection) : .other
+            return try await connection.takesChanges(countsDefault: countsDefault) ? .primary(connection) : .other
         } catch { return .failure(error) }
     }
 
@@ -86,7 +90,7 @@ final class PrimarySearch: Sendable {
         _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
     ) async -> [(host: Int, answer: Answer)] {
         await withTaskGroup(of: (Int, Answer).self) { group in
-            for host in names.indices { group.addTask { (host, await Self.ask(host, nil, open)) } }
+            for host in names.indices { group.addTask { (host, await self.ask(host, nil, open)) } }
             var answers: [(host: Int, answer: Answer)] = []
             for await answer in group {
                 answers.append(answer)

@@ -96,7 +96,7 @@ struct MappedSaving: Sendable {
                 if status == "committed" { return true }
                 if status == "aborted" { return false }
                 reason = "The transaction has not ended."
-            } catch let error as ServerError { reason = "\(error)" }
+            } catch { reason = "\(error)" }
             try await Task.sleep(for: .seconds(pause))
         }
         throw CoreDataError.make(

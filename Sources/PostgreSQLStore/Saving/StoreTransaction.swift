@@ -79,7 +79,8 @@ struct StoreTransaction {
     /// Whoever writes that row next waits until the transaction has ended; if it was given up, it is not committed later either, for the row is
     /// there now.
     private func isCommitted(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
-        var failures: [ServerError] = []
+        // Also that of a pool whose connections all wait for another server to take over.
+        var failure: (any Error)?
         // About a minute: a server needs some time to start again, or another to take over.
         for pause in [0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 30] {
             do {
@@ -89,14 +90,14 @@ struct StoreTransaction {
                         isCancellable: false)
                     return result.rowCount == 0
                 }
-            } catch let error as ServerError {
-                failures.append(error)
+            } catch {
+                failure = error
                 try await Task.sleep(for: .seconds(pause))
             }
         }
         throw CoreDataError.make(
             NSPersistentStoreOperationError, "It is not known whether a save to the store at \(content.place) was done.",
-            reason: "The connection was lost at the commit (\(lost)), and the server cannot be asked: \(failures.last ?? lost)",
+            reason: "The connection was lost at the commit (\(lost)), and the server cannot be asked: \(failure ?? lost)",
             next: "Fetch the objects when the server can be reached, and save again what is missing.")
     }
 }
