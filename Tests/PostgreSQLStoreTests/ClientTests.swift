@@ -116,6 +116,23 @@ import Testing
         #expect(pool.count == 1)
     }
 
+    @Test("A connection whose socket fails in a way that libpq does not know is lost, and replaced") func brokenSocket() async throws {
+        let pool = try pool(limit: 1)
+        defer { pool.close() }
+        let error = await #expect(throws: ServerError.self) {
+            try await pool.with { connection in
+                var ends: [Int32] = [0, 0]
+                try #require(pipe(&ends) == 0)
+                // In place of the socket there is what nobody writes to, and what cannot be sent to.
+                try #require(dup2(ends[0], connection.socket) == connection.socket)
+                for end in ends { close(end) }
+                _ = try await connection.query("SELECT 1")
+            }
+        }
+        #expect(error?.isConnectionLost == true)
+        #expect(try await pool.with { try await $0.query("SELECT 3").integer(0, 0) } == 3)
+    }
+
     @Test("A connection that the server has ended is replaced") func health() async throws {
         let pool = try pool(limit: 1)
         defer { pool.close() }

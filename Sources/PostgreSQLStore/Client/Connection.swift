@@ -46,8 +46,11 @@ final class Connection: @unchecked Sendable {
 
     deinit { PQfinish(handle) }
 
-    var isUsable: Bool { PQstatus(handle) == CONNECTION_OK }
+    /// Whether the network has failed in a way that libpq does not count as the loss of the connection.
+    private var isBroken = false
+    var isUsable: Bool { PQstatus(handle) == CONNECTION_OK && !isBroken }
     var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
+    var socket: Int32 { PQsocket(handle) }
     var serverVersion: Int { Int(PQserverVersion(handle)) }
     var backendNumber: Int32 { PQbackendPID(handle) }
 
@@ -242,6 +245,13 @@ final class Connection: @unchecked Sendable {
 
     func lost() -> ServerError { ServerError(nil, handle) }
 
+    /// Returns the error of a connection over which nothing comes or goes any more, whatever the system calls the reason.
+    private func broken() -> ServerError {
+        isBroken = true
+        let message = String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
+        return ServerError(code: "", message: message, isConnectionLost: true)
+    }
+
     /// Returns whether the server takes changes: it is the primary of its cluster.
     ///
     /// - Parameter countsDefault: Whether a server takes none whose sessions begin as read-only ones.
@@ -273,9 +283,9 @@ final class Connection: @unchecked Sendable {
         while true {
             let left = PQflush(handle)
             if left == 0 { return }
-            guard left == 1 else { throw lost() }
+            guard left == 1 else { throw broken() }
             try await wait(reads: true, writes: true, &task)
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
+            guard PQconsumeInput(handle) == 1 else { throw broken() }
         }
     }
 
@@ -283,13 +293,13 @@ final class Connection: @unchecked Sendable {
     func nextResult(_ task: inout Cancellation) async throws -> OpaquePointer? {
         while PQisBusy(handle) == 1 {
             try await wait(reads: true, writes: false, &task)
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
+            guard PQconsumeInput(handle) == 1 else { throw broken() }
         }
         return PQgetResult(handle)
     }
 
     private func wait(reads: Bool, writes: Bool, _ task: inout Cancellation) async throws {
-        let socket = PQsocket(handle)
+        let socket = socket
         guard socket >= 0 else { throw lost() }
         let outcome = await SocketReadiness.wait(socket, reads: reads, writes: writes, isCancellable: task.isWatched)
         guard outcome == .cancelled else { return }
