@@ -20,10 +20,12 @@ struct IndexBuilding: Sendable {
     /// - Parameter kept: The names of the indexes that the migration does not touch, which an earlier one may have left.
     static func notes(of indexes: [LayoutMigration.Index], kept: [SQLIdentifier]) -> [String] {
         let names = kept.map { sqlLiteral($0.name) }.joined(separator: ", ")
-        return [
-            "CREATE TABLE IF NOT EXISTS \(table) (name text PRIMARY KEY, statement text NOT NULL)",
-            "DELETE FROM \(table)" + (names.isEmpty ? "" : " WHERE name NOT IN (\(names))"),
-        ] + indexes.map { "INSERT INTO \(table) VALUES (\(sqlLiteral($0.name.name)), \(sqlLiteral($0.statement)))" }
+        let condition = names.isEmpty ? "" : " WHERE name NOT IN (\(names))"
+        let deletion =
+            "DO $coredata$ BEGIN IF to_regclass(\(sqlLiteral(table))) IS NOT NULL THEN DELETE FROM \(table)\(condition); END IF; END $coredata$"
+        if indexes.isEmpty { return [deletion] }
+        return [deletion, "CREATE TABLE IF NOT EXISTS \(table) (name text PRIMARY KEY, statement text NOT NULL)"]
+            + indexes.map { "INSERT INTO \(table) VALUES (\(sqlLiteral($0.name.name)), \(sqlLiteral($0.statement)))" }
     }
 
     /// Builds what is left. An index that cannot be built is logged, and left for the next time: fetches find the same without it.
