@@ -91,6 +91,25 @@ import Testing
         #expect(!names.contains { $0.contains("new") })
     }
 
+    @Test(arguments: [false, true]) func aModelThatTheNewFileCannotHoldIsRefusedAlsoByATrial(writes: Bool) throws {
+        let (left, right) = (NSEntityDescription(), NSEntityDescription())
+        (left.name, right.name) = ("Left", "Right")
+        let (rights, lefts) = (NSRelationshipDescription(), NSRelationshipDescription())
+        (rights.name, rights.destinationEntity, lefts.name, lefts.destinationEntity) = ("rights", right, "lefts", left)
+        (rights.inverseRelationship, lefts.inverseRelationship) = (lefts, rights)
+        let name = NSAttributeDescription()
+        (name.name, name.type) = ("name", .string)
+        (left.properties, right.properties) = ([name, rights], [lefts])
+        let model = pad.file("Pairs.xcdatamodel")
+        try NSManagedObjectModel(entities: [left, right]).write(toXCDataModel: model)
+        let file = pad.file("Left.csv")
+        try Data("name\na\n".utf8).write(to: file)
+        let error = #expect(throws: NSError.self) {
+            try StoreImport.run(file.path, into: pad.url.path + "/new.csv", model: model.path, writes: writes)
+        }
+        #expect(error?.localizedFailureReason?.contains("one file") == true, "\(String(describing: error))")
+    }
+
     @Test func anImportIntoTheStoreItselfChangesWhatTheFileChanged() throws {
         let file = try export("all.json")
         var text = try String(contentsOfFile: file, encoding: .utf8)

@@ -37,6 +37,7 @@ final class ImportTarget {
         let kind = try StoreCopying.kind(of: place)
         guard writes else {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try bytesModel(model, version))
+            if kind == .csv || kind == .json { try refuseModel(thatCannotBeIn: kind, place, coordinator.managedObjectModel) }
             let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
             return ImportTarget(
                 OpenStore(.init(url: url, kind: kind), .file(model), coordinator, store, nil, nil), isNew: true, isWritten: false)
@@ -56,6 +57,18 @@ final class ImportTarget {
             try? FileManager.default.removeItem(at: folder)
             throw error
         }
+    }
+
+    /// Throws the error of a model that a new store of files cannot hold, which is known when such a store is opened.
+    private static func refuseModel(thatCannotBeIn kind: StoreKind, _ place: String, _ model: NSManagedObjectModel) throws {
+        CSVStore.register()
+        JSONStore.register()
+        let folder = try TemporaryFolders.make()
+        defer { TemporaryFolders.remove(folder) }
+        let url = folder.appendingPathComponent(URL(fileURLWithPath: place).lastPathComponent, isDirectory: place.hasSuffix("/"))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(ofType: StoreReference.type(of: kind), configurationName: nil, at: url)
+        try coordinator.remove(store)
     }
 
     private static func empty(_ file: URL, _ kind: StoreKind, _ model: String, _ version: String?) throws -> OpenStore {

@@ -1,0 +1,70 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import PostgreSQLStore
+
+/// Opens stores in PostgreSQL databases, and the tables of other programs there, by their URL.
+struct DatabaseReference {
+    /// The URL as libpq takes it, and `schema` among its parameters. It may have a password, and is in no message.
+    let url: String
+
+    /// Returns whether a place is the URL of a database.
+    static func isDatabase(_ place: String) -> Bool { place.hasPrefix("postgresql://") || place.hasPrefix("postgres://") }
+
+    /// Opens the store, or the tables of another program with a model that is drafted from them.
+    ///
+    /// - Parameters:
+    ///   - model: The model to open it with; nil for the one that the store keeps, or a drafted one.
+    ///   - modelPath: Where that model is.
+    /// - Throws: What is wrong with the URL, the database or the model, and what to do.
+    func open(_ model: NSManagedObjectModel?, _ modelPath: String?, isWritable: Bool) throws -> OpenStore {
+        #if PostgreSQL
+        let (url, options) = try parts()
+        let found = try BlockingCall.wait(for: "the database") { try await DatabaseInspection(url, options) }
+        var storeOptions = options
+        storeOptions.layout = found.layout
+        guard let chosen = model ?? found.model else {
+            throw CommandError.make(
+                "The store in the database cannot be opened by itself.", reason: "It keeps no model.",
+                next: "Name its model with --model (an .xcdatamodeld, .momd or .mom).")
+        }
+        let origin: OpenStore.ModelOrigin =
+            if let modelPath {
+                .file(modelPath)
+            } else if found.layout == .own { .store } else { .drafted(Self.note(found.unmapped)) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: chosen)
+        let description = NSPersistentStoreDescription(postgreSQL: url, options: storeOptions)
+        description.isReadOnly = !isWritable
+        let store = try coordinator.addPersistentStore(
+            ofType: description.type, configurationName: nil, at: description.url, options: description.options)
+        guard let place = store.url else { throw CommandError.make("The store in the database has no URL.") }
+        return OpenStore(.init(url: place, kind: .postgreSQL), origin, coordinator, store, nil, nil)
+        #else
+        throw CommandError.make(
+            "The database cannot be opened.", reason: "The command was built without the trait PostgreSQL.",
+            next: "Build it with “Scripts/build-command --postgresql”, which needs the headers of libpq.")
+        #endif
+    }
+
+    #if PostgreSQL
+    private static func note(_ unmapped: [String]) -> String {
+        let note = "The schema has no store: this model is drafted from the catalogue of the database."
+        return unmapped.isEmpty ? note : "\(note) It leaves out: \(unmapped.joined(separator: "; "))."
+    }
+
+    /// Returns the URL without the parameter `schema`, which libpq does not know, and the options that it stands for.
+    private func parts() throws -> (url: URL, options: PostgreSQLStoreOptions) {
+        guard var components = URLComponents(string: url) else {
+            throw CommandError.make(
+                "The database cannot be opened.", reason: "Its URL is none.",
+                next: "Write it as postgresql://user@host:port/database?schema=name, with special characters as %XX.")
+        }
+        var options = PostgreSQLStoreOptions()
+        let items = components.queryItems ?? []
+        if let schema = items.last(where: { $0.name == "schema" })?.value { options.schema = schema }
+        let others = (components.percentEncodedQueryItems ?? []).filter { $0.name != "schema" }
+        components.percentEncodedQueryItems = others.isEmpty ? nil : others
+        guard let rest = components.url else { throw CommandError.make("The database cannot be opened.", reason: "Its URL is none.") }
+        return (rest, options)
+    }
+    #endif
+}
