@@ -112,7 +112,9 @@ let package = Package(
                 "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite", "CZlib", logging,
             ], swiftSettings: strict),
         // Apple's XML and binary stores.
-        .target(name: "ArchiveStores", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", logging], swiftSettings: strict),
+        .target(
+            name: "ArchiveStores", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging],
+            swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoresTests",
             dependencies: coreDataModules + ["PropertyLists", "PredicateCases", "StoreConformance", "store-writer"], swiftSettings: strict),
@@ -154,7 +156,10 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLStoreTests",
-            dependencies: coreDataModules + ["PostgreSQLStore", "PredicateCases", "SQLQueries", "StoreConformance", logging],
+            dependencies: coreDataModules + [
+                "PostgreSQLStore", "PredicateCases", "SQLQueries", "StoreConformance", "StoreCommands", "Explorer", "coredata-demo",
+                logging,
+            ],
             swiftSettings: strict),
         .target(name: "JSONReading", swiftSettings: strict),
         .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"], swiftSettings: strict),
@@ -181,8 +186,8 @@ let package = Package(
         .target(
             name: "StoreCommands",
             dependencies: coreDataModules + [
-                "PropertyLists", "SQLQueries", "FileStores", "JSONReading", "RemoteStore", "WebBackend", "WebTransport", logging,
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
+                "PropertyLists", "SQLQueries", "FileStores", "JSONReading", "RemoteStore", "WebBackend", "WebTransport", "PostgreSQLStore",
+                logging, .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         // What the pages of `coredata serve` ask, answered as values.
         .target(
@@ -301,7 +306,7 @@ let package = Package(
                 name: "coredata-demo",
                 dependencies: [
                     "Bandcamp", "Palettes", "Songs", "ToDoModel", "SampleService", "ExampleSupport", "RemoteStore", "WebBackend",
-                    "WebTransport",
+                    "WebTransport", "PostgreSQLStore",
                 ],
                 path: "Examples/Demo",
                 exclude: ["README.md", "Tests"], swiftSettings: strict),

@@ -1,6 +1,7 @@
 // A tour through the example stores: `swift run coredata-demo`. It needs no network; the web services it talks to run in this process.
 //
 // `coredata-demo offline` is the chapter without its server alone, `coredata-demo offline --kinto http://127.0.0.1:8888` the same with Kinto.
+// `coredata-demo postgresql postgresql://…` is the chapter over a database, in a build with the trait PostgreSQL.
 
 import Foundation
 import SampleService
@@ -41,8 +42,11 @@ do {
             throw UsageError(description: "“\(arguments[2])” is no address of a server.")
         }
         _ = try await OfflineChapter(terminal: terminal, kinto: kinto).run()
+    #if PostgreSQL
+    case ("postgresql", 2): try await DatabaseChapter(terminal: terminal, url: arguments[1]).run()
+    #endif
     case ("todo-client", 4): try await ToDoClient.serve(Array(arguments.dropFirst()))
-    default: throw UsageError(description: "Usage: coredata-demo [offline [--kinto http://HOST:PORT]]")
+    default: throw UsageError(description: "Usage: coredata-demo [offline [--kinto http://HOST:PORT] | postgresql postgresql://…]")
     }
 } catch {
     let text = (error as? UsageError)?.description ?? (error as NSError).localizedDescription

@@ -59,13 +59,27 @@ import Testing
         let model = pad.file("Records.xcdatamodel")
         try Records.model().write(toXCDataModel: model)
         #expect(try count(StoreReference(url.path, model: model.path), "Track") == 4)
-        if type == NSXMLStoreType {
-            #expect(try count(StoreReference(url.path), "Track") == 4)
-        } else {
-            #expect(message { _ = try StoreReference(url.path).open() }.contains("--model"))
+        let store = try StoreReference(url.path).open()
+        #expect(try count(StoreReference(url.path), "Track") == 4)
+        // A binary store keeps its model, and of an XML store one is drafted.
+        switch (type, store.modelOrigin) {
+        case (NSBinaryStoreType, .store), (NSXMLStoreType, .drafted): break
+        default: Issue.record("The model comes from \(store.modelOrigin).")
         }
         try FileManager.default.removeItem(at: model)
         #expect(try Pad.contents(of: pad.url) == before)
+    }
+
+    @Test func aBinaryStoreKeepsItsModelWhenItsMetadataAreSet() throws {
+        let pad = try Pad()
+        let url = pad.file("records.data")
+        try Records.make(url, type: NSBinaryStoreType)
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSBinaryStoreType, at: url)
+        metadata["note"] = "set"
+        try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSBinaryStoreType, at: url)
+        let store = try StoreReference(url.path).open()
+        #expect(store.store.metadata?["note"] as? String == "set")
+        #expect(store.model.entityVersionHashesByName == Records.model().entityVersionHashesByName)
     }
 
     @Test func aFolderOfCSVFilesIsAStore() throws {

@@ -119,12 +119,34 @@ private struct Related {
             let count = try sqlite.relatedCount(of: relationship, for: object.objectID, limit: most)
             return (ids, min(count, most - 1), count == most)
         }
+        if let found = try pageOfDatabase(page) { return found }
         if let (ids, isLast) = try pageOfService(page) {
             return (ids, page.lowerBound + ids.count, !isLast)
         }
         let all = allIDs()
         let shown = page.clamped(to: 0..<all.count)
         return (Array(all[shown]), all.count, false)
+    }
+
+    /// Returns related objects in a database, no more than are shown, and their number, which is capped; nil where only the relationship has their
+    /// order, and where it is in memory with unsaved changes.
+    private func pageOfDatabase(_ page: Range<Int>) throws -> (ids: [NSManagedObjectID], count: Int, isCapped: Bool)? {
+        guard reading.store.kind == .postgreSQL, !object.isInserted, !reading.context.hasChanges, !relationship.isOrdered,
+            let inverse = relationship.inverseRelationship
+        else { return nil }
+        func request<Result>(_ type: Result.Type) -> NSFetchRequest<Result> {
+            let request = NSFetchRequest<Result>(entityName: relationship.destinationEntity?.name ?? "")
+            request.predicate = NSPredicate(format: inverse.isToMany ? "ANY %K == %@" : "%K == %@", argumentArray: [inverse.name, object])
+            return request
+        }
+        let ids = request(NSManagedObjectID.self)
+        ids.resultType = .managedObjectIDResultType
+        ids.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+        (ids.fetchOffset, ids.fetchLimit) = (page.lowerBound, page.count)
+        let counted = request(NSManagedObject.self)
+        counted.fetchLimit = ExplorerSession.countedObjects + 1
+        let count = try reading.context.count(for: counted)
+        return (try reading.context.fetch(ids), min(count, ExplorerSession.countedObjects), count > ExplorerSession.countedObjects)
     }
 
     /// Returns related objects of a web service, no more than are shown; nil where it cannot be asked so.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ObjectGraph
 internal import Predicates
-internal import SQLiteStore
+internal import SQLQueries
 package import StoreCommands
 
 /// A store that is explored: opened again when its files change, and asked by many pages at once.
@@ -32,8 +32,8 @@ package final class ExplorerSession: Sendable {
     }
 
     private static func open(_ reference: StoreReference) throws -> Opened {
-        // The stamp is older than what is read, so that no write between them is missed. A web service has no files.
-        let found = reference.isService ? nil : try StoreKind.find(reference.place)
+        // The stamp is older than what is read, so that no write between them is missed. Web services and databases have no files.
+        let found = reference.hasFiles ? try StoreKind.find(reference.place) : nil
         let stamp = found.map { StoreStamp($0.url, $0.kind) } ?? StoreStamp()
         let store = try reference.open()
         if reference.isWritable { store.read { store.context.undoManager = UndoManager() } }
@@ -61,6 +61,8 @@ package final class ExplorerSession: Sendable {
     /// Any thread may ask.
     package func stamp() -> Int {
         guard let known = opened.withLock({ $0 }), known.store.service == nil else { return 0 }
+        // A database that cannot be asked has not changed as far as anybody knows; the pages that ask it say what is wrong.
+        if !known.store.kind.hasFiles { return Int((try? known.store.databaseStamp()) ?? 0) }
         return StoreStamp(known.store.url, known.store.kind).hash
     }
 
@@ -68,7 +70,7 @@ package final class ExplorerSession: Sendable {
     /// were replaced.
     private func store() throws -> OpenStore {
         let known = try current()
-        if isWritable || known.store.service != nil { return known.store }
+        if isWritable || !known.store.kind.hasFiles { return known.store }
         let stamp = StoreStamp(known.store.url, known.store.kind)
         if stamp == known.stamp { return known.store }
         let follows = known.store.kind == .sqlite && !known.store.isCopy && stamp.number == known.stamp.number
@@ -123,7 +125,7 @@ package final class ExplorerSession: Sendable {
         let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
         let note: String? =
             switch reading.store.kind {
-            case .sqlite, .service: nil
+            case .sqlite, .service, .postgreSQL: nil
             case .xml, .binary, .csv, .json: "The store is in memory as a whole: predicate, order and limit are applied there."
             }
         let about = JSONValue.members([

@@ -2,6 +2,7 @@
 internal import CPostgreSQL
 internal import Dispatch
 internal import Foundation
+internal import SQLQueries
 
 /// A statement with its parameters.
 struct Call: Sendable {
@@ -108,8 +109,16 @@ final class Connection: @unchecked Sendable {
 
     /// Runs one statement, prepared, with results in the binary format.
     func query(_ sql: String, _ values: [BinaryValue] = [], isCancellable: Bool = true) async throws -> QueryResult {
-        try await run([Call(sql, values)], isCancellable: isCancellable)[0]
+        guard SQLRecording.isEnabled, let recording = SQLRecording.current else {
+            return try await perform([Call(sql, values)], isCancellable)[0]
+        }
+        let start = ContinuousClock.now
+        let result = try await perform([Call(sql, values)], isCancellable)[0]
+        recording.add(sql, values: values.map(\.shown), rows: result.rowCount, seconds: Self.seconds(since: start))
+        return result
     }
+
+    private static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 
     /// Runs statements in one round trip. Outside of a transaction they are one, which begins with the ``prelude``.
     ///
@@ -117,6 +126,16 @@ final class Connection: @unchecked Sendable {
     ///   server has then given the statement up.
     @discardableResult
     func run(_ calls: [Call], isCancellable: Bool = true) async throws -> [QueryResult] {
+        guard SQLRecording.isEnabled, let recording = SQLRecording.current else { return try await perform(calls, isCancellable) }
+        let start = ContinuousClock.now
+        let results = try await perform(calls, isCancellable)
+        // They were one round trip.
+        let seconds = Self.seconds(since: start) / Double(max(1, calls.count))
+        for call in calls { recording.add(call.sql, seconds: seconds) }
+        return results
+    }
+
+    private func perform(_ calls: [Call], _ isCancellable: Bool) async throws -> [QueryResult] {
         if calls.isEmpty { return [] }
         guard let prelude, !isInTransaction else { return try await send(calls, isCancellable) }
         if calls[0].sql.hasPrefix("BEGIN") {

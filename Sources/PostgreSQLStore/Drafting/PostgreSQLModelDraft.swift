@@ -64,7 +64,7 @@ extension DraftedEntities {
                 return try await CatalogueReader(connection: connection, schema: options.schema).read()
             }
             guard let catalogue else {
-                throw check.refused("The database has no schema “\(options.schema)”.", next: "Name another in the options.")
+                throw check.refused("The database has no schema “\(options.schema)”.", next: "Name another one as “schema”.")
             }
             return DraftedEntities(catalogue)
         } catch let error as ServerError { throw check.failure(error) }

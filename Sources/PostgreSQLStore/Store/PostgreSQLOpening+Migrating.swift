@@ -1,7 +1,6 @@
 #if PostgreSQL
 internal import Foundation
 internal import Logging
-internal import ModelFiles
 @_spi(Stores) public import ObjectGraph
 
 extension PostgreSQLOpening {
@@ -95,8 +94,7 @@ extension PostgreSQLOpening {
                 NSMigrationMissingSourceModelError, "The store at \(pool.settings.place) cannot be migrated.",
                 reason: "It keeps no copy of the model that it was written with.", next: "Open it with the version of its model.")
         }
-        let source = NSManagedObjectModel()
-        try ModelFile.read(data, form: .compiled, file: pool.settings.place, into: source)
+        let source = try Self.model(data, pool.settings.place)
         try source.freeze()
         let names = Set(StoreModelHashes(metadata)?.written.keys.map { $0 } ?? [])
         let mapping = try InferredMapping.infer(from: source, to: model)

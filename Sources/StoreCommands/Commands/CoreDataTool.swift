@@ -11,7 +11,7 @@ package struct CoreDataTool: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "coredata", abstract: "Looks into stores and models of Core Data.",
         discussion: """
-            Stores are SQLite, XML and binary stores of Core Data, and CSV and JSON files. Each is opened read-only: no file of it is \
+            Stores are SQLite, XML and binary stores of Core Data, CSV and JSON files, web services, and PostgreSQL databases. Each is opened read-only: no file of it is \
             changed, rows in its log are read, and programs may write to it meanwhile.
 
             Exit codes: 0 fine, 1 failed or found something, 64 wrong usage.
@@ -27,7 +27,9 @@ package struct CoreDataTool: ParsableCommand {
 
 /// The store that a command reads, and its model.
 struct StoreArguments: ParsableArguments {
-    @Argument(help: "The store: a path, a file URL, the description of a web service, or its address.", completion: .file())
+    @Argument(
+        help: "The store: a path, a file URL, the description of a web service or its address, or the URL of a PostgreSQL database.",
+        completion: .file())
     var store: String
 
     @Option(

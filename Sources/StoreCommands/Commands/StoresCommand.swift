@@ -46,7 +46,10 @@ struct CopyCommand: ParsableCommand {
     @OptionGroup var store: StoreArguments
 
     @Argument(
-        help: "The copy: its name tells its kind (.sqlite, .xml, .binary, .json, .csv, or a folder of CSV files with a slash at the end).")
+        help: """
+            The copy: its name tells its kind (.sqlite, .xml, .binary, .json, .csv, a folder of CSV files with a slash at the end); or the URL of a \
+            PostgreSQL database.
+            """)
     var copy: String
 
     @Option(help: "The kind of the copy: sqlite, xml, binary, csv or json.")

@@ -31,41 +31,62 @@ package struct StoreCopying {
     /// Copies the store.
     ///
     /// - Parameters:
-    ///   - path: The place of the copy, where nothing may be.
+    ///   - path: The place of the copy, where nothing may be; the URL of a database, in whose schema no objects may be.
     ///   - kind: Its kind; nil for what its name tells.
     /// - Returns: The number of objects in the copy.
     /// - Throws: An error where there is something at the place, and the errors of both stores.
     package func copy(to path: String, kind: StoreKind? = nil) throws -> Int {
+        if DatabaseReference.isDatabase(path) {
+            guard kind == nil || kind == .postgreSQL else {
+                throw CommandError.make(
+                    "The store is not copied.", reason: "The place is a database, and --kind is another.", next: "Leave it out.")
+            }
+            let store = try opened(for: .postgreSQL)
+            return try Self.count(of: try DatabaseReference(url: path).copy(store), in: store)
+        }
         let url = URL(fileURLWithPath: path)
         let kind = try kind ?? Self.kind(of: path)
         if FileManager.default.fileExists(atPath: url.path) {
             throw CommandError.make(
                 "The store is not copied to \(url.path).", reason: "There is something already.", next: "Give another place, or remove it.")
         }
+        let store = try opened(for: kind)
+        CSVStore.register()
+        JSONStore.register()
+        do {
+            let copy = try store.coordinator.migratePersistentStore(
+                store.store, to: url, options: nil, withType: StoreReference.type(of: kind))
+            return try Self.count(of: copy, in: store)
+        } catch {
+            // Nothing half-written stays.
+            try? FileManager.default.removeItem(at: url)
+            throw error
+        }
+    }
+
+    /// Opens the store to be copied.
+    ///
+    /// - Throws: An error for a drafted model that lacks something which the copy would keep.
+    private func opened(for kind: StoreKind) throws -> OpenStore {
         let store = try source.open()
         if case .drafted = store.modelOrigin, kind != .csv, kind != .json, store.kind == .sqlite || store.kind == .xml {
             throw CommandError.make(
                 "The store is not copied.", reason: "It keeps no model of itself: a copy with a drafted one would lose what that lacks.",
                 next: "Name its model with --model.")
         }
-        CSVStore.register()
-        JSONStore.register()
-        do {
-            let copy = try store.coordinator.migratePersistentStore(
-                store.store, to: url, options: nil, withType: StoreReference.type(of: kind))
-            return try store.read {
-                var count = 0
-                for entity in store.model.entities where entity.superentity == nil {
-                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-                    request.affectedStores = [copy]
-                    count += try store.context.count(for: request)
-                }
-                return count
+        return store
+    }
+
+    /// Returns the number of objects in a copy.
+    private static func count(of copy: NSPersistentStore, in store: OpenStore) throws -> Int {
+        try store.read {
+            var count = 0
+            for entity in store.model.entities where entity.superentity == nil {
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                request.affectedStores = [copy]
+                count += try store.context.count(for: request)
             }
-        } catch {
-            // Nothing half-written stays.
-            try? FileManager.default.removeItem(at: url)
-            throw error
+            return count
         }
     }
 }

@@ -26,9 +26,9 @@ package struct StoreCheck {
 
     /// - Throws: An error for a store that is not SQLite: others are checked when they are opened.
     package static func findings(in store: OpenStore) throws -> [Finding] {
-        if store.kind == .service {
+        if !store.kind.hasFiles {
             throw CommandError.make(
-                "A web service cannot be checked.", reason: "Its rows are seen only through its answers.",
+                "A \(store.kind.rawValue) store cannot be checked.", reason: "Its rows are seen only through its answers.",
                 next: "Export its objects with “coredata export”, import them into a .sqlite store, and check that.")
         }
         guard let file = store.file else { return [] }

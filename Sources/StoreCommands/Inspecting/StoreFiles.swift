@@ -36,7 +36,7 @@ struct StoreFiles: Sendable {
             return try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
                 .filter { !$0.hasPrefix(".") && ($0 as NSString).pathExtension.lowercased() == ending }
                 .compactMap { file(url.appendingPathComponent($0), "objects") }
-        case .service: return []
+        case .service, .postgreSQL: return []
         case .xml, .binary: return [file(url, "objects")].compactMap { $0 }
         }
     }

@@ -1,5 +1,7 @@
 package import Foundation
 @_spi(Stores) package import ObjectGraph
+internal import PostgreSQLStore
+internal import SQLQueries
 package import SQLiteStore
 package import WebBackend
 
@@ -44,13 +46,34 @@ package final class OpenStore {
         context.undoManager = nil
     }
 
-    /// The place for people: a path, or the address of a web service.
-    package var place: String { kind == .service ? url.absoluteString : url.path }
+    /// The place for people: a path, or an address without credentials.
+    package var place: String { kind.hasFiles ? url.path : url.absoluteString }
 
     package var model: NSManagedObjectModel { coordinator.managedObjectModel }
 
     /// Calls `body` on the context's queue.
     package func read<Result>(_ body: () throws -> Result) rethrows -> Result { try context.performAndWait(body) }
+
+    /// Returns the SQL of a fetch, and how the database executes it; nil for a store that is in memory as a whole.
+    ///
+    /// - Throws: The errors of the fetch that are known before it is executed: code 134091 names a clause without SQL.
+    func explanation(of query: StoreQuery) throws -> SQLExplanation? {
+        if let sqlite = store as? SQLiteStore { return try sqlite.explanation(of: query) }
+        #if PostgreSQL
+        return try store.databaseExplanation(of: query)
+        #else
+        return nil
+        #endif
+    }
+
+    /// A number that differs after any program has written to the database; nil for other stores.
+    package func databaseStamp() throws -> Int64? {
+        #if PostgreSQL
+        return try store.databaseStamp()
+        #else
+        return nil
+        #endif
+    }
 
     /// Returns an entity.
     ///

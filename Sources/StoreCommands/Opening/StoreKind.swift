@@ -9,6 +9,11 @@ package enum StoreKind: String, Sendable, CaseIterable {
     case json = "JSON"
     /// A web service, opened by its description.
     case service = "web service"
+    /// A PostgreSQL database, opened by its URL.
+    case postgreSQL = "PostgreSQL"
+
+    /// Whether stores of the kind are files, which are found by their paths.
+    package var hasFiles: Bool { self != .service && self != .postgreSQL }
 
     /// A place where a store is, and its kind.
     package struct Found: Sendable {
@@ -35,7 +40,8 @@ package enum StoreKind: String, Sendable, CaseIterable {
         if let url = URL(string: place), let scheme = url.scheme, place.contains("://") {
             if url.isFileURL { return url.standardizedFileURL }
             throw CommandError.make(
-                "The store at \(place) cannot be opened.", reason: "“\(scheme)” is no place of files.",
+                // The rest may have a password.
+                "The store at \(scheme)://… cannot be opened.", reason: "“\(scheme)” is no place of files.",
                 next: ["http", "https"].contains(scheme)
                     ? "Name a description of the web service with --description, and its model with --model."
                     : "Give the path of a file or folder.")

@@ -36,9 +36,26 @@ package struct StoreReference: Sendable {
     ///
     /// - Throws: What is wrong with the place, the model or the file, and what to do.
     package func open() throws -> OpenStore {
+        if isDatabase { return try openDatabase() }
         if let store = try openService() { return store }
         let found = try StoreKind.find(place)
         return found.kind == .sqlite ? try openSQLite(found) : try openOther(found)
+    }
+
+    /// Whether the store has files.
+    package var hasFiles: Bool { !isService && !isDatabase }
+
+    // MARK: Databases
+
+    /// Whether the place is the URL of a PostgreSQL database.
+    package var isDatabase: Bool { DatabaseReference.isDatabase(place) }
+
+    private func openDatabase() throws -> OpenStore {
+        if description != nil {
+            throw CommandError.make(
+                "The database cannot be opened.", reason: "--description is for web services.", next: "Leave it out.")
+        }
+        return try DatabaseReference(url: place).open(try modelPath.map { try modelFile($0, nil) }, modelPath, isWritable: isWritable)
     }
 
     // MARK: Web services
@@ -201,6 +218,9 @@ package struct StoreReference: Sendable {
                 try XMLStoreModel(found.url).model(),
                 .drafted("XML stores keep no model: this one is drafted from the objects in the file. What none of them has is missing.")
             )
+        case .binary:
+            if let model = try BinaryStore.keptModel(at: found.url) { return (model, .store) }
+            fallthrough
         default:
             throw CommandError.make(
                 "The \(found.kind.rawValue) store at \(found.url.path) cannot be opened by itself.", reason: "It keeps no model.",
@@ -217,6 +237,7 @@ package struct StoreReference: Sendable {
         case .csv: CSVStore.type
         case .json: JSONStore.type
         case .service: NSPersistentStore.StoreType.remote.rawValue
+        case .postgreSQL: "PostgreSQL"
         }
     }
 

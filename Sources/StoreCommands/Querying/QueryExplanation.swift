@@ -2,7 +2,6 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import RemoteStore
 internal import SQLQueries
-internal import SQLiteStore
 internal import WebBackend
 
 /// Says how a store answers a query.
@@ -22,30 +21,34 @@ package struct QueryExplanation {
                 ])
             }
         }
-        guard let sqlite = query.store.store as? SQLiteStore else {
-            return .members([
-                "kind": .string(query.store.kind.rawValue), "way": .string("memory"),
-                "note": .string("The store is in memory as a whole: predicate, order and limit are applied there."),
-            ])
-        }
-        return try query.store.read {
-            let request = query.request(NSManagedObject.self)
-            let storeQuery = try query.store.context.storeQuery(for: request)
-            do {
-                let explanation = try sqlite.explanation(of: storeQuery)
-                return .members([
-                    "kind": .string("SQLite"), "way": .string("sql"), "sql": .string(explanation.sql),
-                    "values": .array(explanation.values.map(JSONValue.string)), "plan": .array(explanation.steps.map(JSONValue.string)),
-                ])
-            } catch  where SQLQueryError.isUntranslatable(error) {
-                return .members([
-                    "kind": .string("SQLite"), "way": .string("partly in memory"),
-                    "note": .string(
-                        "A clause has no SQL: it is evaluated in memory, for the rows that the others leave. "
-                            + ((error as NSError).localizedFailureReason ?? "")),
-                ])
+        if query.store.kind == .sqlite || query.store.kind == .postgreSQL {
+            return try query.store.read {
+                let storeQuery = try query.store.context.storeQuery(for: query.request(NSManagedObject.self))
+                do {
+                    guard let explanation = try query.store.explanation(of: storeQuery) else { return memory }
+                    return .members([
+                        "kind": .string(query.store.kind.rawValue), "way": .string("sql"), "sql": .string(explanation.sql),
+                        "values": .array(explanation.values.map(JSONValue.string)), "plan": .array(explanation.steps.map(JSONValue.string)),
+                    ])
+                } catch  where SQLQueryError.isUntranslatable(error) {
+                    return .members([
+                        "kind": .string(query.store.kind.rawValue), "way": .string("partly in memory"),
+                        "note": .string(
+                            "A clause has no SQL: it is evaluated in memory, for the rows that the others leave. "
+                                + ((error as NSError).localizedFailureReason ?? "")),
+                    ])
+                }
             }
         }
+        return memory
+    }
+
+    /// What is said of a store that is in memory as a whole.
+    private var memory: JSONValue {
+        .members([
+            "kind": .string(query.store.kind.rawValue), "way": .string("memory"),
+            "note": .string("The store is in memory as a whole: predicate, order and limit are applied there."),
+        ])
     }
 
     package func write(_ format: OutputFormat, to output: any Output) throws {

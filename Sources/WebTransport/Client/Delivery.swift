@@ -4,6 +4,8 @@ internal import Logging
 struct Delivery {
     let client: WebClient
     let request: WebRequest
+    /// The address of the request, which is read once.
+    private let address: WebAddress
     /// Whether the client's credentials go along.
     let authenticates: Bool
     let followsRedirects: Bool
@@ -18,9 +20,12 @@ struct Delivery {
     private var now: Double { options.time.seconds() }
     private var summary: String { client.secrets.summary(request) }
 
-    init(client: WebClient, request: WebRequest, authenticates: Bool, followsRedirects: Bool, record: RequestRecord) {
+    init(
+        client: WebClient, request: WebRequest, at address: WebAddress, authenticates: Bool, followsRedirects: Bool, record: RequestRecord
+    ) {
         self.client = client
         self.request = request
+        self.address = address
         self.authenticates = authenticates
         self.followsRedirects = followsRedirects
         self.record = record
@@ -99,7 +104,7 @@ struct Delivery {
     /// Sends the request once and follows the redirects that come.
     private mutating func follow() async throws -> WebResponse {
         var current = request
-        let isOwn = client.isOwn(request.url)
+        let isOwn = client.isOwn(address)
         for field in options.headers.fields
         where current.headers[field.name] == nil && (isOwn || RedirectPolicy.harmlessHeaders.contains(field.name.lowercased())) {
             current.headers.add(field.name, field.value)
@@ -143,11 +148,12 @@ struct Delivery {
     private mutating func sendOnce(_ message: inout WebRequest) async throws -> WebResponse {
         let address: WebAddress
         do {
-            address = try WebAddress(message.url)
+            address = message.url == request.url ? self.address : try WebAddress(message.url)
         } catch {
             throw TransportError(.invalid, request: summary, detail: error.rawValue)
         }
-        let isOwn = client.isOwn(address)
+        let origin = address.origin
+        let isOwn = client.isOwn(origin: origin)
         if !isOwn, authenticates {
             message.headers.fields.removeAll { !RedirectPolicy.harmlessHeaders.contains($0.name.lowercased()) }
         }
@@ -155,10 +161,10 @@ struct Delivery {
         var outgoing = message
         lastRequest = message
         generations = isOwn && authenticates ? try await client.authenticators.authorize(&outgoing, in: context) : nil
-        try await waitForTurn(address.origin)
+        try await waitForTurn(origin)
         let before = now
-        try await client.gate.enter(address.origin)
-        defer { client.gate.leave(address.origin) }
+        try await client.gate.enter(origin)
+        defer { client.gate.leave(origin) }
         deadline += now - before
         // What the program's traces carry along is for its own services.
         if isOwn || !authenticates { Telemetry.propagate(to: &outgoing) }
@@ -176,7 +182,7 @@ struct Delivery {
         record.bytesReceived += response.body.count
         record.secondsToFirstByte = notes.secondsToFirstByte.withLock { $0 }
         let dateNow = options.time.secondsSince1970()
-        client.limiter.note(response, from: address.origin, now: now, dateNow: dateNow)
+        client.limiter.note(response, from: origin, now: now, dateNow: dateNow)
         if isOwn || !authenticates {
             client.authenticators.cookies?.store(
                 from: response, to: message.url, secrets: client.secrets, secondsNow: now, dateNow: dateNow)

@@ -114,7 +114,10 @@ public final class WebClient: Sendable {
     func isOwn(_ url: String) -> Bool { (try? WebAddress(url)).map(isOwn) ?? false }
 
     /// Whether credentials may go to an address.
-    func isOwn(_ address: WebAddress) -> Bool { origins.contains(address.origin) }
+    func isOwn(_ address: WebAddress) -> Bool { isOwn(origin: address.origin) }
+
+    /// Whether credentials may go to an origin.
+    func isOwn(origin: String) -> Bool { origins.contains(origin) }
 
     /// Sends a request, and tells everybody of it who wants to know.
     func send(
@@ -129,7 +132,7 @@ public final class WebClient: Sendable {
         }
         let record = RequestRecord(label: request.label, method: request.method, url: "")
         var delivery = Delivery(
-            client: self, request: request, authenticates: authenticates, followsRedirects: followsRedirects, record: record)
+            client: self, request: request, at: address, authenticates: authenticates, followsRedirects: followsRedirects, record: record)
         return try await Telemetry.traced(request.label.isEmpty ? request.method.rawValue : request.label) { span in
             let outcome: Result<WebResponse, any Error>
             do {

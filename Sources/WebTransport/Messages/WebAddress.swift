@@ -30,8 +30,9 @@ struct WebAddress: Hashable, Sendable {
     /// The whole address. Brackets, which services write as they are and readers take for an error, are percent-encoded.
     var text: String {
         let rest = path + (query.map { "?" + $0 } ?? "")
+        let hasBrackets = rest.utf8.contains { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }
         return scheme + "://" + host + (port == Self.usualPort(scheme) ? "" : ":\(port)")
-            + (rest.contains { "[]".contains($0) } ? rest.replacing("[", with: "%5B").replacing("]", with: "%5D") : rest)
+            + (hasBrackets ? rest.replacing("[", with: "%5B").replacing("]", with: "%5D") : rest)
     }
 
     /// Why an address cannot be read.

@@ -1,21 +1,12 @@
 internal import Foundation
 @_spi(Stores) package import ObjectGraph
-internal import SQLQueries
+package import SQLQueries
 
 extension SQLiteStore {
-    /// What SQLite does for a fetch.
-    package struct Explanation: Sendable {
-        package let sql: String
-        /// The bound values, as text.
-        package let values: [String]
-        /// The lines of SQLite's query plan, indented by what they are part of.
-        package let steps: [String]
-    }
-
     /// Returns the SQL of a fetch, and how SQLite executes it.
     ///
     /// - Throws: The errors of the fetch that are known before it is executed: code 134091 names a clause without SQL.
-    package func explanation(of query: StoreQuery) throws -> Explanation {
+    package func explanation(of query: StoreQuery) throws -> SQLExplanation {
         try reading { reader in
             let query = try reader.queries().query(query, sqlEntity(query.entity))
             let statement = try SQLStatement("EXPLAIN QUERY PLAN " + query.plan.sql, connection: reader.database(), isKept: false)
@@ -27,7 +18,7 @@ extension SQLiteStore {
                 depths[statement.int64(0)] = depth
                 steps.append(String(repeating: "  ", count: depth) + statement.text(3))
             }
-            return try Explanation(
+            return try SQLExplanation(
                 sql: query.plan.sql, values: query.plan.bindings.map { try query.values.value(of: $0).shown }, steps: steps)
         }
     }

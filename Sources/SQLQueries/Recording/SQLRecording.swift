@@ -1,9 +1,9 @@
 internal import Predicates
 internal import Synchronization
 
-/// Collects the statements that SQLite stores execute for one piece of work: for tools that show what an answer took.
+/// Collects the statements that stores in databases execute for one piece of work: for tools that show what an answer took.
 ///
-/// Statements are collected by connections that were opened after ``enable()``.
+/// SQLite's connections collect them if they were opened after ``enable()``.
 package final class SQLRecording: Sendable {
     /// A statement that was executed.
     package struct Statement: Sendable {
@@ -20,7 +20,7 @@ package final class SQLRecording: Sendable {
 
     private static let isEnabledFlag = Atomic<Bool>(false)
     /// Whether connections report what they execute. Once they do, they always do.
-    static var isEnabled: Bool { isEnabledFlag.load(ordering: .relaxed) }
+    package static var isEnabled: Bool { isEnabledFlag.load(ordering: .relaxed) }
     /// The maximum number of statements that are kept.
     private static let limit = 200
     /// The maximum number of bytes that are kept of a statement or a value: both may hold a long text.
@@ -38,7 +38,7 @@ package final class SQLRecording: Sendable {
     /// The number of statements so far.
     package var count: Int { collected.withLock { $0.count } }
 
-    func add(_ sql: String, values: [String] = [], rows: Int? = nil, seconds: Double) {
+    package func add(_ sql: String, values: [String] = [], rows: Int? = nil, seconds: Double) {
         let statement = Statement(
             sql: String(sql.prefix(Self.textLimit)), values: values.map { String($0.prefix(Self.textLimit)) }, rows: rows, seconds: seconds)
         collected.withLock {

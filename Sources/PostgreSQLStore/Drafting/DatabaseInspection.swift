@@ -1,0 +1,85 @@
+#if PostgreSQL
+package import Foundation
+internal import ModelFiles
+@_spi(Stores) package import ObjectGraph
+package import SQLQueries
+
+/// What tools ask of a database before they open a store in it: whether it has one, and a model to open it with.
+// Unchecked: the model is not changed any more.
+package struct DatabaseInspection: @unchecked Sendable {
+    /// Whose tables the schema has: a store's own, or those of another program.
+    package let layout: PostgreSQLStoreOptions.Layout
+    /// The model that the store keeps, or one that is drafted from the tables of another program; nil for a store that keeps none.
+    package let model: NSManagedObjectModel?
+    /// What of the tables of another program is not in the model, each with the reason.
+    package let unmapped: [String]
+
+    /// Looks into a schema of a database.
+    ///
+    /// - Throws: Code 134080 where the database cannot be reached or has no such schema, and the errors of a kept model that is damaged. Call it on
+    ///   any queue; no thread waits.
+    package init(_ url: URL, _ options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) async throws {
+        let pool = try ConnectionPool(url, options, .own)
+        defer { pool.close() }
+        let kept: [Data?]
+        do {
+            kept = try await pool.with { connection in
+                try await ServerCheck(pool.settings.place).check(connection)
+                let table = PostgreSQLTables.metadata
+                if try await connection.query("SELECT to_regclass(\(sqlLiteral(table))) IS NULL").integer(0, 0) != 0 { return [] }
+                let result = try await connection.query("SELECT model FROM \(table)")
+                return (0..<result.rowCount).map { result.isNull($0, 0) ? nil : result.data($0, 0) }
+            }
+        } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
+        if let data = kept.first {
+            (layout, unmapped) = (.own, [])
+            model = try data.map { try PostgreSQLOpening.model($0, pool.settings.place) }
+        } else {
+            let drafted = try await DraftedEntities.read(url.absoluteString, options)
+            (layout, unmapped) = (.existing, drafted.unmapped)
+            model = NSManagedObjectModel(entities: drafted.entities)
+        }
+    }
+}
+
+extension PostgreSQLOpening {
+    /// Reads the model that a store keeps.
+    static func model(_ data: Data, _ place: String) throws -> NSManagedObjectModel {
+        let model = NSManagedObjectModel()
+        try ModelFile.read(data, form: .compiled, file: place, into: model)
+        return model
+    }
+}
+
+extension NSPersistentStore {
+    /// Returns the SQL of a fetch, and how PostgreSQL executes it; nil for a store that is not in a PostgreSQL database.
+    ///
+    /// - Throws: The errors of the fetch that are known before it is executed: code 134091 names a clause without SQL. Call it on any queue.
+    package func databaseExplanation(of query: StoreQuery) throws -> SQLExplanation? {
+        guard let content = (self as? DatabaseStore)?.content else { return nil }
+        let statement = try content.statement(query)
+        let sql = content.statement(statement.plan.sql)
+        let steps = try BlockingCall.wait(for: "the plan of a fetch") {
+            try await content.reading { connection in
+                let plan = try await connection.query("EXPLAIN \(sql)", statement.values)
+                return (0..<plan.rowCount).map { plan.text($0, 0) }
+            }
+        }
+        return SQLExplanation(sql: sql, values: statement.values.map(\.shown), steps: steps)
+    }
+
+    /// A number that differs after any program has written to the database; nil for a store that is not in a PostgreSQL database.
+    ///
+    /// It differs for what was written to other tables, too. Call it on any queue.
+    package func databaseStamp() throws -> Int64? {
+        guard let content = (self as? DatabaseStore)?.content else { return nil }
+        return try BlockingCall.wait(for: "the number of the database's transactions") {
+            try await content.reading { connection in
+                // One number for each transaction that writes, and another where the last of them is still open.
+                let sql = "SELECT hashtextextended(pg_current_snapshot()::text, 0)"
+                return try await connection.query(sql).integer(0, 0)
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,119 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import PostgreSQLStore
+
+/// Opens stores in PostgreSQL databases, and the tables of other programs there, by their URL.
+struct DatabaseReference {
+    /// The URL as libpq takes it, and `schema` among its parameters. It may have a password, and is in no message.
+    let url: String
+
+    /// Returns whether a place is the URL of a database.
+    static func isDatabase(_ place: String) -> Bool { place.hasPrefix("postgresql://") || place.hasPrefix("postgres://") }
+
+    /// Opens the store, or the tables of another program with a model that is drafted from them.
+    ///
+    /// - Parameters:
+    ///   - model: The model to open it with; nil for the one that the store keeps, or a drafted one.
+    ///   - modelPath: Where that model is.
+    /// - Throws: What is wrong with the URL, the database or the model, and what to do.
+    func open(_ model: NSManagedObjectModel?, _ modelPath: String?, isWritable: Bool) throws -> OpenStore {
+        #if PostgreSQL
+        let (url, options) = try parts()
+        let found = try BlockingCall.wait(for: "the database") { try await DatabaseInspection(url, options) }
+        var storeOptions = options
+        storeOptions.layout = found.layout
+        guard let chosen = model ?? found.model else {
+            throw CommandError.make(
+                "The store in the database cannot be opened by itself.", reason: "It keeps no model.",
+                next: "Name its model with --model (an .xcdatamodeld, .momd or .mom).")
+        }
+        let origin: OpenStore.ModelOrigin =
+            if let modelPath {
+                .file(modelPath)
+            } else if found.layout == .own { .store } else { .drafted(Self.note(found.unmapped)) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: chosen)
+        let description = NSPersistentStoreDescription(postgreSQL: url, options: storeOptions)
+        description.isReadOnly = !isWritable
+        let store = try coordinator.add(description)
+        guard let place = store.url else { throw CommandError.make("The store in the database has no URL.") }
+        return OpenStore(.init(url: place, kind: .postgreSQL), origin, coordinator, store, nil, nil)
+        #else
+        throw Self.missingTrait
+        #endif
+    }
+
+    /// Copies a store into the database, whose schema gets the tables, unless it has a store of the same model without objects.
+    ///
+    /// - Returns: The new store, in the coordinator of the copied one.
+    /// - Throws: An error where the schema has objects, and the errors of both stores. A copy that fails leaves no object.
+    func copy(_ store: OpenStore) throws -> NSPersistentStore {
+        #if PostgreSQL
+        let (url, options) = try parts()
+        let description = NSPersistentStoreDescription(postgreSQL: url, options: options)
+        let trial = NSPersistentStoreCoordinator(managedObjectModel: store.model)
+        let found = try trial.add(description)
+        let isEmpty = try trial.isEmpty()
+        try trial.remove(found)
+        guard isEmpty else {
+            throw CommandError.make(
+                "The store is not copied to \(found.url?.absoluteString ?? "the database").", reason: "There are objects already.",
+                next: "Give another “schema”, or delete them.")
+        }
+        guard let place = description.url else { throw CommandError.make("The store in the database has no URL.") }
+        return try store.coordinator.migratePersistentStore(
+            store.store, to: place, options: description.options, withType: description.type)
+        #else
+        throw Self.missingTrait
+        #endif
+    }
+
+    #if !PostgreSQL
+    private static var missingTrait: NSError {
+        CommandError.make(
+            "The database cannot be opened.", reason: "The command was built without the trait PostgreSQL.",
+            next: "Build it with “Scripts/build-command --postgresql”, which needs the headers of libpq.")
+    }
+    #endif
+
+    #if PostgreSQL
+    private static func note(_ unmapped: [String]) -> String {
+        let note = "The schema has no store: this model is drafted from the catalogue of the database."
+        return unmapped.isEmpty ? note : "\(note) It leaves out: \(unmapped.joined(separator: "; "))."
+    }
+
+    /// Returns the URL without the parameter `schema`, which libpq does not know, and the options that it stands for.
+    private func parts() throws -> (url: URL, options: PostgreSQLStoreOptions) {
+        guard var components = URLComponents(string: url) else {
+            throw CommandError.make(
+                "The database cannot be opened.", reason: "Its URL is none.",
+                next: "Write it as postgresql://user@host:port/database?schema=name, with special characters as %XX.")
+        }
+        var options = PostgreSQLStoreOptions()
+        let items = components.queryItems ?? []
+        if let schema = items.last(where: { $0.name == "schema" })?.value { options.schema = schema }
+        let others = (components.percentEncodedQueryItems ?? []).filter { $0.name != "schema" }
+        components.percentEncodedQueryItems = others.isEmpty ? nil : others
+        guard let rest = components.url else { throw CommandError.make("The database cannot be opened.", reason: "Its URL is none.") }
+        return (rest, options)
+    }
+    #endif
+}
+
+#if PostgreSQL
+extension NSPersistentStoreCoordinator {
+    fileprivate func add(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
+        try addPersistentStore(ofType: description.type, configurationName: nil, at: description.url, options: description.options)
+    }
+
+    /// Returns whether no entity has objects.
+    fileprivate func isEmpty() throws -> Bool {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = self
+        return try context.performAndWait {
+            try managedObjectModel.entities.filter { $0.superentity == nil }.allSatisfy { entity in
+                try context.count(for: NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")) == 0
+            }
+        }
+    }
+}
+#endif
