@@ -1,6 +1,5 @@
 #if PostgreSQL
 package import Foundation
-internal import ModelFiles
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
@@ -39,15 +38,6 @@ package struct DatabaseInspection: @unchecked Sendable {
             (layout, unmapped) = (.existing, drafted.unmapped)
             model = NSManagedObjectModel(entities: drafted.entities)
         }
-    }
-}
-
-extension PostgreSQLOpening {
-    /// Reads the model that a store keeps.
-    static func model(_ data: Data, _ place: String) throws -> NSManagedObjectModel {
-        let model = NSManagedObjectModel()
-        try ModelFile.read(data, form: .compiled, file: place, into: model)
-        return model
     }
 }
 

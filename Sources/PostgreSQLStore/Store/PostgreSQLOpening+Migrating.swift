@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import Logging
+internal import ModelFiles
 @_spi(Stores) public import ObjectGraph
 
 extension PostgreSQLOpening {
@@ -141,6 +142,15 @@ extension NSPersistentStoreCoordinator {
         let opening = try PostgreSQLOpening(url, options, managedObjectModel, configuration, isReadOnly: true, migrates: false)
         defer { opening.pool.close() }
         return try await opening.migrationStatements()
+    }
+}
+
+extension PostgreSQLOpening {
+    /// Reads the model that a store keeps.
+    static func model(_ data: Data, _ place: String) throws -> NSManagedObjectModel {
+        let model = NSManagedObjectModel()
+        try ModelFile.read(data, form: .compiled, file: place, into: model)
+        return model
     }
 }
 #endif
