@@ -50,6 +50,12 @@ extension Outbox {
             next = .compare
         case .refused(let error):
             let prospect = Prospect(error)
+            if let part = error as? PartRefusal, !part.saved.isEmpty, change.kind != .delete {
+                // The rest follows, or is set aside.
+                record.keepSent(only: part.saved)
+                next = try noteSaved(&record, nil, nil, [:], subject, pending)
+                if record.isDone { break }
+            }
             if error is ForgottenUpload {
                 for name in record.uploads.keys { record.uploads[name]?.forget() }
                 wait(&record, error, delay(record.attempts, nil))
