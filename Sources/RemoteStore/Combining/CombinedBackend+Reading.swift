@@ -13,7 +13,7 @@ extension CombinedBackend {
     }
 
     /// Returns the values of an object, from what each share has of it: where a part does not have it, its properties are nil.
-    private func values(_ id: ResourceID, _ entity: CombinedEntity, _ parts: [(share: CombinedEntity.Share, row: PartRow?)])
+    func values(_ id: ResourceID, _ entity: CombinedEntity, _ parts: [(share: CombinedEntity.Share, row: PartRow?)])
         -> [String: ResourceValue]
     {
         var values: [String: ResourceValue] = [entity.identity: .value(id.attributeValue)]
@@ -60,7 +60,7 @@ extension CombinedBackend {
     }
 
     /// Asks several parts side by side.
-    private func lookup(
+    func lookup(
         _ ids: Set<ResourceID>, _ entity: CombinedEntity, _ indices: [Int]
     ) async throws -> [Int: [ResourceID: PartRow]] {
         if ids.isEmpty { return [:] }

@@ -23,7 +23,7 @@ internal import Predicates
 /// - A change is sent to each part whose properties it has. A part that does not have the object yet gets it as a new one; a deletion goes to every
 ///   part that has it. What one part has saved and another one refused is told by a ``PartRefusal``, and is not sent again.
 ///
-/// Identities do not change: delete such an object, and insert another. There are neither change feeds, bulk calls nor uploads.
+/// Identities do not change: delete such an object, and insert another. There are neither bulk calls nor uploads.
 public struct CombinedBackend: Backend {
     /// One of the backends of a combination.
     public struct Part: Sendable {

@@ -127,6 +127,9 @@ extension CombinedMember {
 
     // MARK: Rows
 
+    /// Returns the rows of an answer of a change feed.
+    func rows(of changes: BackendChanges) -> [PartRow] { rows(changes.answer.rows, of: changes.answer) }
+
     /// Returns the rows of an answer as values.
     private func rows(_ list: RowList, of answer: BackendAnswer) -> [PartRow] {
         list.compactMap { row in

@@ -9,16 +9,20 @@ extension CombinedMember {
     func translated(_ change: BackendChange) async throws -> BackendChange {
         if isPlain { return change }
         var wanted: [String: Set<ResourceID>] = [:]
-        let lists = change.lists.mapValues { $0.added + $0.removed + ($0.members ?? []) }
+        var needed: [String: Set<ResourceID>] = [:]
+        let lists = change.lists.mapValues { $0.added + ($0.members ?? []) }
         for (name, references) in change.values.mapValues(\.references).merging(lists, uniquingKeysWith: { $0 + $1 }) {
             guard let share = translation(of: name, change.entity) else { continue }
-            wanted[share.entity, default: []].formUnion(references.map(\.id))
+            needed[share.entity, default: []].formUnion(references.map(\.id))
+            // What the part has not is not in its list either.
+            let removed = change.lists[name]?.removed ?? []
+            wanted[share.entity, default: []].formUnion((references + removed).map(\.id))
         }
         var known: [String: [ResourceID: ResourceID]] = [:]
         for (entity, ids) in wanted {
             guard let share = share(of: entity) else { continue }
             known[entity] = try await natives(of: ids, share)
-            if let missing = ids.first(where: { known[entity]?[$0] == nil }) {
+            if let missing = needed[entity]?.first(where: { known[entity]?[$0] == nil }) {
                 throw CoreDataError.make(
                     NSPersistentStoreSaveError, "“\(change.entity)” cannot be saved in “\(name)”.",
                     reason: "It refers to “\(entity)” \(missing), which “\(name)” does not have.",

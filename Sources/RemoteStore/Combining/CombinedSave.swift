@@ -165,7 +165,7 @@ struct CombinedSave {
                 if let own = try await own(change, id, share) {
                     orders.append(Order(share: share, change: own.keyed(index)))
                 } else {
-                    fates[index, default: [:]][share] = .saved([:])
+                    fates[index, default: [:]][share] = .saved(there(change, id, share))
                 }
             } catch { fates[index, default: [:]][share] = .refused(error) }
         }
@@ -183,6 +183,14 @@ struct CombinedSave {
         }
         current[entity.identity] = .value(id.attributeValue)
         return isOther ? current : nil
+    }
+
+    /// Returns what a part has of a new object already, which an earlier attempt has made: values that were not sent are among it.
+    private func there(_ change: BackendChange, _ id: ResourceID, _ share: Int) -> [String: ResourceValue] {
+        guard change.kind == .insert, let row = row(share, id) else { return [:] }
+        return row.values.filter { name, value in
+            if case .many = value { false } else { entity.shares[share].share.properties.contains(name) }
+        }
     }
 
     /// Returns what is to be sent to a part; nil where it has that already.

@@ -37,7 +37,8 @@ struct AddressWorld {
 
     /// - Parameter isFilled: Whether Ann is in both, Bob in the book and Carl in sales.
     init(
-        isFilled: Bool = true, saving: Resource.Saving = .init(maximumChanges: 10), salesSaving: Resource.Saving? = nil
+        isFilled: Bool = true, identifiesAlike: Bool = false, saving: Resource.Saving = .init(maximumChanges: 10),
+        salesSaving: Resource.Saving? = nil
     ) throws {
         let model = Self.model()
         book = ScriptedBackend(model, [Self.contacts(["name", "phone"], saving: saving)])
@@ -55,8 +56,8 @@ struct AddressWorld {
         backend = try CombinedBackend(
             model, at: URL(string: "contacts:all")!,
             [
-                .init("addresses", book, [.init("Contact", by: "email", ["name", "phone"])]),
-                .init("sales", sales, [.init("Contact", by: "email", ["revenue", "deals"])]),
+                .init("addresses", book, [.init("Contact", by: "email", ["name", "phone"], identifiesAlike: identifiesAlike)]),
+                .init("sales", sales, [.init("Contact", by: "email", ["revenue", "deals"], identifiesAlike: identifiesAlike)]),
             ])
         guard isFilled else { return }
         book.put("Contact", 1, ["email": "ann@a.example", "name": "Ann", "phone": "+49 1"])

@@ -112,6 +112,45 @@ import Testing
         #expect(all.contains { $0.contains("“email”") } && all.contains { $0.contains("the identity of 2") })
     }
 
+    @Test("What a part changes reaches the object, and what one part removes is gone only where no other has it")
+    func changes() async throws {
+        let world = try AddressWorld(isFilled: false, identifiesAlike: true)
+        #expect(!world.backend.hasChangeFeed)
+        for (part, values) in [(world.book, ["name": "Ann"] as [String: ResourceValue]), (world.sales, ["revenue": 100])] {
+            part.setChangeFeed()
+            for email in ["ann@a.example", "bob@a.example"] { part.put("Contact", email, values.merging(["email": .init(email)]) { $1 }) }
+        }
+        #expect(world.backend.hasChangeFeed)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: AddressWorld.model())
+        let store = try coordinator.addRemoteStore(world.backend)
+        let context = coordinator.context()
+        let first = try await coordinator.mergeRemoteChanges(of: store)
+        #expect(first.isWhole && first.updatedObjectIDs.isEmpty)
+        let found = try await context.perform {
+            let found = try context.fetch(fetchRequest("Contact", by: ["email"]))
+            #expect(found.count == 2)
+            return QueueValue(found)
+        }
+        world.sales.change("Contact", "ann@a.example", ["revenue": 7])
+        world.book.remove("Contact", "ann@a.example")
+        for part in [world.book, world.sales] { part.remove("Contact", "bob@a.example") }
+        world.sales.put("Contact", "carl@a.example", ["email": "carl@a.example", "revenue": 3])
+        world.sales.put("Deal", 5, ["title": "Piano", "contact": .one("ann@a.example")])
+        let changes = try await coordinator.mergeRemoteChanges(of: store, into: [context])
+        func names(_ ids: [NSManagedObjectID]) -> [String] { ids.map { $0.uriRepresentation().lastPathComponent }.sorted() }
+        #expect(names(changes.updatedObjectIDs).count == 1 && names(changes.deletedObjectIDs).count == 1)
+        #expect(names(changes.insertedObjectIDs).count == 2)
+        await context.perform {
+            #expect(found.value[0].value(forKey: "name") == nil)
+            #expect(found.value[0].value(forKey: "revenue") as? Int == 7)
+        }
+        world.book.expireChangeTokens()
+        world.sales.change("Contact", "ann@a.example", ["revenue": 8])
+        #expect(try await coordinator.mergeRemoteChanges(of: store, into: [context]).isWhole)
+        await context.perform { #expect(found.value[0].value(forKey: "revenue") as? Int == 8) }
+        #expect(!(try AddressWorld().backend.hasChangeFeed))
+    }
+
     @Test("A part that cannot be reached fails the fetch that needs it, and no other")
     func unreachable() throws {
         let world = try AddressWorld()

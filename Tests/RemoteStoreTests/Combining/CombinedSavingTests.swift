@@ -132,6 +132,23 @@ import Testing
         #expect(world.book.ids("Contact").count == (isNew ? 3 : 2))
     }
 
+    @Test("A new object that is there already is a conflict, unless it is what was sent: then it has the values that the part has")
+    func existing() throws {
+        let world = try AddressWorld()
+        let context = try world.context()
+        try context.performAndWait {
+            let ann = NSEntityDescription.insertNewObject(forEntityName: "Contact", into: context)
+            ann.setValuesForKeys(["email": "ann@a.example", "phone": "+1"])
+            #expect(throws: NSError.self) { try context.save() }
+            context.rollback()
+            let bob = NSEntityDescription.insertNewObject(forEntityName: "Contact", into: context)
+            bob.setValuesForKeys(["email": "bob@a.example", "phone": "+44 2"])
+            try context.save()
+            #expect(bob.value(forKey: "name") as? String == "Bob")
+        }
+        #expect(world.book.saves.isEmpty && world.sales.saves.isEmpty)
+    }
+
     @Test("A change of an identity, and one that a part cannot save, are errors before anything is sent")
     func refusedBefore() throws {
         let world = try AddressWorld(salesSaving: .init([.update]))
