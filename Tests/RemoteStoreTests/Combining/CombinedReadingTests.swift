@@ -151,6 +151,55 @@ import Testing
         #expect(!(try AddressWorld().backend.hasChangeFeed))
     }
 
+    @Test("A value of every kind is read, saved and compared as the part has it") func kinds() throws {
+        let thing = NSEntityDescription(name: "Thing")
+        let values: [(String, NSAttributeDescription.AttributeType, ResourceValue, AnyHashable)] = [
+            ("flag", .boolean, true, 1), ("small", .integer16, 12, Int16(12)), ("medium", .integer32, 70_000, Int32(70_000)),
+            ("large", .integer64, .init(Int64.max), Int64.max), ("real", .double, 0.1, 0.1), ("single", .float, 0.5, Float(0.5)),
+            ("exact", .decimal, .init(Decimal(string: "0.1")), Decimal(string: "0.1")!), ("text", .string, "Ą", "Ą"),
+            ("moment", .date, .init(Date(timeIntervalSinceReferenceDate: 0.25)), Date(timeIntervalSinceReferenceDate: 0.25)),
+            ("bytes", .binaryData, .init(Data([0, 255])), Data([0, 255])),
+            ("link", .uri, .init(URL(string: "https://a.example")), URL(string: "https://a.example")!),
+        ]
+        thing.properties =
+            values.map { NSAttributeDescription(name: $0.0, type: $0.1) } + [
+                NSAttributeDescription(name: "number", type: .integer64), NSAttributeDescription(name: "other", type: .string),
+            ]
+        let model = NSManagedObjectModel(entities: [thing])
+        let resource = Resource(
+            "Thing",
+            endpoints: [Endpoint("list", parameters: [Parameter("number", operators: .equality, maximumValues: 9)])], saving: .init())
+        let (first, second) = (ScriptedBackend(model, [resource]), ScriptedBackend(model, [resource]))
+        first.put("Thing", "a", Dictionary(values.map { ($0.0, $0.2) } + [("number", 1)]) { $1 })
+        second.put("Thing", "b", ["number": 1, "other": "here"])
+        let backend = try CombinedBackend(
+            model, at: URL(string: "things:all")!,
+            [
+                .init("first", first, [.init("Thing", by: "number", Set(values.map(\.0)))]),
+                .init("second", second, [.init("Thing", by: "number", ["other"])]),
+            ])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addRemoteStore(backend)
+        let context = coordinator.context()
+        try context.performAndWait {
+            let object = try #require(try context.fetch(fetchRequest("Thing", "other == 'here'")).first)
+            let copy = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            copy.setValue(2, forKey: "number")
+            for (name, _, _, value) in values {
+                let known = object.value(forKey: name)
+                let shown = known.map { ($0 as? NSDecimalNumber)?.decimalValue ?? $0 } as? AnyHashable
+                #expect(shown.map { "\($0)" } == "\(value)", "\(name)")
+                copy.setValue(known, forKey: name)
+            }
+            try context.save()
+            object.setValue("there", forKey: "other")
+            try context.save()
+        }
+        let made = try #require(first.ids("Thing").last.flatMap { first.values("Thing", $0) })
+        for (name, _, value, _) in values { #expect(made[name] == value, "\(name)") }
+        #expect(first.saves.count == 1 && second.saves.map { $0.map(\.values) } == [[["other": "there"]]])
+    }
+
     @Test("A part that cannot be reached fails the fetch that needs it, and no other")
     func unreachable() throws {
         let world = try AddressWorld()
