@@ -307,6 +307,11 @@ struct CombinedSave {
 
     // MARK: Outcomes
 
+    /// The attributes and to-one relationships that a share has.
+    private func plain(_ share: Int) -> Set<String> {
+        entity.shares[share].share.properties.filter { !(entity.entity.propertiesByName[$0]?.isToManyRelationship ?? false) }
+    }
+
     /// Joins what became of a change in each part.
     private func outcome(_ index: Int) -> BackendOutcome {
         let change = changes[index]
@@ -316,10 +321,10 @@ struct CombinedSave {
         for (share, fate) in (fates[index] ?? [:]).sorted(by: { $0.key < $1.key }) {
             switch fate {
             case .saved(let values):
-                saved.formUnion(changed(share, change))
+                saved.formUnion(change.kind == .delete ? plain(share) : changed(share, change))
                 if change.kind == .insert { saved.insert(entity.identity) }
                 told.merge(values) { _, new in new }
-            case .gone: continue
+            case .gone: saved.formUnion(plain(share))
             case .conflict: isInConflict = true
             case .refused(let error): refused = refused ?? (share, (error as? ThrownByPart)?.cause ?? error)
             case .unknown(let error): unknown = unknown ?? (share, error)
@@ -331,7 +336,7 @@ struct CombinedSave {
         // The store reads what is there now, also of what was saved.
         if isInConflict { return .conflict(current: nil) }
         if let unknown { return .unknown(refusal(unknown, [])) }
-        if let refused { return .refused(refusal(refused, change.kind == .delete ? [] : saved)) }
+        if let refused { return .refused(refusal(refused, saved)) }
         return .saved(values: told)
     }
 }

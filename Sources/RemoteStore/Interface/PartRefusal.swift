@@ -8,7 +8,7 @@ internal import ObjectGraph
 public struct PartRefusal: PassingError, LocalizedError, CustomNSError {
     /// The name of the place that has refused its part.
     public let place: String
-    /// The names of the changed properties that were saved in other places; empty where nothing was.
+    /// The names of the changed properties that were saved in other places, of a deletion those that are gone there; empty where nothing was.
     public let saved: Set<String>
     /// Why the rest was not saved.
     public let cause: any Error

@@ -94,6 +94,36 @@ import Testing
         }
     }
 
+    @Test("A deletion goes on where a part could not be reached, and dropping it shows what is left", arguments: [true, false])
+    func partlyDeleted(isDropped: Bool) async throws {
+        let world = try AddressWorld()
+        let cached = try Cached(world, at: place())
+        world.sales.scriptSaves { $0.first?.entity == "Contact" ? .fail(Self.offline) : .answer }
+        let id = try await cached.context.perform {
+            let ann = try #require(try cached.context.fetch(fetchRequest("Contact", "email == 'ann@a.example'")).first)
+            _ = ann.value(forKey: "revenue")
+            cached.context.delete(ann)
+            try cached.context.save()
+            return ann.objectID
+        }
+        try await cached.store.sendPending()
+        #expect(world.values("ann@a.example").book == nil && world.values("ann@a.example").sales != nil)
+        if isDropped {
+            try cached.store.drop(id)
+            try await cached.context.perform {
+                let ann = try #require(try cached.context.fetch(fetchRequest("Contact", "email == 'ann@a.example'")).first)
+                #expect(ann.value(forKey: "name") == nil && ann.value(forKey: "revenue") as? Int == 100)
+            }
+            return
+        }
+        world.sales.scriptSaves { _ in .answer }
+        cached.clock.advance(by: .seconds(3600))
+        try await cached.store.sendPending()
+        #expect(try cached.store.pendingChanges().isEmpty)
+        #expect(world.values("ann@a.example").sales == nil)
+        #expect(world.book.saves.count == 1)
+    }
+
     @Test("A change whose answer was lost is saved once by each part")
     func lostAnswer() async throws {
         let world = try AddressWorld()

@@ -132,6 +132,22 @@ import Testing
         #expect(world.book.ids("Contact").count == (isNew ? 3 : 2))
     }
 
+    @Test("A deletion that a part refuses is finished there when it is saved again") func partlyDeleted() throws {
+        let world = try AddressWorld()
+        let context = try world.context()
+        world.sales.scriptOutcomes { $0.entity == "Contact" ? .refused(Refusal()) : nil }
+        try context.performAndWait {
+            context.delete(try contact("ann@a.example", context))
+            let error = #expect(throws: (any Error).self) { try context.save() }
+            #expect(error.map { "\($0)" }?.contains("“sales”") == true)
+            #expect(world.values("ann@a.example").book == nil && world.values("ann@a.example").sales != nil)
+            world.sales.scriptOutcomes { _ in nil }
+            try context.save()
+        }
+        #expect(world.values("ann@a.example").sales == nil)
+        #expect(world.book.saves.count == 1)
+    }
+
     @Test("A new object that is there already is a conflict, unless it is what was sent: then it has the values that the part has")
     func existing() throws {
         let world = try AddressWorld()
