@@ -36,6 +36,8 @@ public struct Endpoint: Hashable, Sendable {
     public var freshness: Duration?
     /// What a request costs.
     public var cost: Cost
+    /// Whether it is asked only where some of its properties are missing: it brings a part of what another endpoint brings of the same objects.
+    var isForMissingValues = false
 
     /// Creates an endpoint.
     public init(

@@ -98,6 +98,12 @@ enum RemoteStoreError {
             cause: cause)
     }
 
+    static func unidentified(_ id: ResourceID, _ entity: String, in part: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "“\(part)” refers to “\(entity)” \(id), which cannot be told.",
+            reason: "It does not have that, or not its identity.", next: "Set the identity there, or end the reference.")
+    }
+
     static func isThere(_ change: BackendChange) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A new “\(change.entity)” was not saved.", reason: "The backend has reported a conflict.",

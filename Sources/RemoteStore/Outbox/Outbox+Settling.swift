@@ -50,6 +50,16 @@ extension Outbox {
             next = .compare
         case .refused(let error):
             let prospect = Prospect(error)
+            if let part = error as? PartRefusal, !part.saved.isEmpty, change.kind == .delete {
+                // What is left has no values of what is gone: those are not what others have changed.
+                let names = part.saved.intersection(subject.shown.names)
+                try pending.write(Dictionary(uniqueKeysWithValues: names.map { ($0, subject.shown.value($0).empty) }), subject.row)
+            } else if let part = error as? PartRefusal, !part.saved.isEmpty {
+                // The rest follows, or is set aside.
+                record.keepSent(only: part.saved)
+                next = try noteSaved(&record, nil, nil, [:], subject, pending)
+                if record.isDone { break }
+            }
             if error is ForgottenUpload {
                 for name in record.uploads.keys { record.uploads[name]?.forget() }
                 wait(&record, error, delay(record.attempts, nil))

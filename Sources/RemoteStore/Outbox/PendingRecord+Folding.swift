@@ -220,6 +220,15 @@ extension PendingRecord {
         (state, failure) = (.failed, error)
     }
 
+    /// Takes only some of the properties for sent: the others were refused.
+    mutating func keepSent(only names: Set<String>) {
+        guard var part = sent else { return }
+        part.change = part.change.only(names)
+        part.values = part.values.filter { names.contains($0.key) }
+        part.lists = part.lists.filter { names.contains($0.key) }
+        sent = part
+    }
+
     // MARK: Reads
 
     /// Takes what a read has brought: it becomes what is confirmed, and what is pending stays folded over it.

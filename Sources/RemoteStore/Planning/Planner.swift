@@ -132,6 +132,7 @@ struct Planner {
         // What is not known yet cannot be compared in memory.
         if fetch.joined != nil, !binding.exact.contains(fetch.clauses.count - 1) { return nil }
         var plan = FetchPlan()
+        if endpoint.isForMissingValues, fetch.needs.properties.isEmpty { return nil }
         if let broughtRelationship, !endpoint.brings(broughtRelationship, of: entry.entity) { return nil }
         plan.hasSort = fetch.hasSort
         let left = fetch.clauses.indices.filter { !binding.exact.contains($0) }.map { fetch.clauses[$0] }

@@ -258,8 +258,12 @@ final class RemoteWriter: Sendable {
             pending[index].state = .done(found)
             unsettled.settle(one.id)
         case .refused(let error):
-            // A call that failed may be repeated; a change that was refused is settled.
-            if report.thrown.isEmpty { unsettled.settle(one.id) }
+            if let part = error as? PartRefusal, !part.saved.isEmpty {
+                noteSaved(sent.only(part.saved), of: one, report)
+            } else if report.thrown.isEmpty {
+                // A call that failed may be repeated; a change that was refused is settled.
+                unsettled.settle(one.id)
+            }
             report.outcomes[one.id] = .refused(error as NSError)
             pending[index].state = .done(.refused(error as NSError))
         case .unknown(let error):
@@ -267,6 +271,15 @@ final class RemoteWriter: Sendable {
             report.outcomes[one.id] = .unknown(error as NSError)
             pending[index].state = .done(.unknown(error as NSError))
         }
+    }
+
+    /// Notes what was saved of a change whose rest was refused: when it is saved again, the rest follows.
+    private func noteSaved(_ part: BackendChange, of one: PendingChange, _ report: SaveProgress) {
+        // A deletion is sent again as it was, for what is left of the object.
+        if part.kind == .delete { return unsettled.note(part, of: one.id, baseVersion: one.change.baseVersion, .unknown) }
+        let before = one.settled ?? one.followed
+        unsettled.note(
+            before?.followed(by: part) ?? part, of: report.assigned[one.id] ?? one.id, baseVersion: one.change.baseVersion, .saved(nil))
     }
 
     /// Notes a change whose outcome is not known.

@@ -5,13 +5,6 @@ import RemoteStoreTesting
 import Testing
 
 @Suite("Stores that are closed while something is sent") struct ClosedStoreTests {
-    private func reopened(_ world: OutboxWorld) throws -> (store: CachedStore, coordinator: NSPersistentStoreCoordinator) {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
-        var options = CachedStoreOptions(clock: world.clock)
-        options.sendsAutomatically = false
-        return (try coordinator.addCachedStore(world.backend, at: world.place, options: options), coordinator)
-    }
-
     private func until(_ condition: () throws -> Bool) async throws {
         while try !condition() { await Task.yield() }
     }
@@ -28,14 +21,14 @@ import Testing
         await world.backend.untilHeld()
         try world.coordinator.remove(world.store)
         try await sending
-        var other = opensEarly ? try reopened(world) : nil
+        var other = opensEarly ? try world.openAnother() : nil
         if let other {
             // The one that was closed still has the right to send.
             try await other.store.sendPending()
             #expect(try other.store.pendingChanges().map(\.state) == [.sending])
         }
         world.backend.release()
-        let (store, coordinator) = try other ?? reopened(world)
+        let (store, coordinator) = try other ?? world.openAnother()
         other = nil
         try await until { try store.pendingCount() == 0 }
         #expect(world.backend.saves.count == 1)

@@ -55,10 +55,7 @@ import Testing
         let world = try OutboxWorld()
         world.backend.put("Band", 1, ["name": "The Beatles"])
         let band = try #require(try world.fetch("Band").first)
-        let second = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
-        var options = CachedStoreOptions(clock: world.clock)
-        options.sendsAutomatically = false
-        let other = try second.addCachedStore(world.backend, at: world.place, options: options)
+        let (other, second) = try world.openAnother()
         world.clock.advance(by: .seconds(100))
         let album = try world.insert("Album", ["title": "Help!", "band": band])
         world.backend.script { $0.entity == "Album" ? .holdAnswer : .answer }

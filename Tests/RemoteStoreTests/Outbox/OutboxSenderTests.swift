@@ -104,10 +104,7 @@ import Testing
         let world = try OutboxWorld()
         world.backend.put("Album", 1, ["title": "Help!"])
         let id = try #require(try world.fetch("Album").first)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
-        var options = CachedStoreOptions(clock: world.clock)
-        options.sendsAutomatically = false
-        let other = try coordinator.addCachedStore(world.backend, at: world.place, options: options)
+        let (other, coordinator) = try world.openAnother()
         try world.delete(id)
         world.backend.script { _ in .holdAnswer }
         let context = coordinator.context()
@@ -128,10 +125,7 @@ import Testing
     @Test("Of two programs with one file one sends, and each change is sent once") func lease() async throws {
         let world = try OutboxWorld()
         try world.insert("Album", ["title": "Help!"])
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
-        var options = CachedStoreOptions(clock: world.clock)
-        options.sendsAutomatically = false
-        let other = try coordinator.addCachedStore(world.backend, at: world.place, options: options)
+        let (other, coordinator) = try world.openAnother()
         world.backend.scriptSaves { _ in .hold }
         async let sending: Void = world.store.sendPending()
         await world.backend.untilHeld()

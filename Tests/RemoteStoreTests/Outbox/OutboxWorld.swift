@@ -58,6 +58,14 @@ final class OutboxWorld: @unchecked Sendable {
         context = coordinator.context()
     }
 
+    /// Opens another store over the same file, as another program would, which sends only when it is told.
+    func openAnother() throws -> (store: CachedStore, coordinator: NSPersistentStoreCoordinator) {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        var options = CachedStoreOptions(clock: clock)
+        options.sendsAutomatically = false
+        return (try coordinator.addCachedStore(backend, at: place, options: options), coordinator)
+    }
+
     /// Kills the program: what is on the disk is all that is left, and another one starts.
     ///
     /// - Parameter copy: What was on the disk; nil for what is there now.
