@@ -222,14 +222,15 @@ extension CachedStore {
             let inner = first.entity.inner.frozenParts.byName[relationship.name] as? NSRelationshipDescription
         else { return [:] }
         let lists = try file.related(inner, of: owners)
+        // A member may have been deleted since the lists were read: its row tells whether it is there.
         let members = Array(Set(lists.values.joined()))
-        let hidden = try Set(
-            file.rows(members).filter { file.entity(inner: $0.knownObjectID.owningEntity).state(of: $0) == .pendingDelete }.map {
+        let present = try Set(
+            file.rows(members).filter { file.entity(inner: $0.knownObjectID.owningEntity).state(of: $0) != .pendingDelete }.map {
                 file.key(of: $0)
             })
         var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for (owner, members) in lists {
-            result[owner.entity.outerID(owner.number, token)] = members.filter { !hidden.contains($0) }.map {
+            result[owner.entity.outerID(owner.number, token)] = members.filter { present.contains($0) }.map {
                 $0.entity.outerID($0.number, token)
             }
         }
