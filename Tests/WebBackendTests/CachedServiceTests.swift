@@ -2,7 +2,6 @@ import CoreData
 import Foundation
 import JSONReading
 import RemoteStore
-import Synchronization
 import Testing
 import WebBackend
 import WebTransport
@@ -213,13 +212,6 @@ private struct Numbers: RandomNumberGenerator {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return (state ^ (state >> 33)) &* 0xff51_afd7_ed55_8ccd
     }
-}
-
-/// A value that is used on any thread.
-private final class Mutexed<Value: Sendable>: Sendable {
-    private let mutex: Synchronization.Mutex<Value>
-    init(_ value: Value) { mutex = Synchronization.Mutex(value) }
-    func withValue<Result: Sendable>(_ body: (inout Value) -> Result) -> Result { mutex.withLock { body(&$0) } }
 }
 
 /// Lets only some requests through; the others are not authorised.

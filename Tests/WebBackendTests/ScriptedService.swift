@@ -106,3 +106,10 @@ extension NSManagedObject {
     /// The text of an attribute.
     func text(_ name: String) -> String? { value(forKey: name) as? String }
 }
+
+/// A value that is used on any thread.
+final class Mutexed<Value: Sendable>: Sendable {
+    private let mutex: Synchronization.Mutex<Value>
+    init(_ value: Value) { mutex = Synchronization.Mutex(value) }
+    func withValue<Result: Sendable>(_ body: (inout Value) -> Result) -> Result { mutex.withLock { body(&$0) } }
+}

@@ -217,13 +217,16 @@ extension CachedStore {
                 }
                 return
             }
+            // The store is not kept while nothing happens.
             var source = signals
-            while !Task.isCancelled, let store = self {
-                await store.pullChanges()
-                do { for try await _ in source { await self?.pullChanges() } } catch { store.report(error) }
+            while !Task.isCancelled, self != nil {
+                await self?.pullChanges()
+                do { for try await _ in source { await self?.pullChanges() } } catch is CancellationError { return } catch {
+                    self?.report(error)
+                }
                 // The stream has ended: it is begun again, after a while.
                 do { try await clock.sleep(for: interval) } catch { return }
-                source = (store.backend as? any ChangeSignallingBackend)?.changeSignals() ?? signals
+                source = (self?.backend as? any ChangeSignallingBackend)?.changeSignals() ?? signals
             }
         }
     }

@@ -221,8 +221,13 @@ extension CachedStore {
         guard let first = owners.first,
             let inner = first.entity.inner.frozenParts.byName[relationship.name] as? NSRelationshipDescription
         else { return [:] }
-        let lists = try file.related(inner, of: owners)
-        // A member may have been deleted since the lists were read: its row tells whether it is there.
+        return try shown(file.related(inner, of: owners))
+    }
+
+    /// Returns lists with the members that are shown, by the IDs that contexts have.
+    ///
+    /// A member may have been deleted since the lists were read: its row tells whether it is there.
+    func shown(_ lists: [CacheKey: [CacheKey]]) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         let members = Array(Set(lists.values.joined()))
         let present = try Set(
             file.rows(members).filter { file.entity(inner: $0.knownObjectID.owningEntity).state(of: $0) != .pendingDelete }.map {

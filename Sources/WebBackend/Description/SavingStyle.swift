@@ -205,3 +205,15 @@ public enum ChangeFeedStyle: Hashable, Sendable {
     /// One feed for all, by a token: CouchDB's `_changes`.
     case couchDB(path: String)
 }
+
+/// How a service says at once that something has changed: its feed of changes is asked then.
+public enum ChangeSignalStyle: Hashable, Sendable {
+    /// Server-sent events (`text/event-stream`) at a path.
+    ///
+    /// - Parameters:
+    ///   - path: The path behind the address of the service, with parameters where there are some.
+    ///   - names: The names of the events that tell of changes; empty for any.
+    ///   - idleSeconds: The time without a byte after which another connection is made. Services send something while nothing happens, often each
+    ///   15 or 30 seconds.
+    case serverSentEvents(path: String, names: [String] = [], idleSeconds: Double = 120)
+}

@@ -63,6 +63,8 @@ public struct ServiceStyle: Hashable, Sendable {
     public var contentType: String?
     /// The feed of changes; nil for none.
     public var changeFeed: ChangeFeedStyle?
+    /// What says at once that the feed of changes has something to tell; nil for nothing: then it is asked from time to time.
+    public var changeSignals: ChangeSignalStyle?
 
     /// A key with the value, and constants beside it.
     public struct Wrapping: Hashable, Sendable {
@@ -88,7 +90,7 @@ public struct ServiceStyle: Hashable, Sendable {
         filters: FilterStyle = .none, sorting: SortStyle = .none, paging: PagingStyle = .none, fields: FieldsStyle? = nil,
         includes: IncludeStyle? = nil, calls: [WebCall] = [.list(), .one], saving: SavingStyle? = SavingStyle(),
         errors: ErrorStyle = ErrorStyle(), accept: String = "application/json", contentType: String? = nil,
-        changeFeed: ChangeFeedStyle? = nil
+        changeFeed: ChangeFeedStyle? = nil, changeSignals: ChangeSignalStyle? = nil
     ) {
         self.names = names
         self.collection = collection
@@ -117,6 +119,7 @@ public struct ServiceStyle: Hashable, Sendable {
         self.accept = accept
         self.contentType = contentType
         self.changeFeed = changeFeed
+        self.changeSignals = changeSignals
     }
 
     /// Objects with `id`, lists at the name of the collection, `POST`, `PATCH` and `DELETE`.

@@ -37,6 +37,17 @@ final class ServicePlan: Sendable {
                 "the address “\(Self.withoutCredentials(service.address))”", "It contains credentials, parameters or a fragment.",
                 next: "Give credentials as authentication:, and parameters as query:.")
         }
+        if let signals = service.style.changeSignals {
+            guard service.style.changeFeed != nil else {
+                throw WebBackendError.description(
+                    "“changeSignals”", "There is no feed of changes to be asked when a signal comes.", next: "Describe the changeFeed.")
+            }
+            if case .serverSentEvents(let path, _, _) = signals, path.isEmpty || path.contains("://") {
+                throw WebBackendError.description(
+                    "“changeSignals”", "“\(Self.withoutCredentials(path))” is no path behind the address of the service.",
+                    next: "Write it without scheme and host.")
+            }
+        }
         self.address = address
         basePath = components.percentEncodedPath
         origin = String(address.dropLast(basePath.count)).lowercased()

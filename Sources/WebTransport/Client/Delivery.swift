@@ -10,6 +10,8 @@ struct Delivery {
     let authenticates: Bool
     let followsRedirects: Bool
     var record: RequestRecord
+    /// What sends each try; nil for the client's transport.
+    private let exchange: WebClient.Exchange?
     /// When all tries and waits must be over, in the client's seconds. Waits for other requests of the client do not count.
     private var deadline: Double
     /// With which credentials the last try was sent.
@@ -21,8 +23,10 @@ struct Delivery {
     private var summary: String { client.secrets.summary(request) }
 
     init(
-        client: WebClient, request: WebRequest, at address: WebAddress, authenticates: Bool, followsRedirects: Bool, record: RequestRecord
+        client: WebClient, request: WebRequest, at address: WebAddress, authenticates: Bool, followsRedirects: Bool, record: RequestRecord,
+        through exchange: WebClient.Exchange? = nil
     ) {
+        self.exchange = exchange
         self.client = client
         self.request = request
         self.address = address
@@ -178,7 +182,10 @@ struct Delivery {
         limits.requestSeconds = max(0.001, min(limits.requestSeconds, deadline - now))
         let notes = RequestNotes(client: ObjectIdentifier(client.secrets)) { [secrets = client.secrets] text in secrets.remove(from: text) }
         record.bytesSent += outgoing.body?.count ?? 0
-        let response = try await RequestNotes.$current.withValue(notes) { try await client.transport.send(outgoing, limits: limits) }
+        let response = try await RequestNotes.$current.withValue(notes) {
+            if let exchange { return try await exchange(outgoing, limits) }
+            return try await client.transport.send(outgoing, limits: limits)
+        }
         record.bytesReceived += response.body.count
         record.secondsToFirstByte = notes.secondsToFirstByte.withLock { $0 }
         let dateNow = options.time.secondsSince1970()

@@ -119,9 +119,15 @@ public final class WebClient: Sendable {
     /// Whether credentials may go to an origin.
     func isOwn(origin: String) -> Bool { origins.contains(origin) }
 
+    /// Sends one try of a request, and returns its answer.
+    typealias Exchange = @Sendable (WebRequest, TransportLimits) async throws -> WebResponse
+
     /// Sends a request, and tells everybody of it who wants to know.
+    ///
+    /// - Parameter exchange: What sends each try; nil for the transport.
     func send(
-        _ request: WebRequest, authenticates: Bool, followsRedirects: Bool, observer: (@Sendable (RequestRecord) -> Void)? = nil
+        _ request: WebRequest, authenticates: Bool, followsRedirects: Bool, observer: (@Sendable (RequestRecord) -> Void)? = nil,
+        through exchange: Exchange? = nil
     ) async throws -> WebResponse {
         let start = options.time.seconds()
         let address: WebAddress
@@ -132,7 +138,8 @@ public final class WebClient: Sendable {
         }
         let record = RequestRecord(label: request.label, method: request.method, url: "")
         var delivery = Delivery(
-            client: self, request: request, at: address, authenticates: authenticates, followsRedirects: followsRedirects, record: record)
+            client: self, request: request, at: address, authenticates: authenticates, followsRedirects: followsRedirects, record: record,
+            through: exchange)
         return try await Telemetry.traced(request.label.isEmpty ? request.method.rawValue : request.label) { span in
             let outcome: Result<WebResponse, any Error>
             do {

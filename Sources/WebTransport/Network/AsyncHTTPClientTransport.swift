@@ -31,7 +31,7 @@ public struct AsyncHTTPClientTransport: Transport {
     private static let shared = HTTPClient(configuration: configuration())
     private static let sharedLoops = EventLoopChoice(shared)
 
-    private let client: HTTPClient
+    let client: HTTPClient
     /// Which of the client's event loops a request runs on.
     private let loops: EventLoopChoice
     /// Keeps the client going for as long as a copy of the transport is left.

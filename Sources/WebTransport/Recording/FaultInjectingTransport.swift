@@ -1,7 +1,7 @@
 /// Disturbs what goes through another transport, as networks and services do, and counts what it did.
 ///
 /// What it does follows from a seed, as far as requests come one after the other. It may be used on any thread.
-public final class FaultInjectingTransport: Transport {
+public final class FaultInjectingTransport: StreamingTransport {
     /// How often something happens to a request, from 0 (never) to 1 (always). At most one fault happens to a request; delays come besides.
     public struct Rates: Hashable, Sendable, Codable {
         /// The request waits before it is sent.
@@ -156,6 +156,35 @@ public final class FaultInjectingTransport: Transport {
             if number & 1 == 0 { _ = try await transport.send(request, limits: limits) }
             return WebResponse(status: 500, body: Array("Internal Server Error".utf8))
         case .unavailable: return WebResponse(status: 503, headers: number & 1 == 0 ? ["Retry-After": "0"] : [:])
+        }
+    }
+
+    /// Sends a request for an answer that comes piece by piece, or does not. Where only a part of an answer would come, or nonsense, the connection ends
+    /// after the first piece.
+    ///
+    /// - Throws: Also a ``TransportError`` of the kind ``TransportError/Kind/invalid`` where the transport below does not hand over pieces.
+    public func stream(_ request: WebRequest, limits: TransportLimits) async throws -> WebStream {
+        let (fault, delay, number) = state.withLock { $0.draw() }
+        defer { leave() }
+        if let delay { try await sleep(delay * maximumDelay) }
+        switch fault {
+        case nil: return try await transport.stream(ifAble: request, limits: limits)
+        case .dropAfter, .halfAnswer, .garbage:
+            let stream = try await transport.stream(ifAble: request, limits: limits)
+            let lost = TransportError(.lost, request: request.summary, detail: "A fault was injected.")
+            let (pieces, count) = (PieceReader(stream.pieces), LockedBox(0))
+            return WebStream(
+                status: stream.status, headers: stream.headers,
+                pieces: AsyncThrowingStream {
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if number > 1 { throw lost }
+                    return try await pieces.next()
+                })
+        case .dropBefore, .tooManyRequests, .serverError, .unavailable:
+            return WebStream(try await send(request, limits: limits, fault: fault, number: number))
         }
     }
 

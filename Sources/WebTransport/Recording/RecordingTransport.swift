@@ -8,7 +8,7 @@
 /// ```
 ///
 /// Nothing is written by itself. It may be used on any thread; answers are recorded in the order in which they come.
-public final class RecordingTransport: Transport {
+public final class RecordingTransport: StreamingTransport {
     private struct State {
         var interactions: [Cassette.Interaction] = []
         /// What removes the secrets of each client that has used the transport: a client may know some of them only from an answer.
@@ -47,5 +47,13 @@ public final class RecordingTransport: Transport {
         let response = try await transport.send(request, limits: limits)
         state.withLock { $0.interactions.append(Cassette.Interaction(request: request, response: response)) }
         return response
+    }
+
+    /// Sends a request for an answer that comes piece by piece. It is not recorded, for it need not end.
+    ///
+    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/invalid`` where the transport below does not hand over pieces.
+    public func stream(_ request: WebRequest, limits: TransportLimits) async throws -> WebStream {
+        if let notes = RequestNotes.current { state.withLock { $0.clients[notes.client] = notes.removingSecrets } }
+        return try await transport.stream(ifAble: request, limits: limits)
     }
 }

@@ -1,4 +1,3 @@
-import CSQLite
 import CoreData
 import Foundation
 import RemoteStore
@@ -59,34 +58,6 @@ import Testing
         #expect(try titles() == ["Blur", "Parklife"])
         shop.goOffline()
         #expect(try titles() == ["Blur", "Parklife"])
-    }
-
-    @Test("A list shows no member whose row was deleted after the list was read")
-    func deletedMember() throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
-        let tags = [Endpoint.Embedding("tags", isAlwaysThere: true)]
-        let backend = ScriptedBackend(
-            Shop.model(),
-            [Resource("Album", endpoints: [Endpoint("all", embeddings: tags)]), Resource("Tag", endpoints: [Endpoint("all")])])
-        for (number, label) in [(1, "live"), (2, "loud")] { backend.put("Tag", number, ["label": .value(.string(label))]) }
-        backend.put("Album", 1, ["title": "Help!", "tags": .many([ResourceReference(1), ResourceReference(2)])])
-        func labels(_ shop: CachedShop) throws -> [String?] {
-            try shop.context.performAndWait {
-                let album = try #require(shop.context.fetch(fetchRequest("Album")).first)
-                let tags = try #require(album.value(forKey: "tags") as? Set<NSManagedObject>)
-                return tags.map { $0.value(forKey: "label") as? String }.sorted { $0 ?? "" < $1 ?? "" }
-            }
-        }
-        let first = try CachedShop(at: url, .networkOnly, backend: backend)
-        _ = try first.context.texts(fetchRequest("Tag"), "label")
-        #expect(try labels(first) == ["live", "loud"])
-        try first.coordinator.remove(first.store)
-        // What the list had when it was read, beside what the rows say a moment later.
-        var connection: OpaquePointer?
-        #expect(sqlite3_open(url.path, &connection) == SQLITE_OK)
-        #expect(sqlite3_exec(connection, "DELETE FROM ZTAG WHERE ZLABEL = 'live'", nil, nil, nil) == SQLITE_OK)
-        #expect(sqlite3_changes(connection) == 1 && sqlite3_close(connection) == SQLITE_OK)
-        #expect(try labels(CachedShop(at: url, .cacheOnly, backend: backend)) == ["loud"])
     }
 
     @Test("A pull that was cut off goes on with its page in the next run, and what it has read is held whole then")

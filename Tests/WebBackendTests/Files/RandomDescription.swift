@@ -188,6 +188,11 @@ struct RandomDescription {
                 $0.one([.couchDB(path: $0.text()), .since(parameter: $0.text(), token: $0.part(), deleted: $0.path())])
             }
         }
+        if changes(&self) {
+            style.changeSignals = maybe {
+                .serverSentEvents(path: $0.text(), names: $0.list { $0.text() }, idleSeconds: Double($0.number(0...999)))
+            }
+        }
         return style
     }
 

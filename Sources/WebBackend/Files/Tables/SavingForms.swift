@@ -161,4 +161,32 @@ extension FileForms {
                 if case .couchDB(let path) = $0 { path } else { nil }
             },
         ])
+
+    private struct Events: Sendable, Equatable {
+        var path = ""
+        var names: [String] = []
+        var idleSeconds = 120.0
+    }
+
+    private static let events = FileForm<Events>.object("serverSentEvents", Events()) { keys in
+        keys.key("path", \.path, text, isRequired: true, "The path behind the address of the service.")
+        keys.key("names", \.names, list(text), "The names of the events that tell of changes; any unless they are said.")
+        keys.key("idleSeconds", \.idleSeconds, seconds, "The time without a byte after which another connection is made.")
+    }
+
+    /// How a service says at once that something has changed.
+    static let changeSignals = FileForm<ChangeSignalStyle>.choice(
+        "signal of changes",
+        [
+            .key(
+                "serverSentEvents", events, "Server-sent events at a path.",
+                make: { .serverSentEvents(path: $0.path, names: $0.names, idleSeconds: $0.idleSeconds) }
+            ) {
+                if case .serverSentEvents(let path, let names, let idleSeconds) = $0 {
+                    Events(path: path, names: names, idleSeconds: idleSeconds)
+                } else {
+                    nil
+                }
+            }
+        ])
 }

@@ -110,5 +110,8 @@ extension FileForms {
             keys.key("accept", \.accept, text, "The media type of answers.")
             keys.optional("contentType", \.contentType, text, "The media type of requests; as of answers unless it is said.")
             keys.optional("changeFeed", \.changeFeed, changeFeed, none: "none", "The feed of changes.")
+            keys.optional(
+                "changeSignals", \.changeSignals, changeSignals, none: "none",
+                "What says at once that the feed of changes has something to tell.")
         })
 }

@@ -1,0 +1,125 @@
+extension WebClient {
+    /// Sends a request for a stream of events, and returns it once the service has begun to answer.
+    ///
+    /// Credentials, redirects and tries are those of any request; a stream that has begun is not begun again by itself. Its request takes the place of one
+    /// of ``Options/maximumConcurrentRequestsPerHost`` until then only.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without credentials.
+    ///   - idleSeconds: The time without a byte after which the stream ends, for a connection that is gone may be silent for ever; nil for any time.
+    ///   - maximumEventBytes: The number of bytes that an event may have.
+    /// - Returns: The events, for one reader. The stream ends where the connection does, and throws a ``TransportError`` where it breaks.
+    /// - Throws: ``TransportError`` where no answer came, or one that is no stream of events; `CancellationError` where the task is cancelled.
+    public func events(
+        _ request: WebRequest, idleSeconds: Double? = nil, maximumEventBytes: Int = 1 << 20
+    ) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
+        let request = request.with(missing: [("Accept", "text/event-stream"), ("Cache-Control", "no-cache")])
+        let (response, stream) = try await stream(request)
+        let type = response.headers["Content-Type"]?.prefix { $0 != ";" }.lowercased() ?? ""
+        guard response.status == 200, let stream, type.trimmed == "text/event-stream" else {
+            let found = response.status == 200 ? "It has the type “\(type)”" : "Its status is \(response.status)"
+            throw TransportError(
+                .malformed, request: secrets.summary(request), detail: secrets.remove(from: "It is no stream of events: \(found)."))
+        }
+        let reader = EventReader(
+            stream, idleSeconds, options.time, maximumEventBytes, tooLarge: tooLarge(request, maximumEventBytes)
+        ) { [self] in withoutSecrets($0, of: request) }
+        return AsyncThrowingStream { try await reader.next() }
+    }
+
+    /// Sends a request, and returns its answer, with what hands over the body where the status is one of success. Other answers are whole.
+    private func stream(_ request: WebRequest) async throws -> (WebResponse, WebStream?) {
+        let begun = LockedBox<WebStream?>(nil)
+        let response = try await send(request, authenticates: true, followsRedirects: true, observer: nil) {
+            [options, transport] outgoing, limits in
+            let stream = try await transport.stream(ifAble: outgoing, limits: limits)
+            if 200..<300 ~= stream.status {
+                begun.withLock { $0 = stream }
+                return WebResponse(status: stream.status, headers: stream.headers)
+            }
+            return try await withThrowingTaskGroup(of: WebResponse.self) { group in
+                group.addTask {
+                    try await stream.whole(
+                        maximumBytes: limits.maximumBytes,
+                        orThrow: TransportError(
+                            .tooLarge, request: outgoing.summary, detail: "It may have \(limits.maximumBytes) bytes."))
+                }
+                group.addTask {
+                    try await options.time.sleep(limits.requestSeconds)
+                    throw TransportError(.timedOut, request: outgoing.summary, detail: "It may take \(limits.requestSeconds) s.")
+                }
+                defer { group.cancelAll() }
+                guard let response = try await group.next() else { throw CancellationError() }
+                return response
+            }
+        }
+        return (response, begun.withLock { $0 })
+    }
+
+    private func tooLarge(_ request: WebRequest, _ bytes: Int) -> TransportError {
+        TransportError(.tooLarge, request: secrets.summary(request), detail: "An event may have \(bytes) bytes.")
+    }
+}
+
+extension WebRequest {
+    /// Returns the request with headers that it does not have.
+    fileprivate func with(missing headers: [(name: String, value: String)]) -> WebRequest {
+        var request = self
+        for (name, value) in headers where request.headers[name] == nil { request.headers[name] = value }
+        return request
+    }
+}
+
+extension StringProtocol {
+    /// The text without blanks at its ends.
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}
+
+/// Reads the events of a stream one after the other.
+// Unchecked: the one reader of the stream makes one call at a time.
+private final class EventReader: @unchecked Sendable {
+    private let pieces: PieceReader
+    private let idleSeconds: Double?
+    private let time: ClientTime
+    private let tooLarge: TransportError
+    private let clean: @Sendable (any Error) -> any Error
+    private var parser: EventStreamParser
+    private var events: ArraySlice<ServerSentEvent> = []
+
+    init(
+        _ stream: WebStream, _ idleSeconds: Double?, _ time: ClientTime, _ maximumBytes: Int, tooLarge: TransportError,
+        clean: @escaping @Sendable (any Error) -> any Error
+    ) {
+        pieces = PieceReader(stream.pieces)
+        (self.idleSeconds, self.time, self.tooLarge, self.clean) = (idleSeconds, time, tooLarge, clean)
+        parser = EventStreamParser(maximumBytes: maximumBytes)
+    }
+
+    func next() async throws -> ServerSentEvent? {
+        do {
+            while true {
+                if let event = events.popFirst() { return event }
+                guard let piece = try await nextPiece() else { return nil }
+                do { events = try parser.read(piece)[...] } catch { throw tooLarge }
+            }
+        } catch {
+            throw clean(error)
+        }
+    }
+
+    /// Returns the next piece; nil where the stream has ended, or was silent for too long.
+    private func nextPiece() async throws -> [UInt8]? {
+        guard let idleSeconds else { return try await pieces.next() }
+        return try await withThrowingTaskGroup(of: [UInt8]?.self) { [pieces, time] group in
+            group.addTask { try await pieces.next() }
+            group.addTask {
+                try await time.sleep(idleSeconds)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+}

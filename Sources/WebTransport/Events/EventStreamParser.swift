@@ -1,0 +1,100 @@
+/// An event that a service has sent in a stream of the type `text/event-stream`.
+public struct ServerSentEvent: Hashable, Sendable {
+    /// The name of the event: `message` where the service gives none.
+    public var name: String
+    /// The data; lines are separated by line feeds.
+    public var data: String
+    /// The last identifier that the stream has given, with this event or before it; empty for none.
+    public var lastID: String
+
+    /// Creates an event.
+    public init(name: String = "message", data: String, lastID: String = "") {
+        self.name = name
+        self.data = data
+        self.lastID = lastID
+    }
+}
+
+/// Reads a stream of events, however it is cut into pieces.
+///
+/// What the stream ends within is no event. Fields that are not known are skipped, as the standard wants.
+///
+/// Source: [Server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream).
+public struct EventStreamParser: Sendable {
+    /// An event, or a line, that has more bytes than the limit.
+    public struct TooLarge: Error, Hashable, Sendable {}
+
+    /// The last identifier that the stream has given; empty for none.
+    public private(set) var lastID = ""
+    /// The time to wait before another connection, in milliseconds, where the service says so.
+    public private(set) var retryMilliseconds: Int?
+
+    private let maximumBytes: Int
+    private var line: [UInt8] = []
+    private var isFirstLine = true
+    /// Whether the last byte was a carriage return: a line feed after it belongs to it.
+    private var endsInReturn = false
+    private var name: [UInt8] = []
+    private var data: [UInt8] = []
+    private var id: String = ""
+
+    /// Creates a parser.
+    ///
+    /// - Parameter maximumBytes: The number of bytes that an event may have.
+    public init(maximumBytes: Int = 1 << 20) { self.maximumBytes = maximumBytes }
+
+    /// Reads a piece of the stream, and returns the events that it ends.
+    ///
+    /// - Throws: ``TooLarge``, after which the stream cannot be read on.
+    public mutating func read(_ piece: some Sequence<UInt8>) throws(TooLarge) -> [ServerSentEvent] {
+        var events: [ServerSentEvent] = []
+        for byte in piece {
+            let followsReturn = endsInReturn
+            endsInReturn = byte == 0x0D
+            switch byte {
+            case 0x0A where followsReturn: continue
+            case 0x0A, 0x0D: if let event = try endLine() { events.append(event) }
+            default:
+                line.append(byte)
+                if line.count > maximumBytes { throw TooLarge() }
+            }
+        }
+        return events
+    }
+
+    private mutating func endLine() throws(TooLarge) -> ServerSentEvent? {
+        defer { line.removeAll(keepingCapacity: true) }
+        if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+        isFirstLine = false
+        if line.isEmpty { return endEvent() }
+        let colon = line.firstIndex(of: 0x3A) ?? line.endIndex
+        var value = line[min(colon + 1, line.endIndex)...]
+        if value.first == 0x20 { value.removeFirst() }
+        switch String(decoding: line[..<colon], as: UTF8.self) {
+        case "data":
+            data += value
+            data.append(0x0A)
+            if data.count > maximumBytes { throw TooLarge() }
+        case "event": name = Array(value)
+        case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+        case "retry":
+            if !value.isEmpty, value.allSatisfy({ 0x30...0x39 ~= $0 }) {
+                retryMilliseconds = Int(String(decoding: value, as: UTF8.self)) ?? retryMilliseconds
+            }
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func endEvent() -> ServerSentEvent? {
+        defer {
+            name = []
+            data = []
+        }
+        lastID = id
+        guard !data.isEmpty else { return nil }
+        return ServerSentEvent(
+            name: name.isEmpty ? "message" : String(decoding: name, as: UTF8.self), data: String(decoding: data.dropLast(), as: UTF8.self),
+            lastID: lastID)
+    }
+}
