@@ -39,7 +39,7 @@ import Testing
             #expect(sensors.map { $0.value(forKey: "label") as? String } == (1...8).map { "s\($0)" })
             #expect((sensors[2].value(forKey: "room") as? NSManagedObject)?.value(forKey: "name") as? String == "cellar")
             #expect((sensors[2].value(forKey: "readings") as? Set<NSManagedObject>)?.count == 10)
-            let late = try context.found("Readings", "sensor.room.name == 'kitchen' AND value % 100 > 5")
+            let late = try context.found("Readings", "sensor.room.name == 'kitchen' AND modulus:by:(value, 100) > 5")
             #expect(Set(late.compactMap { $0.value(forKey: "value") as? Int }).count == 16)
         }
     }
@@ -70,14 +70,14 @@ import Testing
                     (SELECT string_agg(label, ',' ORDER BY id) FROM sensors WHERE id IN (5, 20)), (SELECT sum(seen) FROM visits_low),
                     (SELECT sum(seen) FROM visits_high))
                 """) == ["29|43|five,new|4|2"])
-        // Another context has changed the row since.
-        let mine = try await context.perform { try context.one("Visits", "place == 'p5'").objectID }
-        try await other.perform {
-            try other.existingObject(with: mine).setValue(7, forKey: "seen")
-            try other.save()
-        }
-        await context.perform {
-            context.object(with: mine).setValue("elsewhere", forKey: "place")
+        try await context.perform {
+            let mine = try context.one("Visits", "place == 'p5'")
+            // Another context changes the row.
+            try other.performAndWait {
+                try other.existingObject(with: mine.objectID).setValue(7, forKey: "seen")
+                try other.save()
+            }
+            mine.setValue("elsewhere", forKey: "place")
             do {
                 try context.save()
                 Issue.record("Nobody has noticed")
