@@ -63,7 +63,7 @@ if arguments.contains("--csv") {
     exit(0)
 }
 let runsAll = ![
-    "--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--cache", "--web", "--migration", "--linear",
+    "--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--cache", "--web", "--migration", "--postgresql", "--linear",
 ].contains(
     where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
@@ -115,6 +115,17 @@ if runsAll || arguments.contains("--web") {
     let rows = WebRows(count: count, server: try? PageServer(count: count))
     report.findings += try harness.run(try rows.benchmarks())
 }
+#if PostgreSQL
+if arguments.contains("--postgresql") {
+    try withDirectory { directory in
+        let server = try PostgreSQLServer(in: directory)
+        let rows = try PostgreSQLRows(count: count, server: server)
+        report.findings += try harness.run(try rows.benchmarks())
+        if harness.filter == nil { try rows.printSmallTransactions(rounds: min(harness.rounds, 5), seconds: seconds) }
+        try server.stop()
+    }
+}
+#endif
 if arguments.contains("--migration") {
     try withDirectory { report.findings += try harness.run(try MigrationRows(count: count, directory: $0).benchmarks()) }
 }

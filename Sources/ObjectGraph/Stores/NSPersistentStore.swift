@@ -51,18 +51,20 @@ open class NSPersistentStore: NSObject {
     ///
     /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. Use it on any thread.
     open var metadata: [String: Any]! {
-        get { knownMetadata.withLock { $0 } }
+        get { knownMetadata.withLock { $0.values } }
         set {
             // The replaced ones are released without the lock: they may be the program's own.
             let old = knownMetadata.withLock { known in
-                defer { known = newValue }
+                defer { known = (newValue, known.number + 1) }
                 if let uuid = newValue?[NSStoreUUIDKey] as? String { token.identifier = uuid }
-                return known
+                return known.values
             }
             withExtendedLifetime(old) {}
         }
     }
-    private let knownMetadata = LockedBox<[String: Any]?>(nil)
+    private let knownMetadata = LockedBox<(values: [String: Any]?, number: Int)>((nil, 0))
+    /// The metadata, with a number that grows whenever they are set: a store that has compared those of a number need not do so with each save.
+    package var numberedMetadata: (values: [String: Any]?, number: Int) { knownMetadata.withLock { $0 } }
 
     /// The UUID of the store, once the metadata is loaded.
     open var identifier: String! { metadata?[NSStoreUUIDKey] as? String }

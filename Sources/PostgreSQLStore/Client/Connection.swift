@@ -310,11 +310,21 @@ final class Connection: @unchecked Sendable {
 
     /// Returns the next result, which the caller frees; nil at the end of a statement's results.
     func nextResult(_ task: inout Cancellation) async throws -> OpaquePointer? {
+        var hasBegun = false
         while PQisBusy(handle) == 1 {
-            try await wait(reads: true, writes: false, &task)
+            // Of a large result the next part comes at once: to give the thread back for it takes longer than to wait.
+            let isCancelled = task.isWatched && Task.isCancelled
+            if !hasBegun || isCancelled || !comesAtOnce() { try await wait(reads: true, writes: false, &task) }
             guard PQconsumeInput(handle) == 1 else { throw broken() }
+            hasBegun = true
         }
         return PQgetResult(handle)
+    }
+
+    /// Returns whether the socket has something within a millisecond.
+    private func comesAtOnce() -> Bool {
+        var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, 1) > 0
     }
 
     private func wait(reads: Bool, writes: Bool, _ task: inout Cancellation) async throws {

@@ -101,8 +101,13 @@ enum BinaryValue: Sendable {
 }
 
 extension [UInt8] {
+    /// Appends a field of eight bytes, after their number.
+    @inline(__always) mutating func appendField(_ word: UInt64) {
+        Swift.withUnsafeBytes(of: (UInt64(8).bigEndian, word.bigEndian)) { append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[4...])) }
+    }
+
     /// Appends the bytes of an integer, the most significant first.
-    mutating func append<Word: FixedWidthInteger>(bigEndian word: Word) {
+    @inline(__always) mutating func append<Word: FixedWidthInteger>(bigEndian word: Word) {
         Swift.withUnsafeBytes(of: word.bigEndian) { append(contentsOf: $0) }
     }
 }

@@ -8,7 +8,7 @@ internal import Foundation
 enum PostgreSQLText {
     /// Returns the string of a column's bytes.
     static func decoded(_ bytes: UnsafeRawBufferPointer) -> String {
-        guard bytes.contains(1) else { return String(decoding: bytes, as: UTF8.self) }
+        guard isEscaped(bytes) else { return String(decoding: bytes, as: UTF8.self) }
         var plain: [UInt8] = []
         plain.reserveCapacity(bytes.count)
         var isEscaped = false
@@ -25,11 +25,34 @@ enum PostgreSQLText {
         return String(decoding: plain, as: UTF8.self)
     }
 
+    /// Whether the bytes of a column have another form than the string.
+    @inline(__always) static func isEscaped(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = bytes.baseAddress else { return false }
+        return memchr(start, 1, bytes.count) != nil
+    }
+
+    /// Appends the column's bytes of a string, after their number.
+    static func appendField(_ text: String, to bytes: inout [UInt8]) {
+        var text = text
+        text.withUTF8 { utf8 in
+            if isPlain(utf8) {
+                bytes.append(bigEndian: UInt32(truncatingIfNeeded: utf8.count))
+                return bytes.append(contentsOf: utf8)
+            }
+            BinaryValue.text(String(decoding: utf8, as: UTF8.self)).appendField(to: &bytes)
+        }
+    }
+
+    @inline(__always) private static func isPlain(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = utf8.baseAddress else { return true }
+        return memchr(start, 0, utf8.count) == nil && memchr(start, 1, utf8.count) == nil
+    }
+
     /// Appends the column's bytes of a string.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { utf8 in
-            guard utf8.contains(where: { $0 < 2 }) else { return bytes.append(contentsOf: utf8) }
+            if isPlain(utf8) { return bytes.append(contentsOf: utf8) }
             for byte in utf8 {
                 switch byte {
                 case 0: bytes += [1, 1]

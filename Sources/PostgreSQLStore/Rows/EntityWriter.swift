@@ -20,8 +20,19 @@ final class EntityWriter: @unchecked Sendable {
         let kind: Kind
     }
 
+    /// What is copied for a slot: mostly the bytes of the row, without a value between.
+    private struct CopyStep {
+        enum Form { case integer, boolean, double, date, text, uuid, other }
+        let slot: RowLayout.Slot
+        let form: Form
+        /// The place among the steps.
+        let index: Int
+    }
+
     let entity: SQLEntity
     private let steps: [Step]
+    private let copySteps: [CopyStep]
+    private let columnCount: Int
     private let schema: SQLSchema
     private let token: StoreToken
     /// The to-one relationships that are written with the position in the inverse's order.
@@ -60,6 +71,19 @@ final class EntityWriter: @unchecked Sendable {
             }
         }
         self.steps = steps
+        copySteps = steps.enumerated().map { index, step in
+            let form: CopyStep.Form =
+                switch step.kind {
+                case .attribute(.integer, _): .integer
+                case .attribute(.boolean, _): .boolean
+                case .attribute(.double, _): .double
+                case .attribute(.date, _): .date
+                case .attribute(.text, _): .text
+                case .attribute(.uuid, _): .uuid
+                case .attribute, .toOne: .other
+                }
+            return CopyStep(slot: step.slot, form: form, index: index)
+        }
         placed = steps.compactMap { step in
             guard case .toOne(_, _, _?) = step.kind else { return nil }
             return step.property as? NSRelationshipDescription
@@ -71,6 +95,7 @@ final class EntityWriter: @unchecked Sendable {
         let identity = entity.identity
         let columns = [identity.key, identity.entity, identity.version] + steps.flatMap(\.columns)
         let list = columns.map(\.sql).joined(separator: ", ")
+        columnCount = columns.count
         insert = "INSERT INTO \(entity.table) (\(list)) VALUES (\((1...columns.count).map { "$\($0)" }.joined(separator: ", ")))"
         copy = "COPY \(entity.table) (\(list)) FROM STDIN (FORMAT binary)"
     }
@@ -86,8 +111,6 @@ final class EntityWriter: @unchecked Sendable {
     // MARK: Statements
 
     /// Returns the values of a new row, in the order of ``insert`` and ``copy``.
-    ///
-    /// - Parameter isCopied: Whether the entity is given as `COPY` takes it: in four bytes.
     func values(of row: Row, key: Int64, orders: inout SQLOrderPositions) throws -> [BinaryValue] {
         var values: [BinaryValue] = [.integer(key), .integer(entity.number), .integer(row.version)]
         for step in steps { values += try self.values(step, row, key, &orders) }
@@ -96,23 +119,48 @@ final class EntityWriter: @unchecked Sendable {
 
     /// Returns the row as `COPY` takes it.
     func appendCopy(of row: Row, key: Int64, orders: inout SQLOrderPositions, to bytes: inout [UInt8]) throws {
-        bytes.append(bigEndian: UInt16(3 + steps.reduce(0) { $0 + $1.columns.count }))
-        BinaryValue.integer(key).appendField(to: &bytes)
+        bytes.append(bigEndian: UInt16(truncatingIfNeeded: columnCount))
+        bytes.appendField(UInt64(bitPattern: key))
         Self.appendMedium(entity.number, to: &bytes)
-        BinaryValue.integer(row.version).appendField(to: &bytes)
-        for step in steps {
-            if case .attribute(let storage, let attribute) = step.kind {
-                try ColumnValues.value(of: row, step.slot, storage, attribute).appendField(to: &bytes)
+        bytes.appendField(UInt64(bitPattern: row.version))
+        for copyStep in copySteps {
+            if copyStep.form == .other {
+                try appendCopy(of: steps[copyStep.index], row, key, &orders, to: &bytes)
                 continue
             }
-            let values = try self.values(step, row, key, &orders)
-            for (index, value) in values.enumerated() {
-                // The entity of a destination is an integer of four bytes, too.
-                if index == 1, case .toOne(_, hasEntityColumn: true, _) = step.kind, case .integer(let number) = value {
-                    Self.appendMedium(number, to: &bytes)
-                } else {
-                    value.appendField(to: &bytes)
-                }
+            if row.isNil(at: copyStep.slot) {
+                bytes.append(bigEndian: UInt32.max)
+                continue
+            }
+            let place = row.slots + copyStep.slot.location.offset
+            switch copyStep.form {
+            case .integer: bytes.appendField(place.load(as: UInt64.self))
+            case .double: bytes.appendField(place.load(as: Double.self).bitPattern)
+            case .boolean:
+                bytes.append(bigEndian: UInt32(1))
+                bytes.append(place.load(as: Int64.self) != 0 ? 1 : 0)
+            case .date:
+                guard case .attribute(let storage, let attribute) = steps[copyStep.index].kind else { continue }
+                try ColumnValues.value(of: row, copyStep.slot, storage, attribute).appendField(to: &bytes)
+            case .text: PostgreSQLText.appendField(row.text(at: copyStep.slot), to: &bytes)
+            case .uuid: BinaryValue.uuid(place.load(as: UUID.self)).appendField(to: &bytes)
+            case .other: continue
+            }
+        }
+    }
+
+    private func appendCopy(
+        of step: Step, _ row: Row, _ key: Int64, _ orders: inout SQLOrderPositions, to bytes: inout [UInt8]
+    ) throws {
+        if case .attribute(let storage, let attribute) = step.kind {
+            return try ColumnValues.value(of: row, step.slot, storage, attribute).appendField(to: &bytes)
+        }
+        for (index, value) in try values(step, row, key, &orders).enumerated() {
+            // The entity of a destination is an integer of four bytes, too.
+            if index == 1, case .toOne(_, hasEntityColumn: true, _) = step.kind, case .integer(let number) = value {
+                Self.appendMedium(number, to: &bytes)
+            } else {
+                value.appendField(to: &bytes)
             }
         }
     }

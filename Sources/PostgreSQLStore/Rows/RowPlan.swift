@@ -19,10 +19,39 @@ final class RowPlan: @unchecked Sendable {
         let place: RowPlace
         let kind: Kind
     }
+    /// A step without references, which is read without counting any.
+    struct PlainStep {
+        enum Form { case integer, boolean, double, date, text, data, uuid, other }
+        let column: Int
+        let place: RowPlace
+        let form: Form
+        /// The place among the steps.
+        let index: Int
+    }
     /// How the rows of one entity are read.
-    struct Shape {
+    // Immutable.
+    final class Shape: Sendable {
         let entity: NSEntityDescription
         let steps: [Step]
+        let plain: [PlainStep]
+
+        init(entity: NSEntityDescription, steps: [Step]) {
+            (self.entity, self.steps) = (entity, steps)
+            plain = steps.enumerated().map { index, step in
+                let form: PlainStep.Form =
+                    switch step.kind {
+                    case .integer: .integer
+                    case .boolean: .boolean
+                    case .double: .double
+                    case .date: .date
+                    case .text: .text
+                    case .data: .data
+                    case .uuid: .uuid
+                    case .other, .toOne: .other
+                    }
+                return PlainStep(column: step.column, place: step.place, form: form, index: index)
+            }
+        }
     }
 
     let entity: SQLEntity
@@ -105,6 +134,7 @@ extension SQLEntity {
 // Used by one task.
 final class RowReader {
     private let plan: RowPlan
+    private let isVerbatim: Bool
     private let schema: SQLSchema
     private let token: StoreToken
     private var writers: [Int64: PackedRowWriter] = [:]
@@ -115,6 +145,7 @@ final class RowReader {
 
     init(_ plan: RowPlan, schema: SQLSchema, token: StoreToken) {
         (self.plan, self.schema, self.token) = (plan, schema, token)
+        isVerbatim = plan.isVerbatim
     }
 
     /// Returns the slots of a row; nil for a row of another entity. The reader holds its block until it reads the next row.
@@ -131,7 +162,7 @@ final class RowReader {
         guard let (_, shape, writer) = last else { return nil }
         writer.begin()
         do {
-            for step in shape.steps { try set(step, result, row, writer) }
+            for step in shape.plain { try set(step, shape, result, row, writer) }
         } catch {
             writer.cancel()
             throw error
@@ -140,10 +171,12 @@ final class RowReader {
         return writer.end(id, version: result.integer(row, 2))
     }
 
-    private func set(_ step: RowPlan.Step, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter) throws {
+    @inline(__always) private func set(
+        _ step: RowPlan.PlainStep, _ shape: RowPlan.Shape, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter
+    ) throws {
         guard !result.isNull(row, step.column) else { return writer.setNil(step.place) }
         let bytes = result.bytes(row, step.column)
-        switch step.kind {
+        switch step.form {
         // Columns of other programs have integers of all sizes.
         case .integer:
             writer.set(
@@ -152,7 +185,7 @@ final class RowReader {
         case .double: writer.set(Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))), at: step.place)
         case .date: writer.set(ColumnValues.seconds(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))), at: step.place)
         case .text:
-            if !plan.isVerbatim, bytes.contains(1) {
+            if !isVerbatim, PostgreSQLText.isEscaped(bytes) {
                 var text = PostgreSQLText.decoded(bytes)
                 text.withUTF8 { writer.set(utf8: UnsafeRawBufferPointer($0), at: step.place) }
             } else {
@@ -160,6 +193,14 @@ final class RowReader {
             }
         case .data: writer.set(data: bytes, at: step.place)
         case .uuid: writer.set(.uuid(bytes.loadUnaligned(as: UUID.self)), at: step.place)
+        case .other: try set(shape.steps[step.index], bytes, result, row, writer)
+        }
+    }
+
+    private func set(
+        _ step: RowPlan.Step, _ bytes: UnsafeRawBufferPointer, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter
+    ) throws {
+        switch step.kind {
         case .other(.transformable, let attribute) where result.type(of: step.column) == PostgreSQLType.text:
             writer.set(.box(Box(try JSONColumn.value(bytes, attribute))), at: step.place)
         case .other(let storage, let attribute): writer.set(try ColumnValues.value(bytes, storage, attribute), at: step.place)
@@ -170,6 +211,7 @@ final class RowReader {
                 entity = schema.entity(numbered: result.integer(row, entityColumn))?.entity ?? destination
             }
             writer.set(id(key, of: entity), at: step.place)
+        case .integer, .boolean, .double, .date, .text, .data, .uuid: return
         }
     }
 

@@ -16,6 +16,8 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
         var keys: [Int64: [Range<Int64>]] = [:]
         /// The metadata in the database.
         var metadata: [String: Any] = [:]
+        /// The number of the store's metadata that were found to be those.
+        var comparedNumber: Int?
     }
     private let state = Synchronization.Mutex(State())
     /// Listens for the commits of all programs, where that is asked for.
@@ -101,10 +103,15 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
 
     /// The metadata to write; nil where the database has them.
     func newMetadata() throws -> (values: [String: Any], data: Data)? {
-        guard let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: state.withLock { $0.metadata })) else {
+        let (values, number) = numberedMetadata
+        let (known, compared) = state.withLock { ($0.metadata, $0.comparedNumber) }
+        // To compare them takes longer than a small save.
+        if number == compared { return nil }
+        guard let values, !NSDictionary(dictionary: values).isEqual(NSDictionary(dictionary: known)) else {
+            state.withLock { $0.comparedNumber = number }
             return nil
         }
-        return (metadata, try PostgreSQLOpening.encode(metadata))
+        return (values, try PostgreSQLOpening.encode(values))
     }
 
     func didWrite(_ metadata: [String: Any]) {

@@ -184,7 +184,13 @@ extension SQLiteStore {
     ///
     /// - Returns: The written metadata; nil where nothing has changed.
     private func saveMetadata(_ connection: SQLConnection) throws -> [String: Any]? {
-        guard let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else { return nil }
+        let (values, number) = numberedMetadata
+        // To compare them takes longer than a small save.
+        if number == comparedMetadata { return nil }
+        guard let metadata = values, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else {
+            comparedMetadata = number
+            return nil
+        }
         try SQLiteMetadata.write(metadata, to: connection)
         // A store that was opened whatever its version is of the model from its first save on.
         let hashes = [metadata, savedMetadata].map { $0[NSStoreModelVersionHashesKey] as? [String: Data] }
