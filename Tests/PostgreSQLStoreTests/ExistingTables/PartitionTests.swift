@@ -72,6 +72,7 @@ import Testing
                 """) == ["29|43|five,new|4|2"])
         try await context.perform {
             let mine = try context.one("Visits", "place == 'p5'")
+            #expect(mine.value(forKey: "seen") as? Int == 1)
             // Another context changes the row.
             try other.performAndWait {
                 try other.existingObject(with: mine.objectID).setValue(7, forKey: "seen")
