@@ -120,10 +120,5 @@ private struct ConformanceBackend: Sendable, CustomStringConvertible {
 
 @Suite("Remote stores behave as Core Data's do") struct RemoteConformanceTests {
     @Test("Each behaviour, over backends with a capability missing in turn", arguments: ConformanceBackend.all)
-    fileprivate func behaviours(_ backend: ConformanceBackend) throws {
-        let store = backend.store
-        for behaviour in Behaviour.all where behaviour.applies(to: store) {
-            do { try behaviour.run(on: store) } catch { Issue.record("\(behaviour.sentence): \(error)") }
-        }
-    }
+    fileprivate func behaviours(_ backend: ConformanceBackend) throws { expectBehaviours(of: backend.store) }
 }

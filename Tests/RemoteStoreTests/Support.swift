@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import StoreConformance
+import Testing
 
 extension ScriptedBackend {
     /// A context of a coordinator with a store over the backend.
@@ -77,4 +79,11 @@ func failure(_ body: () throws -> Void) -> NSError? {
 struct ServiceFailure: Error, Equatable {
     let text: String
     init(_ text: String = "failed") { self.text = text }
+}
+
+/// Expects each behaviour that applies to a store.
+func expectBehaviours(of store: StoreUnderTest) {
+    for behaviour in Behaviour.all where behaviour.applies(to: store) {
+        do { try behaviour.run(on: store) } catch { Issue.record("\(behaviour.sentence): \(error)") }
+    }
 }

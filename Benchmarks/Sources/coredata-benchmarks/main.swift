@@ -125,6 +125,11 @@ if arguments.contains("--postgresql") {
         try server.stop()
     }
 }
+#else
+if arguments.contains("--postgresql") {
+    FileHandle.standardError.write(Data("These rows are built with the trait PostgreSQL: --traits PostgreSQL.\n".utf8))
+    exit(2)
+}
 #endif
 if arguments.contains("--migration") {
     try withDirectory { report.findings += try harness.run(try MigrationRows(count: count, directory: $0).benchmarks()) }

@@ -63,8 +63,21 @@ open class NSPersistentStore: NSObject {
         }
     }
     private let knownMetadata = LockedBox<(values: [String: Any]?, number: Int)>((nil, 0))
-    /// The metadata, with a number that grows whenever they are set: a store that has compared those of a number need not do so with each save.
-    package var numberedMetadata: (values: [String: Any]?, number: Int) { knownMetadata.withLock { $0 } }
+
+    /// Returns the metadata where they are others than those that the store has saved; nil where they are not. Use it on any thread.
+    ///
+    /// To compare them takes longer than a small save: that is done once after they were set.
+    ///
+    /// - Parameters:
+    ///   - saved: The metadata that the store has saved.
+    ///   - equal: The number of the metadata that were found to be those; nil for none, as after each save of others.
+    package func changedMetadata(since saved: [String: Any], equal: inout Int?) -> [String: Any]? {
+        let (metadata, number) = knownMetadata.withLock { $0 }
+        if number == equal { return nil }
+        if let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: saved)) { return metadata }
+        equal = number
+        return nil
+    }
 
     /// The UUID of the store, once the metadata is loaded.
     open var identifier: String! { metadata?[NSStoreUUIDKey] as? String }

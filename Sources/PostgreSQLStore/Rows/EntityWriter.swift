@@ -22,11 +22,13 @@ final class EntityWriter: @unchecked Sendable {
 
     /// What is copied for a slot: mostly the bytes of the row, without a value between.
     private struct CopyStep {
-        enum Form { case integer, boolean, double, date, text, uuid, other }
+        enum Form {
+            case integer, boolean, double, text, uuid
+            /// What is copied as the step with this place says.
+            case other(Int)
+        }
         let slot: RowLayout.Slot
         let form: Form
-        /// The place among the steps.
-        let index: Int
     }
 
     let entity: SQLEntity
@@ -77,12 +79,11 @@ final class EntityWriter: @unchecked Sendable {
                 case .attribute(.integer, _): .integer
                 case .attribute(.boolean, _): .boolean
                 case .attribute(.double, _): .double
-                case .attribute(.date, _): .date
                 case .attribute(.text, _): .text
                 case .attribute(.uuid, _): .uuid
-                case .attribute, .toOne: .other
+                case .attribute, .toOne: .other(index)
                 }
-            return CopyStep(slot: step.slot, form: form, index: index)
+            return CopyStep(slot: step.slot, form: form)
         }
         placed = steps.compactMap { step in
             guard case .toOne(_, _, _?) = step.kind else { return nil }
@@ -123,28 +124,16 @@ final class EntityWriter: @unchecked Sendable {
         bytes.appendField(UInt64(bitPattern: key))
         Self.appendMedium(entity.number, to: &bytes)
         bytes.appendField(UInt64(bitPattern: row.version))
-        for copyStep in copySteps {
-            if copyStep.form == .other {
-                try appendCopy(of: steps[copyStep.index], row, key, &orders, to: &bytes)
-                continue
-            }
-            if row.isNil(at: copyStep.slot) {
-                bytes.append(bigEndian: UInt32.max)
-                continue
-            }
-            let place = row.slots + copyStep.slot.location.offset
-            switch copyStep.form {
+        for step in copySteps {
+            let place = row.slots + step.slot.location.offset
+            switch step.form {
+            case .other(let index): try appendCopy(of: steps[index], row, key, &orders, to: &bytes)
+            case _ where row.isNil(at: step.slot): bytes.append(bigEndian: UInt32.max)
             case .integer: bytes.appendField(place.load(as: UInt64.self))
             case .double: bytes.appendField(place.load(as: Double.self).bitPattern)
-            case .boolean:
-                bytes.append(bigEndian: UInt32(1))
-                bytes.append(place.load(as: Int64.self) != 0 ? 1 : 0)
-            case .date:
-                guard case .attribute(let storage, let attribute) = steps[copyStep.index].kind else { continue }
-                try ColumnValues.value(of: row, copyStep.slot, storage, attribute).appendField(to: &bytes)
-            case .text: PostgreSQLText.appendField(row.text(at: copyStep.slot), to: &bytes)
+            case .boolean: BinaryValue.boolean(place.load(as: Int64.self) != 0).appendField(to: &bytes)
+            case .text: PostgreSQLText.appendField(row.text(at: step.slot), to: &bytes)
             case .uuid: BinaryValue.uuid(place.load(as: UUID.self)).appendField(to: &bytes)
-            case .other: continue
             }
         }
     }

@@ -8,49 +8,65 @@ internal import SQLQueries
 /// The first three columns are the key, the entity number and the version, followed by those of the entity and its subentities.
 // Immutable.
 final class RowPlan: @unchecked Sendable {
-    enum Kind {
-        case integer, boolean, double, date, text, data, uuid
-        case other(SQLStorage, NSAttributeDescription)
-        /// The destination and its keys, and the column of its entity where it may be one of several.
-        case toOne(NSEntityDescription, SQLKeyKind, entityColumn: Int?)
-    }
+    /// A slot and its column. It has no references, which would be counted for each value.
     struct Step {
-        let column: Int
-        let place: RowPlace
-        let kind: Kind
-    }
-    /// A step without references, which is read without counting any.
-    struct PlainStep {
-        enum Form { case integer, boolean, double, date, text, data, uuid, other }
+        enum Form {
+            case integer, boolean, double, date, text, data, uuid
+            /// What is read as the kind with this place says.
+            case other(Int)
+        }
         let column: Int
         let place: RowPlace
         let form: Form
-        /// The place among the steps.
-        let index: Int
+    }
+    /// What is not read by its form alone.
+    enum Kind {
+        case attribute(SQLStorage, NSAttributeDescription)
+        /// The destination and its keys, and the column of its entity where it may be one of several.
+        case toOne(NSEntityDescription, SQLKeyKind, entityColumn: Int?)
     }
     /// How the rows of one entity are read.
     // Immutable.
-    final class Shape: Sendable {
+    final class Shape: @unchecked Sendable {
         let entity: NSEntityDescription
         let steps: [Step]
-        let plain: [PlainStep]
+        let kinds: [Kind]
 
-        init(entity: NSEntityDescription, steps: [Step]) {
-            (self.entity, self.steps) = (entity, steps)
-            plain = steps.enumerated().map { index, step in
-                let form: PlainStep.Form =
-                    switch step.kind {
-                    case .integer: .integer
-                    case .boolean: .boolean
-                    case .double: .double
-                    case .date: .date
-                    case .text: .text
-                    case .data: .data
-                    case .uuid: .uuid
-                    case .other, .toOne: .other
-                    }
-                return PlainStep(column: step.column, place: step.place, form: form, index: index)
+        init(_ entity: SQLEntity, _ columns: [SQLIdentifier: Int], _ schema: SQLSchema) {
+            let places = entity.entity.rowPlaces
+            var steps: [Step] = []
+            var kinds: [Kind] = []
+            func other(_ kind: Kind) -> Step.Form {
+                kinds.append(kind)
+                return .other(kinds.count - 1)
             }
+            for (index, property) in entity.entity.frozenParts.properties.enumerated() {
+                switch entity.properties[index] {
+                case .attribute(let attribute):
+                    guard let column = columns[attribute.column], let description = property as? NSAttributeDescription else { continue }
+                    let form: Step.Form =
+                        switch attribute.storage {
+                        case .integer: .integer
+                        case .boolean: .boolean
+                        case .double: .double
+                        case .date: .date
+                        case .text: .text
+                        case .data, .externalData: .data
+                        case .uuid: .uuid
+                        case .uri, .decimal, .transformable, .composite: other(.attribute(attribute.storage, description))
+                        }
+                    steps.append(Step(column: column, place: places[index], form: form))
+                case .toOne(let key):
+                    guard let column = columns[key.column], let destination = (property as? NSRelationshipDescription)?.destinationEntity
+                    else { continue }
+                    let kind = Kind.toOne(
+                        destination, schema.entity(destination)?.keyKind ?? .integer,
+                        entityColumn: key.entityColumn.flatMap { columns[$0] })
+                    steps.append(Step(column: column, place: places[index], form: other(kind)))
+                case .toMany, .unstored: continue
+                }
+            }
+            (self.entity, self.steps, self.kinds) = (entity.entity, steps, kinds)
         }
     }
 
@@ -73,41 +89,7 @@ final class RowPlan: @unchecked Sendable {
         }
         self.columns = columns
         shapes = Dictionary(
-            uniqueKeysWithValues: kinds.map { ($0.number, Shape(entity: $0.entity, steps: Self.steps($0, places, schema))) })
-    }
-
-    private static func steps(_ entity: SQLEntity, _ columns: [SQLIdentifier: Int], _ schema: SQLSchema) -> [Step] {
-        let places = entity.entity.rowPlaces
-        var steps: [Step] = []
-        for (index, property) in entity.entity.frozenParts.properties.enumerated() {
-            switch entity.properties[index] {
-            case .attribute(let attribute):
-                guard let column = columns[attribute.column], let description = property as? NSAttributeDescription else { continue }
-                let kind: Kind =
-                    switch attribute.storage {
-                    case .integer: .integer
-                    case .boolean: .boolean
-                    case .double: .double
-                    case .date: .date
-                    case .text: .text
-                    case .data, .externalData: .data
-                    case .uuid: .uuid
-                    case .uri, .decimal, .transformable, .composite: .other(attribute.storage, description)
-                    }
-                steps.append(Step(column: column, place: places[index], kind: kind))
-            case .toOne(let key):
-                guard let column = columns[key.column], let destination = (property as? NSRelationshipDescription)?.destinationEntity
-                else { continue }
-                steps.append(
-                    Step(
-                        column: column, place: places[index],
-                        kind: .toOne(
-                            destination, schema.entity(destination)?.keyKind ?? .integer,
-                            entityColumn: key.entityColumn.flatMap { columns[$0] })))
-            case .toMany, .unstored: continue
-            }
-        }
-        return steps
+            uniqueKeysWithValues: kinds.map { ($0.number, Shape($0, places, schema)) })
     }
 
     /// The columns in a SELECT, qualified by a table.
@@ -162,7 +144,7 @@ final class RowReader {
         guard let (_, shape, writer) = last else { return nil }
         writer.begin()
         do {
-            for step in shape.plain { try set(step, shape, result, row, writer) }
+            for step in shape.steps { try set(step, shape, result, row, writer) }
         } catch {
             writer.cancel()
             throw error
@@ -172,7 +154,7 @@ final class RowReader {
     }
 
     @inline(__always) private func set(
-        _ step: RowPlan.PlainStep, _ shape: RowPlan.Shape, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter
+        _ step: RowPlan.Step, _ shape: RowPlan.Shape, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter
     ) throws {
         guard !result.isNull(row, step.column) else { return writer.setNil(step.place) }
         let bytes = result.bytes(row, step.column)
@@ -193,17 +175,18 @@ final class RowReader {
             }
         case .data: writer.set(data: bytes, at: step.place)
         case .uuid: writer.set(.uuid(bytes.loadUnaligned(as: UUID.self)), at: step.place)
-        case .other: try set(shape.steps[step.index], bytes, result, row, writer)
+        case .other(let number): try set(shape.kinds[number], step, bytes, result, row, writer)
         }
     }
 
     private func set(
-        _ step: RowPlan.Step, _ bytes: UnsafeRawBufferPointer, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter
+        _ kind: RowPlan.Kind, _ step: RowPlan.Step, _ bytes: UnsafeRawBufferPointer, _ result: QueryResult, _ row: Int,
+        _ writer: PackedRowWriter
     ) throws {
-        switch step.kind {
-        case .other(.transformable, let attribute) where result.type(of: step.column) == PostgreSQLType.text:
+        switch kind {
+        case .attribute(.transformable, let attribute) where result.type(of: step.column) == PostgreSQLType.text:
             writer.set(.box(Box(try JSONColumn.value(bytes, attribute))), at: step.place)
-        case .other(let storage, let attribute): writer.set(try ColumnValues.value(bytes, storage, attribute), at: step.place)
+        case .attribute(let storage, let attribute): writer.set(try ColumnValues.value(bytes, storage, attribute), at: step.place)
         case .toOne(let destination, let kind, let entityColumn):
             let key = kind.reference(result, row, step.column)
             var entity = destination
@@ -211,7 +194,6 @@ final class RowReader {
                 entity = schema.entity(numbered: result.integer(row, entityColumn))?.entity ?? destination
             }
             writer.set(id(key, of: entity), at: step.place)
-        case .integer, .boolean, .double, .date, .text, .data, .uuid: return
         }
     }
 

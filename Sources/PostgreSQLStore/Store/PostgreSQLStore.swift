@@ -16,8 +16,10 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
         var keys: [Int64: [Range<Int64>]] = [:]
         /// The metadata in the database.
         var metadata: [String: Any] = [:]
-        /// The number of the store's metadata that were found to be those.
-        var comparedNumber: Int?
+        /// The number of the store's metadata that are those; nil where that is not known.
+        var metadataNumber: Int?
+        /// The number of saves that have written metadata.
+        var metadataWrites = 0
     }
     private let state = Synchronization.Mutex(State())
     /// Listens for the commits of all programs, where that is asked for.
@@ -103,20 +105,22 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
 
     /// The metadata to write; nil where the database has them.
     func newMetadata() throws -> (values: [String: Any], data: Data)? {
-        let (values, number) = numberedMetadata
-        let (known, compared) = state.withLock { ($0.metadata, $0.comparedNumber) }
-        // To compare them takes longer than a small save.
-        if number == compared { return nil }
-        guard let values, !NSDictionary(dictionary: values).isEqual(NSDictionary(dictionary: known)) else {
-            state.withLock { $0.comparedNumber = number }
-            return nil
-        }
-        return (values, try PostgreSQLOpening.encode(values))
+        // Compared without the lock: they may be the program's own.
+        var known = state.withLock { $0 }
+        let changed = changedMetadata(since: known.metadata, equal: &known.metadataNumber)
+        let (number, writes) = (known.metadataNumber, known.metadataWrites)
+        // Another save may have written others meanwhile.
+        state.withLock { state in if state.metadataWrites == writes { state.metadataNumber = number } }
+        guard let changed else { return nil }
+        return (changed, try PostgreSQLOpening.encode(changed))
     }
 
     func didWrite(_ metadata: [String: Any]) {
         let written = State(metadata: metadata)
-        state.withLock { $0.metadata = written.metadata }
+        state.withLock { state in
+            (state.metadata, state.metadataNumber) = (written.metadata, nil)
+            state.metadataWrites += 1
+        }
     }
 }
 #endif

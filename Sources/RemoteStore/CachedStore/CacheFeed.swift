@@ -221,9 +221,7 @@ extension CachedStore {
             var source = signals
             while !Task.isCancelled, self != nil {
                 await self?.pullChanges()
-                do { for try await _ in source { await self?.pullChanges() } } catch is CancellationError { return } catch {
-                    self?.report(error)
-                }
+                do { for try await _ in source { await self?.pullChanges() } } catch { self?.report(error) }
                 // The stream has ended: it is begun again, after a while.
                 do { try await clock.sleep(for: interval) } catch { return }
                 source = (self?.backend as? any ChangeSignallingBackend)?.changeSignals() ?? signals

@@ -126,7 +126,7 @@ extension SQLiteStore {
             throw StoreConflicts(save.conflicts + others)
         }
         // Only now: a transaction that is not committed has written nothing.
-        if let written { savedMetadata = written }
+        if let written { (savedMetadata, savedMetadataNumber) = (written, nil) }
         return save.lost
     }
 
@@ -184,13 +184,7 @@ extension SQLiteStore {
     ///
     /// - Returns: The written metadata; nil where nothing has changed.
     private func saveMetadata(_ connection: SQLConnection) throws -> [String: Any]? {
-        let (values, number) = numberedMetadata
-        // To compare them takes longer than a small save.
-        if number == comparedMetadata { return nil }
-        guard let metadata = values, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else {
-            comparedMetadata = number
-            return nil
-        }
+        guard let metadata = changedMetadata(since: savedMetadata, equal: &savedMetadataNumber) else { return nil }
         try SQLiteMetadata.write(metadata, to: connection)
         // A store that was opened whatever its version is of the model from its first save on.
         let hashes = [metadata, savedMetadata].map { $0[NSStoreModelVersionHashesKey] as? [String: Data] }

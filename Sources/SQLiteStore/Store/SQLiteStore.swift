@@ -32,8 +32,8 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     private(set) var externalFiles: SQLExternalFiles?
     /// The metadata in the file.
     var savedMetadata: [String: Any] = [:]
-    /// The number of the metadata that were found to be those in the file.
-    var comparedMetadata: Int?
+    /// The number of the store's metadata that are those; nil where that is not known.
+    var savedMetadataNumber: Int?
     var writers: [ObjectIdentifier: SQLEntityWriter] = [:]
     private var dataVersion: Int64 = -1
     /// The last entity that was looked up, retained by the schema.

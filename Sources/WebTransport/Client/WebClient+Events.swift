@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension WebClient {
     /// Sends a request for a stream of events, and returns it once the service has begun to answer.
     ///
@@ -15,8 +17,8 @@ extension WebClient {
     ) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
         let request = request.with(missing: [("Accept", "text/event-stream"), ("Cache-Control", "no-cache")])
         let (response, stream) = try await stream(request)
-        let type = response.headers["Content-Type"]?.prefix { $0 != ";" }.lowercased() ?? ""
-        guard response.status == 200, let stream, type.trimmed == "text/event-stream" else {
+        let type = response.headers["Content-Type"]?.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces) ?? ""
+        guard response.status == 200, let stream, type == "text/event-stream" else {
             let found = response.status == 200 ? "It has the type “\(type)”" : "Its status is \(response.status)"
             throw TransportError(
                 .malformed, request: secrets.summary(request), detail: secrets.remove(from: "It is no stream of events: \(found)."))
@@ -70,17 +72,10 @@ extension WebRequest {
     }
 }
 
-extension StringProtocol {
-    /// The text without blanks at its ends.
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-    }
-}
-
 /// Reads the events of a stream one after the other.
 // Unchecked: the one reader of the stream makes one call at a time.
 private final class EventReader: @unchecked Sendable {
-    private let pieces: PieceReader
+    private let pieces: SharedIterator<AsyncThrowingStream<[UInt8], any Error>.AsyncIterator>
     private let idleSeconds: Double?
     private let time: ClientTime
     private let tooLarge: TransportError
@@ -92,7 +87,7 @@ private final class EventReader: @unchecked Sendable {
         _ stream: WebStream, _ idleSeconds: Double?, _ time: ClientTime, _ maximumBytes: Int, tooLarge: TransportError,
         clean: @escaping @Sendable (any Error) -> any Error
     ) {
-        pieces = PieceReader(stream.pieces)
+        pieces = SharedIterator(stream.pieces.makeAsyncIterator())
         (self.idleSeconds, self.time, self.tooLarge, self.clean) = (idleSeconds, time, tooLarge, clean)
         parser = EventStreamParser(maximumBytes: maximumBytes)
     }

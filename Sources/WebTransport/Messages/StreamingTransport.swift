@@ -60,15 +60,15 @@ public struct WebStream: Sendable {
     }
 }
 
-/// Reads the pieces of a body one after the other, in whichever task.
-// Unchecked: the one reader of the stream makes one call at a time.
-final class PieceReader: @unchecked Sendable {
-    private var iterator: AsyncThrowingStream<[UInt8], any Error>.AsyncIterator
+/// Reads a sequence one element after the other, in whichever task.
+// Unchecked: the one reader makes one call at a time.
+final class SharedIterator<Iterator: AsyncIteratorProtocol>: @unchecked Sendable {
+    private var iterator: Iterator
 
-    init(_ pieces: AsyncThrowingStream<[UInt8], any Error>) { iterator = pieces.makeAsyncIterator() }
+    init(_ iterator: Iterator) { self.iterator = iterator }
 
-    /// Returns the next piece; nil at the end.
-    func next() async throws -> [UInt8]? {
+    /// Returns the next element; nil at the end.
+    func next() async throws -> Iterator.Element? {
         var own = iterator
         defer { iterator = own }
         return try await own.next()

@@ -16,37 +16,18 @@ extension AsyncHTTPClientTransport: StreamingTransport {
         message.body = request.body.map { .bytes($0) }
         do {
             let response = try await client.execute(message, deadline: .now() + seconds(limits.requestSeconds))
-            let pieces = NetworkPieces(response.body, problem)
+            let pieces = SharedIterator(response.body.makeAsyncIterator())
             return WebStream(
                 status: Int(response.status.code), headers: WebHeaders(response.headers.map { WebHeaders.Field($0.name, $0.value) }),
-                pieces: AsyncThrowingStream { try await pieces.next() })
-        } catch {
-            if Task.isCancelled { throw CancellationError() }
-            throw problem.error(for: error, hasSentHead: true)
-        }
-    }
-}
-
-/// The pieces of a body that were not read.
-// Unchecked: the one reader of the stream makes one call at a time.
-private final class NetworkPieces: @unchecked Sendable {
-    private var iterator: HTTPClientResponse.Body.AsyncIterator
-    private let problem: TransportProblem
-
-    init(_ body: HTTPClientResponse.Body, _ problem: TransportProblem) {
-        iterator = body.makeAsyncIterator()
-        self.problem = problem
+                pieces: AsyncThrowingStream {
+                    do { return try await pieces.next().map { Array($0.readableBytesView) } } catch { throw Self.failure(error, problem) }
+                })
+        } catch { throw Self.failure(error, problem) }
     }
 
-    func next() async throws -> [UInt8]? {
-        var own = iterator
-        defer { iterator = own }
-        do {
-            return try await own.next().map { Array($0.readableBytesView) }
-        } catch {
-            if Task.isCancelled { throw CancellationError() }
-            throw problem.error(for: error, hasSentHead: true)
-        }
+    /// Returns the error of a request that may have arrived: nothing tells whether its head was sent.
+    private static func failure(_ error: any Error, _ problem: TransportProblem) -> any Error {
+        Task.isCancelled ? CancellationError() : problem.error(for: error, hasSentHead: true)
     }
 }
 #endif

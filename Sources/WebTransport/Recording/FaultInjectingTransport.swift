@@ -172,7 +172,7 @@ public final class FaultInjectingTransport: StreamingTransport {
         case .dropAfter, .halfAnswer, .garbage:
             let stream = try await transport.stream(ifAble: request, limits: limits)
             let lost = TransportError(.lost, request: request.summary, detail: "A fault was injected.")
-            let (pieces, count) = (PieceReader(stream.pieces), LockedBox(0))
+            let (pieces, count) = (SharedIterator(stream.pieces.makeAsyncIterator()), LockedBox(0))
             return WebStream(
                 status: stream.status, headers: stream.headers,
                 pieces: AsyncThrowingStream {

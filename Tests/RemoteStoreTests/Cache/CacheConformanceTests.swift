@@ -66,10 +66,5 @@ private struct ConformingCache: Sendable, CustomStringConvertible {
 
 @Suite("Cached stores behave as Core Data's do") struct CacheConformanceTests {
     @Test("Each behaviour, from the cache and from the backend", arguments: ConformingCache.all)
-    fileprivate func behaviours(_ cache: ConformingCache) throws {
-        let store = cache.store
-        for behaviour in Behaviour.all where behaviour.applies(to: store) {
-            do { try behaviour.run(on: store) } catch { Issue.record("\(behaviour.sentence): \(error)") }
-        }
-    }
+    fileprivate func behaviours(_ cache: ConformingCache) throws { expectBehaviours(of: cache.store) }
 }

@@ -126,10 +126,5 @@ private struct CombinedCase: Sendable, CustomStringConvertible {
 
 @Suite("Several backends behave as one store") struct CombinedConformanceTests {
     @Test("Each behaviour, over two backends that share the objects", arguments: CombinedCase.all)
-    fileprivate func behaviours(_ one: CombinedCase) throws {
-        let store = one.store
-        for behaviour in Behaviour.all where behaviour.applies(to: store) {
-            do { try behaviour.run(on: store) } catch { Issue.record("\(behaviour.sentence): \(error)") }
-        }
-    }
+    fileprivate func behaviours(_ one: CombinedCase) throws { expectBehaviours(of: one.store) }
 }
