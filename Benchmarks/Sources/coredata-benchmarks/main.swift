@@ -121,7 +121,10 @@ if arguments.contains("--postgresql") {
         let server = try PostgreSQLServer(in: directory)
         let rows = try PostgreSQLRows(count: count, server: server)
         report.findings += try harness.run(try rows.benchmarks())
-        if harness.filter == nil { try rows.printSmallTransactions(rounds: min(harness.rounds, 5), seconds: seconds) }
+        if harness.filter.map("small transactions".contains) ?? true {
+            try rows.printSmallTransactions(rounds: min(harness.rounds, 5), seconds: seconds)
+        }
+        if harness.filter.map("SQLAlchemy".contains) ?? true { try rows.printSQLAlchemy(rounds: min(harness.rounds, 5), seconds: seconds) }
         try server.stop()
     }
 }

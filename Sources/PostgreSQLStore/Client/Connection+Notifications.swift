@@ -22,6 +22,7 @@ extension Connection {
             case .ready: continue
             case .timedOut: return 0
             case .cancelled: throw CancellationError()
+            case .refused: throw lost()
             }
         }
     }

@@ -10,8 +10,16 @@ struct Call: Sendable {
     let parameters: Parameters
 
     init(_ sql: String, _ values: [BinaryValue] = []) {
-        self.sql = sql
-        parameters = Parameters(values)
+        self.init(sql, Parameters(values))
+    }
+
+    private init(_ sql: String, _ parameters: Parameters) { (self.sql, self.parameters) = (sql, parameters) }
+
+    /// Returns the statement, an UPDATE or a DELETE, so that the server lets it fail, and the transaction with it, unless it writes a number of rows.
+    ///
+    /// It fails with ``ServerError/isUnexpectedCount``, as no statement of PostgreSQL can ask for an error without a function.
+    func expecting(_ count: Int) -> Call {
+        Call("WITH done AS (\(sql) RETURNING 1) SELECT 1 / (count(*) = \(count))::integer FROM done", parameters)
     }
 }
 
@@ -98,6 +106,7 @@ final class Connection: @unchecked Sendable {
             switch outcome {
             case .ready: status = PQconnectPoll(handle)
             case .cancelled: throw CancellationError()
+            case .refused: throw broken()
             case .timedOut:
                 throw ServerError(code: "", message: "The server did not answer within \(Int(timeout ?? 0)) s.", isConnectionLost: true)
             }
@@ -331,6 +340,7 @@ final class Connection: @unchecked Sendable {
         let socket = socket
         guard socket >= 0 else { throw lost() }
         let outcome = await SocketReadiness.wait(socket, reads: reads, writes: writes, isCancellable: task.isWatched)
+        if outcome == .refused { throw broken() }
         guard outcome == .cancelled else { return }
         task.isWatched = false
         task.isRequested = true

@@ -51,6 +51,8 @@ struct ServerError: Error, CustomStringConvertible {
     var isReadOnly: Bool { code == "25006" }
     /// Whether a program between, such as PgBouncer, does not take the options of a connection.
     var isRefusedParameter: Bool { message.contains("unsupported startup parameter") }
+    /// Whether a statement has written another number of rows than was expected (``Call/expecting(_:)``): it has divided by zero then.
+    var isUnexpectedCount: Bool { code == "22012" }
     /// Whether a lock of others was waited for as long as `lock_timeout` says.
     var isLockTimeout: Bool { code == "55P03" }
     /// Whether the statement was cancelled.

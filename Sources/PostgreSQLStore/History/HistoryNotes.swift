@@ -29,9 +29,14 @@ struct HistoryNotes {
     /// is a history.
     var mark: Call { Self.mark(commit) }
 
-    static func mark(_ commit: UUID) -> Call {
-        Call("INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1) RETURNING \(HistoryTables.exist)", [.uuid(commit)])
+    /// The same, as a statement that fails (``ServerError/isUnexpectedCount``) where the history has begun since the notes were.
+    var checkedMark: Call {
+        isKept ? mark : Call("\(Self.insertion) RETURNING 1 / (\(HistoryTables.doNotExist))::integer", [.uuid(commit)])
     }
+
+    static func mark(_ commit: UUID) -> Call { Call("\(insertion) RETURNING \(HistoryTables.exist)", [.uuid(commit)]) }
+
+    private static let insertion = "INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1)"
 
     /// Checks the result of ``mark``.
     ///

@@ -31,6 +31,7 @@ enum HistoryTables {
 
     /// Whether the tables are there, in SQL.
     static let exist = "to_regclass(\(sqlLiteral(transactions))) IS NOT NULL"
+    static let doNotExist = "to_regclass(\(sqlLiteral(transactions))) IS NULL"
 
     /// Creates the tables, unless another program has.
     ///

@@ -8,6 +8,8 @@ struct SaveRun {
     let content: StoreContent
     let connection: Connection
     let changes: StoreChangeSet
+    /// Whether the COMMIT is sent along with the last statements: the server itself refuses what others have changed then.
+    private let commitsAtOnce: Bool
     private var notes: HistoryNotes
     var orders = SQLOrderPositions()
     /// What is sent with the next round trip.
@@ -25,21 +27,44 @@ struct SaveRun {
     /// The number of statements that are sent at once.
     private static let callLimit = 2000
 
-    /// - Parameter commit: The ID of the transaction, by which a commit whose answer is lost is looked up.
-    init(_ content: StoreContent, _ connection: Connection, _ changes: StoreChangeSet, commit: UUID, for caller: StoreCaller) {
-        (self.content, self.connection, self.changes) = (content, connection, changes)
+    /// The number of changes up to which the COMMIT is sent along: to let the server count rows takes it longer than one more round trip for many.
+    private static let atOnceLimit = 20
+
+    private init(
+        _ content: StoreContent, _ connection: Connection, _ changes: StoreChangeSet, commit: UUID, for caller: StoreCaller, atOnce: Bool
+    ) {
+        (self.content, self.connection, self.changes, commitsAtOnce) = (content, connection, changes, atOnce)
         notes = HistoryNotes(content.history, commit, caller)
+    }
+
+    /// Writes everything: up to the commit, or a small save with it.
+    ///
+    /// - Parameters:
+    ///   - metadata: The metadata to write; nil for none.
+    ///   - commit: The ID of the transaction, by which a commit whose answer is lost is looked up.
+    /// - Returns: How far the transaction has come.
+    /// - Throws: ``StoreConflicts``; the errors of the server.
+    static func write(
+        _ changes: StoreChangeSet, _ metadata: Data?, _ content: StoreContent, _ connection: Connection, commit: UUID,
+        for caller: StoreCaller
+    ) async throws -> TransactionEnd {
+        let count = changes.inserted.count + changes.updated.count + changes.deleted.count + changes.locked.count
+        if count <= atOnceLimit {
+            var run = SaveRun(content, connection, changes, commit: commit, for: caller, atOnce: true)
+            do { return try await run.write(metadata) } catch let error as ServerError where error.isUnexpectedCount {
+                // Once more, statement by statement, to find out which rows others have changed.
+                try await connection.execute("ROLLBACK", isCancellable: false)
+            }
+        }
+        var run = SaveRun(content, connection, changes, commit: commit, for: caller, atOnce: false)
+        return try await run.write(metadata)
     }
 
     private var schema: SQLSchema { content.schema }
 
-    /// Writes everything, up to the commit.
-    ///
-    /// - Parameter metadata: The metadata to write; nil for none.
-    /// - Throws: ``StoreConflicts``; the errors of the server.
-    mutating func write(metadata: Data?) async throws {
-        calls = [Call("BEGIN"), notes.mark]
-        mark = 1
+    private mutating func write(_ metadata: Data?) async throws -> TransactionEnd {
+        calls = [Call("BEGIN"), commitsAtOnce ? notes.checkedMark : notes.mark]
+        if !commitsAtOnce { mark = 1 }
         if content.hasUniqueness || !changes.returning.isEmpty {
             try await send()
             try await checkConflicts()
@@ -57,13 +82,26 @@ struct SaveRun {
         }
         if let metadata { add("UPDATE \(PostgreSQLTables.metadata) SET metadata = $1", [.bytes(metadata)]) }
         calls += notes.statements()
+        if commitsAtOnce {
+            calls.append(Call("COMMIT"))
+            do { try await send() } catch let error as ServerError where error.isConnectionLost { return .lost(error) }
+            return .committed
+        }
         try await send()
         if !mismatched.isEmpty { throw StoreConflicts(try await versionConflicts(mismatched)) }
+        return .open
     }
 
     // MARK: Sending
 
     private mutating func add(_ sql: String, _ values: [BinaryValue]) { calls.append(Call(sql, values)) }
+
+    /// Adds a statement that writes as many rows as there are changes, unless others have written them.
+    private mutating func add(_ call: Call, writing changes: [StoreChange]) {
+        if commitsAtOnce { return calls.append(call.expecting(changes.count)) }
+        checks.append((calls.count, changes.count, changes))
+        calls.append(call)
+    }
 
     private mutating func send() async throws {
         let results = try await connection.run(calls, isCancellable: false)
@@ -160,11 +198,11 @@ struct SaveRun {
                 add("DELETE FROM \(entity.table) WHERE id = ANY($1)", [.keys(try unread.map { try key(of: $0.objectID) })])
             }
             if !read.isEmpty {
-                checks.append((calls.count, read.count, read))
                 add(
-                    "DELETE FROM \(entity.table) USING unnest($1, $2) AS old(id, version) "
-                        + "WHERE \(entity.table).id = old.id AND \(entity.table).version = old.version",
-                    [.keys(try read.map { try key(of: $0.objectID) }), .keys(read.map { $0.baseVersion ?? 0 })])
+                    Call(
+                        "DELETE FROM \(entity.table) USING unnest($1, $2) AS old(id, version) "
+                            + "WHERE \(entity.table).id = old.id AND \(entity.table).version = old.version",
+                        [.keys(try read.map { try key(of: $0.objectID) }), .keys(read.map { $0.baseVersion ?? 0 })]), writing: read)
             }
             try await sendIfMany()
         }
@@ -175,11 +213,12 @@ struct SaveRun {
             guard let row = change.row else { continue }
             let writer = try content.writer(change.entity)
             let call = try writer.update(change, row, key: key(of: change.objectID), orders: &orders)
-            if !isUnsavedReference(change) {
-                checks.append((calls.count, 1, [change]))
+            if isUnsavedReference(change) {
+                calls.append(call)
+            } else {
+                add(call, writing: [change])
                 notes.note(.update, writer.entity.number, try key(of: change.objectID), updated: change.changedProperties)
             }
-            calls.append(call)
             try await sendIfMany()
         }
     }

@@ -3,6 +3,16 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
+/// How far the statements of a transaction have come.
+enum TransactionEnd: Sendable {
+    /// The transaction is open: a COMMIT must follow.
+    case open
+    /// It is committed: the COMMIT was sent along with its statements.
+    case committed
+    /// The connection was lost after a COMMIT had been sent along: it may be committed or not.
+    case lost(ServerError)
+}
+
 /// A transaction that writes, is repeated where others were in its way, and is looked up where the answer to its commit is lost.
 struct StoreTransaction {
     let content: StoreContent
@@ -14,10 +24,10 @@ struct StoreTransaction {
     /// - Parameters:
     ///   - repeatsUniqueness: Whether the transaction is repeated where it violates a uniqueness constraint, because `body` looks for
     ///     conflicts first.
-    ///   - body: Writes everything, up to the commit. Called again for each attempt.
+    ///   - body: Writes everything, up to the commit, or with it. Called again for each attempt.
     /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined; the errors of `body`.
     func commit<Result: Sendable>(
-        repeatsUniqueness: Bool, _ body: @escaping @Sendable (Connection, UUID) async throws -> Result
+        repeatsUniqueness: Bool, _ body: @escaping @Sendable (Connection, UUID) async throws -> (Result, TransactionEnd)
     ) async throws -> Result {
         var attempt = 0
         while true {
@@ -50,16 +60,21 @@ struct StoreTransaction {
     /// - Returns: The result; nil where the connection was lost and the transaction will never be committed.
     /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined.
     private func committed<Result: Sendable>(
-        _ body: @escaping @Sendable (Connection, UUID) async throws -> Result
+        _ body: @escaping @Sendable (Connection, UUID) async throws -> (Result, TransactionEnd)
     ) async throws -> Result? {
         let commit = UUID()
         let (result, lost): (Result, ServerError?)
         do {
             (result, lost) = try await content.withConnection { connection in
-                let result = try await body(connection, commit)
-                do {
-                    try await connection.run([Call("COMMIT")], isCancellable: false)
-                } catch let error as ServerError where error.isConnectionLost { return (result, error) }
+                let (result, end) = try await body(connection, commit)
+                switch end {
+                case .open:
+                    do {
+                        try await connection.run([Call("COMMIT")], isCancellable: false)
+                    } catch let error as ServerError where error.isConnectionLost { return (result, error) }
+                case .committed: break
+                case .lost(let error): return (result, error)
+                }
                 await content.pool.replicas?.require(over: connection)
                 return (result, nil)
             }

@@ -39,7 +39,7 @@ extension PostgreSQLStore: BatchStore {
                     try await run.begin()
                     let outcome = try await body(&run)
                     try await run.finish()
-                    return outcome
+                    return (outcome, .open)
                 }
             }
         } catch let error as ServerError {

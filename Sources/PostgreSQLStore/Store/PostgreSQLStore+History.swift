@@ -27,7 +27,7 @@ extension PostgreSQLStore: HistoryStore {
         do {
             return try BlockingCall.wait(for: "deleting history") {
                 try await StoreTransaction(content: content).commit(repeatsUniqueness: false) { connection, commit in
-                    try await HistoryPurge.delete(before: boundary, connection, mark: HistoryNotes.mark(commit))
+                    (try await HistoryPurge.delete(before: boundary, connection, mark: HistoryNotes.mark(commit)), .open)
                 }
             }
         } catch let error as ServerError { throw content.failure(error, "has not deleted its history") }

@@ -24,8 +24,7 @@ extension PostgreSQLStore {
     ) async throws {
         do {
             try await StoreTransaction(content: content).commit(repeatsUniqueness: true) { connection, commit in
-                var run = SaveRun(content, connection, changes, commit: commit, for: caller)
-                try await run.write(metadata: metadata)
+                ((), try await SaveRun.write(changes, metadata, content, connection, commit: commit, for: caller))
             }
         } catch let error as ServerError { throw failure(error, changes, content) }
     }

@@ -105,6 +105,16 @@ struct PostgreSQLRows {
 
     private static let writers = 50
 
+    /// Prints how long SQLAlchemy takes for the same.
+    func printSQLAlchemy(rounds: Int, seconds: Double) throws {
+        let (schema, coordinator) = try fresh()
+        _ = try fill(coordinator)
+        try hand.execute("VACUUM ANALYZE \(schema).item")
+        try SQLAlchemyComparison(
+            server: server, schema: schema, count: values.count, rounds: rounds, seconds: max(1, seconds), writers: Self.writers
+        ).run()
+    }
+
     private func transactionsByHand(_ schema: String, _ seconds: Double) throws -> Double {
         let clients = try (0..<Self.writers).map { _ in
             let client = try HandwrittenClient(server.url)

@@ -1,0 +1,119 @@
+#if PostgreSQL
+internal import Dispatch
+#if os(Linux) || os(Android)
+internal import CPostgreSQL
+internal import Foundation
+internal import Synchronization
+
+/// A socket that is watched for a wait, until it can be read or written.
+///
+/// One thread watches the sockets of all connections, by epoll. A small transaction waits so often that a source of Dispatch for each wait, which three
+/// threads handle one after the other, would take longer than the rest of it.
+struct SocketWatch: Sendable {
+    private let number: UInt64
+
+    /// - Parameters:
+    ///   - reads: Whether the socket is watched for something to read.
+    ///   - writes: Whether it is watched for room to write.
+    ///   - wait: Ends once, with ``SocketReadiness/Outcome/ready``, when there is that, or an error.
+    /// - Returns: nil where the system does not watch the socket.
+    init?(_ socket: Int32, reads: Bool, writes: Bool, for wait: SocketWait) {
+        guard let number = SocketPoller.shared?.watch(socket, reads: reads, writes: writes, for: wait) else { return nil }
+        self.number = number
+    }
+
+    /// Watches no more.
+    func end() { SocketPoller.shared?.forget(number) }
+}
+
+// `state` is guarded by its mutex.
+private final class SocketPoller: Sendable {
+    /// nil where the system gives no descriptor, or no thread.
+    static let shared = SocketPoller()
+
+    private struct State {
+        var lastNumber: UInt64 = 0
+        var waits: [UInt64: SocketWait] = [:]
+    }
+    private let state = Mutex(State())
+    /// What epoll tells of. It stays open as long as the program runs.
+    private let descriptor: Int32
+
+    private init?() {
+        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        if descriptor < 0 { return nil }
+        let thread = Thread { Self.shared?.run() }
+        thread.name = "PostgreSQLStore.sockets"
+        thread.start()
+    }
+
+    func watch(_ socket: Int32, reads: Bool, writes: Bool, for wait: SocketWait) -> UInt64? {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.waits[state.lastNumber] = wait
+            return state.lastNumber
+        }
+        var event = epoll_event()
+        event.events = EPOLLONESHOT.rawValue | (reads ? EPOLLIN.rawValue : 0) | (writes ? EPOLLOUT.rawValue : 0)
+        event.data.u64 = number
+        // A closed socket is not watched any more: another one with its number is new.
+        if epoll_ctl(descriptor, EPOLL_CTL_MOD, socket, &event) == 0 { return number }
+        if errno == ENOENT, epoll_ctl(descriptor, EPOLL_CTL_ADD, socket, &event) == 0 { return number }
+        forget(number)
+        return nil
+    }
+
+    /// Forgets a wait: what is still told of its socket is for nobody.
+    func forget(_ number: UInt64) { state.withLock { $0.waits[number] = nil } }
+
+    private func run() {
+        var events = [epoll_event](repeating: epoll_event(), count: 64)
+        while true {
+            let count = Int(epoll_wait(descriptor, &events, Int32(events.count), -1))
+            // A signal came.
+            if count <= 0 { continue }
+            let ready = state.withLock { state in events[..<count].compactMap { state.waits.removeValue(forKey: $0.data.u64) } }
+            for wait in ready { wait.end(.ready) }
+        }
+    }
+}
+#else
+internal import Foundation
+
+/// A socket that is watched for a wait, until it can be read or written: by sources of Dispatch.
+// The sources are used under the mutex of their wait.
+struct SocketWatch: @unchecked Sendable {
+    private let sources: [any DispatchSourceProtocol]
+    private static let queue = DispatchQueue(label: "PostgreSQLStore.watches")
+
+    /// - Parameters:
+    ///   - reads: Whether the socket is watched for something to read.
+    ///   - writes: Whether it is watched for room to write.
+    ///   - wait: Ends once, with ``SocketReadiness/Outcome/ready``, when there is that, or an error.
+    /// - Returns: nil where the system does not watch the socket.
+    init?(_ socket: Int32, reads: Bool, writes: Bool, for wait: SocketWait) {
+        var sources: [any DispatchSourceProtocol] = []
+        defer { for source in sources { source.activate() } }
+        for isOfReading in [true, false] where isOfReading ? reads : writes {
+            // A descriptor of its own: a source may use it until its cancellation is handled, when the socket may be closed already.
+            let own = dup(socket)
+            guard own >= 0 else {
+                for source in sources { source.cancel() }
+                return nil
+            }
+            let source: any DispatchSourceProtocol =
+                isOfReading
+                ? DispatchSource.makeReadSource(fileDescriptor: own, queue: Self.queue)
+                : DispatchSource.makeWriteSource(fileDescriptor: own, queue: Self.queue)
+            source.setEventHandler { wait.end(.ready) }
+            source.setCancelHandler { close(own) }
+            sources.append(source)
+        }
+        self.sources = sources
+    }
+
+    /// Watches no more.
+    func end() { for source in sources { source.cancel() } }
+}
+#endif
+#endif
