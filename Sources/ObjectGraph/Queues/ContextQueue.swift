@@ -94,6 +94,21 @@ final class ContextQueue: @unchecked Sendable {
         lock.unlock()
     }
 
+    /// Runs `job` on this thread where the queue is free, and enqueues it otherwise.
+    ///
+    /// It is for a few instructions that call no code of the program: to wake a thread for them would take longer than they do.
+    func briefly(_ job: @escaping @Sendable () -> Void) {
+        if !isMain {
+            let thread = QueueThread.current
+            let activity = thread.activity ?? thread.own
+            if takeIfFree(activity) {
+                run(activity, on: thread, job)
+                return release()
+            }
+        }
+        async(execute: job)
+    }
+
     /// Calls a worker if the queue is free. Call it under `lock`.
     private func callWorker() {
         guard holderAddress.load(ordering: .relaxed) == 0, !isWorkerRequested || (isDeferred && undeferrableCount > 0) else { return }

@@ -72,13 +72,24 @@ final class CacheEntity: Sendable {
         }
     }
     /// The attributes that the cache has added; nil for an entity of its own.
-    struct Columns: Sendable {
+    ///
+    /// A class, for they are looked at with each row: copies of the structure would count the references to all attributes.
+    final class Columns: Sendable {
         let resource: Column
         let version: Column
         let fetchedAt: Column
         let lastUsed: Column
         let state: Column
         let known: Column
+
+        init?(_ entity: NSEntityDescription, _ names: CacheModel.Names) {
+            guard let resource = Column(names.resource, entity), let version = Column(names.version, entity),
+                let fetchedAt = Column(names.fetchedAt, entity), let lastUsed = Column(names.lastUsed, entity),
+                let state = Column(names.state, entity), let known = Column(names.known, entity)
+            else { return nil }
+            (self.resource, self.version, self.fetchedAt) = (resource, version, fetchedAt)
+            (self.lastUsed, self.state, self.known) = (lastUsed, state, known)
+        }
     }
     let columns: Columns?
     /// What is known of rows, by the text in their column.
@@ -91,15 +102,7 @@ final class CacheEntity: Sendable {
         toOuter = outer.map { RowCopy(from: inner, to: $0) }
         innerBase = NSManagedObjectID.keyBase(of: inner)
         outerBase = outer.map { NSManagedObjectID.keyBase(of: $0) } ?? 0
-        if let resource = Column(names.resource, inner), let version = Column(names.version, inner),
-            let fetchedAt = Column(names.fetchedAt, inner), let lastUsed = Column(names.lastUsed, inner),
-            let state = Column(names.state, inner), let known = Column(names.known, inner)
-        {
-            columns = Columns(
-                resource: resource, version: version, fetchedAt: fetchedAt, lastUsed: lastUsed, state: state, known: known)
-        } else {
-            columns = nil
-        }
+        columns = Columns(inner, names)
     }
 
     /// The name of the entity.

@@ -23,7 +23,8 @@ final class CacheFile: @unchecked Sendable {
     private let hooks: CommitHooks
     private let writing = NSLock()
     /// The keys that are reserved in the file, by inheritance.
-    private var keys: [ObjectIdentifier: (next: Int64, end: Int64, step: Int)] = [:]
+    private var keys: [ObjectIdentifier: ReservedKeys] = [:]
+    private var lastKeys: (root: ObjectIdentifier, keys: ReservedKeys)?
     /// The number of transactions that were committed.
     private let commits = LockedBox(0)
     private static let caller = StoreCaller(author: "cache")
@@ -218,7 +219,25 @@ final class CacheFile: @unchecked Sendable {
 
     /// Returns the rows of resources, as far as the file has them, with the entities that they have.
     func rows(of resources: [ResourceID], in entity: CacheEntity) throws -> RowList {
-        try rows(of: self.entity(inner: entity.inner.top), where: names.resource, isOneOf: resources.map { .string($0.fileText) })
+        // As those of a first pull do, and of whatever only grows.
+        if resources.count > 100, try comeAfterAll(resources, in: entity) { return RowList() }
+        return try rows(of: self.entity(inner: entity.inner.top), where: names.resource, isOneOf: resources.map { .string($0.fileText) })
+    }
+
+    /// Returns whether the identifiers come after all of the file: then it has none of them, and to look up each is needless.
+    ///
+    /// Rows are ordered by the bytes of their identifiers, and found by equal characters: for those of ASCII that is the same.
+    private func comeAfterAll(_ resources: [ResourceID], in entity: CacheEntity) throws -> Bool {
+        let top = self.entity(inner: entity.inner.top)
+        let last = StoreQuery(top.inner).sorted(by: [NSSortDescriptor(key: names.resource, ascending: false)])
+        guard case .rows(let rows) = try read(last.with(fetchOffset: 0, fetchLimit: 1)) else { return false }
+        // Rows without an identifier come last.
+        guard let row = rows.first, let text = key(of: row).entity.resourceText(of: row) else { return true }
+        return resources.allSatisfy { resource in
+            resource.withFileText { bytes in
+                bytes.allSatisfy { $0 < 0x80 } && text.utf8.lexicographicallyPrecedes(bytes)
+            }
+        }
     }
 
     /// Returns the keys of resources that the file has a row of, with the entities that the rows have.
@@ -265,28 +284,46 @@ final class CacheFile: @unchecked Sendable {
         }
     }
 
+    /// Keys that no row has.
+    // Guarded by the lock of the file's writing.
+    private final class ReservedKeys: @unchecked Sendable {
+        var next: Int64
+        let end: Int64
+        let step: Int
+
+        init(_ next: Int64, _ end: Int64, step: Int) { (self.next, self.end, self.step) = (next, end, step) }
+    }
+
+    private func reservedKeys(_ root: ObjectIdentifier) -> ReservedKeys? {
+        if let lastKeys, lastKeys.root == root { return lastKeys.keys }
+        return keys[root]
+    }
+
     /// Returns a key that no row has. Call it in a transaction.
     ///
     /// - Parameter count: The number of rows that will want one, as far as that is known.
     func newKey(_ entity: CacheEntity, expecting count: Int = 1) throws -> Int64 {
-        if let known = keys[entity.root], known.next <= known.end {
-            keys[entity.root]?.next += 1
-            return known.next
+        let known = reservedKeys(entity.root)
+        if let known, known.next <= known.end {
+            known.next += 1
+            return known.next - 1
         }
         // Reserving takes a transaction of its own: more at a time, the more are wanted.
-        let step = max(count, min(4096, (keys[entity.root]?.step ?? 8) * 2))
+        let step = max(count, min(4096, (known?.step ?? 8) * 2))
         let ids = try store.interface.permanentIDs(for: NewObjects(step, of: entity.inner.top), for: Self.caller)
         guard let first = ids.first?.number, let last = ids.last?.number else {
             throw CoreDataError.make(NSPersistentStoreSaveError, "The cache has no key for “\(entity.name)”.")
         }
-        keys[entity.root] = (first + 1, last, step)
+        let reserved = ReservedKeys(first + 1, last, step: step)
+        keys[entity.root] = reserved
+        lastKeys = (entity.root, reserved)
         return first
     }
 
     /// Returns the key that the next new row gets: rows that are known have lower ones. Call it in a transaction.
     func nextKey(_ entity: CacheEntity) throws -> Int64 {
         let next = try newKey(entity)
-        keys[entity.root]?.next = next
+        reservedKeys(entity.root)?.next = next
         return next
     }
 }

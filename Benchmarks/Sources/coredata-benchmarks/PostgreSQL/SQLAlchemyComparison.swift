@@ -23,7 +23,7 @@ struct SQLAlchemyComparison {
             [ProcessInfo.processInfo.environment["PYTHON"] ?? "python3", script, server.folder, schema]
             + [count, rounds, Int(seconds), writers].map { "\($0)" }
         // What is printed here comes before what the process prints.
-        fflush(stdout)
+        fflush(nil)
         try process.run()
         process.waitUntilExit()
         if process.terminationStatus != 0 {

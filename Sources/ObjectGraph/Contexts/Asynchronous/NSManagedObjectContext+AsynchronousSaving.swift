@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
     /// Runs `body` after the saves before it; saves after it wait for it.
     func afterEarlierSaves(_ body: () async throws -> Void) async throws {
         try Task.checkCancellation()
-        await withCheckedContinuation { continuation in perform { self.ongoingWork.beginSave(continuation) } }
+        await withCheckedContinuation { continuation in queue.briefly { self.ongoingWork.beginSave(continuation) } }
         let result: Result<Void, any Error>
         do {
             try Task.checkCancellation()
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         } catch {
             result = .failure(error)
         }
-        await perform { self.ongoingWork.endSave() }
+        queue.briefly { self.ongoingWork.endSave() }
         try result.get()
     }
 

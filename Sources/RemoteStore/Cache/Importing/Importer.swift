@@ -130,7 +130,7 @@ final class ImportRun {
                 let expected = max(1, unknown - made + (unknown == rows.count ? following : 0))
                 let key = CacheKey(entity: entity, number: try file.newKey(entity, expecting: expected))
                 made += 1
-                places[id] = Place(key: key)
+                places.set(Place(key: key), for: id)
                 keys.append(key)
                 if !hasNew { file.order.noteRead(key, uptime: uptime) }
                 hasNew = true
@@ -178,7 +178,7 @@ final class ImportRun {
         for (entity, resources) in wanted {
             try transaction.find(resources, in: entity) { resource, key, row in
                 // The ID in the backend's space: that of another entity of the inheritance is the same.
-                if let outer = key.entity.outer { places[importer.decoding.id(resource, of: outer)] = Place(key: key, row: row) }
+                if let outer = key.entity.outer { places.set(Place(key: key, row: row), for: importer.decoding.id(resource, of: outer)) }
             }
         }
     }
@@ -188,7 +188,7 @@ final class ImportRun {
         try find(ids)
         for id in ids where places[id] == nil {
             guard let resource = importer.decoding.resourceID(id) else { continue }
-            places[id] = Place(key: try transaction.stub(of: resource, in: importer.entity(id)).key)
+            places.set(Place(key: try transaction.stub(of: resource, in: importer.entity(id)).key), for: id)
         }
     }
 
