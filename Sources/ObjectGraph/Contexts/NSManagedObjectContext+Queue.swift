@@ -42,6 +42,14 @@ extension NSManagedObjectContext {
         return try result.value.get()
     }
 
+    /// Runs `block` on the context's queue like ``perform(schedule:_:)``, but on this thread where the queue is free. Call it on a thread that may wait.
+    func performInPlace<T>(_ block: @escaping @Sendable () throws -> T) async throws -> T {
+        let result: Transfer<Result<T, any Error>> = await withCheckedContinuation { continuation in
+            queue.inPlace { continuation.resume(returning: Transfer(self.runEvent { Result { try block() } })) }
+        }
+        return try result.value.get()
+    }
+
     func runEvent<T>(_ block: () -> T) -> T {
         let outer = isInEvent
         isInEvent = true

@@ -94,10 +94,10 @@ final class ContextQueue: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Runs `job` on this thread where the queue is free, and enqueues it otherwise.
+    /// Runs `job` on this thread where the queue is free, and enqueues it otherwise: to wake a thread would often take longer than the job.
     ///
-    /// It is for a few instructions that call no code of the program: to wake a thread for them would take longer than they do.
-    func briefly(_ job: @escaping @Sendable () -> Void) {
+    /// It is for a few instructions that call no code of the program, and for threads that may wait.
+    func inPlace(_ job: @escaping @Sendable () -> Void) {
         if !isMain {
             let thread = QueueThread.current
             let activity = thread.activity ?? thread.own

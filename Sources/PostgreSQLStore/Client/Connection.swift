@@ -8,6 +8,8 @@ internal import SQLQueries
 struct Call: Sendable {
     let sql: String
     let parameters: Parameters
+    /// Whether it is prepared once for each connection.
+    var isPrepared = true
 
     init(_ sql: String, _ values: [BinaryValue] = []) {
         self.init(sql, Parameters(values))
@@ -127,7 +129,7 @@ final class Connection: @unchecked Sendable {
         return result
     }
 
-    private static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
+    static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 
     /// Runs statements in one round trip. Outside of a transaction they are one, which begins with the ``prelude``.
     ///
@@ -159,13 +161,18 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    private func send(_ calls: [Call], _ isCancellable: Bool) async throws -> [QueryResult] {
+    /// Sends statements in one round trip.
+    ///
+    /// - Parameter take: Takes each result with the number of its statement when it has come, while the server goes on; nil for all results at the end.
+    func send(
+        _ calls: [Call], _ isCancellable: Bool, _ take: ((Int, QueryResult) throws -> Void)? = nil
+    ) async throws -> [QueryResult] {
         roundTrips += 1
         if isOutdated || prepared.count > Self.preparedLimit { try await forgetStatements() }
         guard PQenterPipelineMode(handle) == 1 else { throw ServerError(nil, handle) }
         var expected: [StatementKey?] = []
         for call in calls {
-            if !ownsSession {
+            if !ownsSession || !call.isPrepared {
                 // Another session may not have what was prepared in this one.
                 expected.append(nil)
                 let isSent = call.parameters.withPointers { count, values, lengths, formats in
@@ -195,14 +202,23 @@ final class Connection: @unchecked Sendable {
         var task = Cancellation(isWatched: isCancellable)
         try await flush(&task)
         var results: [QueryResult] = []
+        var number = 0
         var failure: ServerError?
+        var refusal: (any Error)?
         for key in expected {
             let result = try await nextResult(&task)
             defer { _ = key }
             switch result.map({ PQresultStatus($0) }) {
             case PGRES_TUPLES_OK?, PGRES_COMMAND_OK?:
                 let kept = result.map(QueryResult.init)
-                if key == nil, let kept { results.append(kept) }
+                guard key == nil, let kept else { break }
+                if let take {
+                    // What comes after an error is read, and not taken.
+                    if refusal == nil { do { try take(number, kept) } catch { refusal = error } }
+                } else {
+                    results.append(kept)
+                }
+                number += 1
             default:
                 // A statement that was not prepared is not known to the server.
                 if let key { prepared[key] = nil }
@@ -220,6 +236,7 @@ final class Connection: @unchecked Sendable {
             if failure.isOutdatedPlan { isOutdated = true }
             throw failure
         }
+        if let refusal { throw refusal }
         return results
     }
 

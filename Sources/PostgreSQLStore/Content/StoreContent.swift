@@ -22,6 +22,7 @@ final class StoreContent: @unchecked Sendable {
     /// What transactions set on the server, for the program's policies.
     let settings: DatabaseSettings
     private let lock = Synchronization.Mutex<Void>(())
+    private let largeResults = LargeResults()
     private let readCount = Atomic(0)
     /// The number of reads, for tests.
     var statementCount: Int { readCount.load(ordering: .relaxed) }
@@ -175,12 +176,30 @@ final class StoreContent: @unchecked Sendable {
 
     /// Returns the rows of a result whose first columns are those of a plan.
     func rows(of result: QueryResult, _ plan: RowPlan) throws -> RowList {
-        let reader = RowReader(plan, schema: schema, token: token)
         var rows = RowList()
+        try append(result, RowReader(plan, schema: schema, token: token), to: &rows)
+        return rows
+    }
+
+    private func append(_ result: QueryResult, _ reader: RowReader, to rows: inout RowList) throws {
         for row in 0..<result.rowCount {
             if let slots = try reader.read(result, row) { rows.append(slots) }
         }
-        return rows
+    }
+
+    /// Returns the rows that a query finds, whose first columns are those of a plan: read in parts where they were many before.
+    func rows(foundBy sql: String, _ values: [BinaryValue], _ plan: RowPlan, isCurrent: Bool) async throws -> RowList {
+        try await readingRows(isCurrent: isCurrent) { [self] connection in
+            let reader = RowReader(plan, schema: schema, token: token)
+            var rows = RowList()
+            var found = 0
+            try await connection.query(sql, values, expecting: largeResults.expectedCount(of: sql)) { part in
+                found += part.rowCount
+                try append(part, reader, to: &rows)
+            }
+            largeResults.note(found, of: sql)
+            return rows
+        }
     }
 
     /// Returns the rows of objects, without those that do not exist.

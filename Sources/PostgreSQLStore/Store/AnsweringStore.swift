@@ -20,18 +20,23 @@ extension AnsweringStore {
 
     private func execute(_ plan: SQLFetchPlan, _ values: [BinaryValue], _ isCurrent: Bool) async throws -> StoreAnswer {
         let sql = content.statement(plan.sql)
-        let result = try await content.readingRows(isCurrent: isCurrent) { try await $0.query(sql, values) }
+        let content = content!
+        func found() async throws -> QueryResult { try await content.readingRows(isCurrent: isCurrent) { try await $0.query(sql, values) } }
         switch plan.answer {
-        case .rows: return .rows(try content.rows(of: result, content.plan(plan.entity)))
+        case .rows: return .rows(try await content.rows(foundBy: sql, values, content.plan(plan.entity), isCurrent: isCurrent))
         case .ids:
+            let result = try await found()
             return .ids(
                 (0..<result.rowCount).map { row in
                     let owner = content.schema.entity(numbered: result.integer(row, 1))?.entity ?? plan.entity.entity
                     return NSManagedObjectID(
                         entity: owner, token: content.token, reference: plan.entity.keyKind.reference(result, row, 0))
                 })
-        case .count: return .count(result.rowCount > 0 ? Int(result.integer(0, 0)) : 0)
+        case .count:
+            let result = try await found()
+            return .count(result.rowCount > 0 ? Int(result.integer(0, 0)) : 0)
         case .dictionaries(let columns):
+            let result = try await found()
             let reader = DictionaryReader(columns: columns, schema: content.schema, token: content.token)
             return .dictionaries(StoreDictionaries(try (0..<result.rowCount).map { try reader.dictionary(result, $0) }))
         }

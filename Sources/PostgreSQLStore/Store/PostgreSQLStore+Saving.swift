@@ -9,9 +9,8 @@ extension PostgreSQLStore {
         let rounded = try roundingDates(changes)
         let metadata = try newMetadata()
         let (content, data) = (content!, metadata?.data)
-        // On threads that are not the pool's, all of which may wait for saves; and not cancelled with the task, for a save has an outcome.
-        try await Task(executorPreference: BlockingCall.executor) { try await Self.write(rounded.changes, data, content, for: caller) }
-            .value
+        // On threads that are not the pool's, and in a task that is not cancelled, as every save of a store is.
+        try await Self.write(rounded.changes, data, content, for: caller)
         if let metadata { didWrite(metadata.values) }
         var outcome = SaveOutcome()
         outcome.rows = rounded.rows

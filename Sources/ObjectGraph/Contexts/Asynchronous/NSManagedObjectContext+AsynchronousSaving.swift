@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
     /// Runs `body` after the saves before it; saves after it wait for it.
     func afterEarlierSaves(_ body: () async throws -> Void) async throws {
         try Task.checkCancellation()
-        await withCheckedContinuation { continuation in queue.briefly { self.ongoingWork.beginSave(continuation) } }
+        await withCheckedContinuation { continuation in queue.inPlace { self.ongoingWork.beginSave(continuation) } }
         let result: Result<Void, any Error>
         do {
             try Task.checkCancellation()
@@ -27,15 +27,20 @@ extension NSManagedObjectContext {
         } catch {
             result = .failure(error)
         }
-        queue.briefly { self.ongoingWork.endSave() }
+        queue.inPlace { self.ongoingWork.endSave() }
         try result.get()
     }
 
     private func saveNow() async throws {
+        // Outside the caller's task, which may be cancelled, and off the shared threads, because a block may have to wait for it.
+        try await Task(executorPreference: BlockingCall.executor) { try await self.saveOnWaitingThreads() }.value
+    }
+
+    private func saveOnWaitingThreads() async throws {
         var (attempt, most) = (0, 1)
         while attempt < most {
             let isRepeated = attempt > 0
-            let begun = try await perform { () -> (save: SaveInFlight, most: Int)? in
+            let begun = try await performInPlace { () -> (save: SaveInFlight, most: Int)? in
                 // Before the changes are taken.
                 let most = self.mostSaveAttempts
                 return try self.sendable(isRepeated: isRepeated).map { ($0, most) }
@@ -44,9 +49,8 @@ extension NSManagedObjectContext {
             let save = begun.save
             if !isRepeated { most = begun.most }
             attempt += 1
-            // Runs outside the task, which may be cancelled, and off the shared threads, because a block may have to wait for it.
-            await Task(executorPreference: BlockingCall.executor) { await save.send() }.value
-            let (isToBeRepeated, error) = await perform {
+            await save.send()
+            let (isToBeRepeated, error) = try await performInPlace {
                 self.applyAnswer(to: save)
                 return (save.isToBeRepeated, save.error)
             }

@@ -1,0 +1,49 @@
+#if PostgreSQL
+internal import Foundation
+internal import SQLQueries
+
+extension Connection {
+    /// The number of rows of a part: about as many as the buffers of a socket hold, so that the server goes on while one is read.
+    static let partSize = 1000
+    /// More parts than that are not asked for by themselves.
+    private static let partLimit = 1000
+
+    /// Runs a query that is expected to find many rows, and hands them over in parts, each while the server sends the next ones.
+    ///
+    /// It is a cursor in a transaction, in one round trip: libpq hands over a result of its own only when it is whole.
+    ///
+    /// - Parameters:
+    ///   - count: About how many rows are expected.
+    ///   - take: Takes a part.
+    /// - Throws: ``ServerError``; `CancellationError`; the errors of `take`.
+    func query(_ sql: String, _ values: [BinaryValue], expecting count: Int, _ take: (QueryResult) throws -> Void) async throws {
+        guard count > Self.partSize, !isInTransaction else { return try take(await query(sql, values)) }
+        let start = ContinuousClock.now
+        let parts = min(count / Self.partSize, Self.partLimit)
+        let name = "coredata_rows"
+        var calls = [Call("BEGIN")]
+        if let prelude { calls.append(prelude) }
+        // The plan that is best for all rows, not for the first ones.
+        calls.append(Call("SELECT set_config('cursor_tuple_fraction', '1', true)"))
+        // Not prepared: what a FETCH returns is another thing for each cursor.
+        func plain(_ sql: String, _ values: [BinaryValue] = []) -> Call {
+            var call = Call(sql, values)
+            call.isPrepared = false
+            return call
+        }
+        calls.append(plain("DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", values))
+        let first = calls.count
+        calls += Array(repeating: plain("FETCH \(Self.partSize) FROM \(name)"), count: parts)
+        calls.append(plain("FETCH ALL FROM \(name)"))
+        let end = calls.count
+        calls.append(Call("COMMIT"))
+        var found = 0
+        _ = try await send(calls, true) { number, result in
+            guard number >= first, number < end else { return }
+            found += result.rowCount
+            try take(result)
+        }
+        SQLRecording.current?.add(sql, values: values.map(\.shown), rows: found, seconds: Self.seconds(since: start))
+    }
+}
+#endif
