@@ -116,6 +116,8 @@ let package = Package(
                 "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite", "CZlib",
                 logging,
             ], swiftSettings: strict),
+        .testTarget(
+            name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite"], swiftSettings: strict),
         // Apple's XML and binary stores.
         .target(
             name: "ArchiveStores", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging],

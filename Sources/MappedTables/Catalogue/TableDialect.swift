@@ -34,7 +34,9 @@ package protocol TableDialect: Sendable {
     /// Returns an integer as a column of a SELECT.
     static func literal(_ number: Int64) -> String
     /// Returns what selects a column.
-    static func selected(_ column: String, _ form: Form) -> String
+    ///
+    /// - Parameter key: The names of the columns of the row's key, for errors.
+    static func selected(_ column: String, _ form: Form, key: [String]) -> String
     /// Returns the value of a column from a parameter.
     static func written(_ parameter: String, _ form: Form, _ type: ColumnType) -> String
     /// Returns what selects the version of a row, which changes with each update.

@@ -79,6 +79,9 @@ package struct DraftedEntities<Dialect: TableDialect> {
             entity.userInfo?[MappingKey.readOnly] = "YES"
             notes.append("The \(place) is read only, and “\(key.joined(separator: ", "))” is taken for its key.")
         }
+        if let number = relation.rowNumber, key == [number.name] {
+            notes.append("The \(place) has no key of its own: “\(number.name)” is taken for it, which the database may change.")
+        }
         drafts[relation.name] = Draft(relation: relation, entity: entity, key: key)
     }
 

@@ -274,6 +274,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
             guard let table = table(entity) else { continue }
             let number = Int64(index + 1)
             let virtual = virtualName(entity)
+            let keyNames = table.key.columns.map { table.key.name($0, of: alias) }
             var columns = [
                 "\(table.key.selected(of: alias)) AS \(identity.key)", "\(Dialect.literal(number)) AS \(identity.entity)",
                 "\(table.version) AS \(identity.version)",
@@ -284,7 +285,8 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 switch table.values[property.slotIndex] {
                 case .attribute(let source, let form)?:
                     guard let attribute = property as? NSAttributeDescription, let storage = SQLStorage(attribute) else { return .unstored }
-                    columns.append("\(Dialect.selected("\(alias).\(TableNames.identifier(source.name))", form)) AS \(column)")
+                    let name = "\(alias).\(TableNames.identifier(source.name))"
+                    columns.append("\(Dialect.selected(name, form, key: keyNames)) AS \(column)")
                     return .attribute(SQLAttribute(column: column, storage: storage))
                 case .toOne(let key)?:
                     columns.append("\(key.selected(of: alias)) AS \(column)")
