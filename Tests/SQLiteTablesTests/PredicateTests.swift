@@ -146,7 +146,7 @@ private struct TableWorld: CaseWorld {
             CREATE TABLE thing_more (thing INTEGER NOT NULL, place CHAR (36) NOT NULL, PRIMARY KEY (thing, place)) WITHOUT ROWID;
             -- Whoever looks at the values knows that they are seconds, and millionths.
             INSERT INTO things (id, label, second, tick) VALUES (1, -5, 1, 1600000000000000);
-            INSERT INTO places (uid, label, second, tick) VALUES ('x', -5, 1, 1600000000000000);
+            INSERT INTO places (uid, label, second, tick) VALUES ('00000000-0000-0000-0000-0000000000ff', -5, 1, 1600000000000000);
             """ + (hasIndexes ? indexes.joined(separator: "\n") : "")
     }
 
