@@ -106,11 +106,18 @@ let package = Package(
             name: "ModelFiles", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "TakenNames", logging],
             swiftSettings: strict),
         .target(name: "SQLQueries", dependencies: ["ObjectGraph", "PropertyLists", "Predicates"], swiftSettings: strict),
+        // Models over the tables of other programs, whatever the database.
+        .target(
+            name: "MappedTables", dependencies: ["SQLQueries", "ObjectGraph", "PropertyLists", "Predicates", "TakenNames"],
+            swiftSettings: strict),
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite", "CZlib", logging,
+                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite", "CZlib",
+                logging,
             ], swiftSettings: strict),
+        .testTarget(
+            name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite"], swiftSettings: strict),
         // Apple's XML and binary stores.
         .target(
             name: "ArchiveStores", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging],
@@ -151,7 +158,7 @@ let package = Package(
         .target(
             name: "PostgreSQLStore",
             dependencies: [
-                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "TakenNames", logging,
+                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", logging,
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], swiftSettings: strict),
         .testTarget(
@@ -320,7 +327,7 @@ let package = Package(
 if !internalChecks.isEmpty {
     let checked: Set = [
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
-        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
+        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "MappedTables", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
         "CoreDataTests",
         "store-writer", "WriterVersions",
         "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",

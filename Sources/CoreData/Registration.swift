@@ -10,6 +10,7 @@ internal import SQLiteStore
 @_cdecl("coredata_register_what_ships")
 func registerWhatShips() {
     NSPersistentStoreCoordinator.registerShippedStoreClass(SQLiteStore.self, forStoreType: NSSQLiteStoreType)
+    NSPersistentStoreCoordinator.registerShippedStoreClass(ExistingSQLiteStore.self, forStoreType: ExistingSQLiteStoreType)
     NSPersistentStoreCoordinator.registerStoreMigrator(AutomaticMigrator())
     MigrationClasses.manager.set(NSMigrationManager.self)
     NSPersistentStoreCoordinator.registerShippedStoreClass(XMLStore.self, forStoreType: NSXMLStoreType)

@@ -130,13 +130,44 @@ import Testing
         #expect(try count(StoreReference(url.path, model: model.path), "Artist") == 1)
     }
 
+    @Test("The tables of another program are opened with a drafted model, and their file stays as it is")
+    func tables() throws {
+        let pad = try Pad()
+        let url = pad.file("db.sqlite3")
+        try Plain.execute(
+            """
+            CREATE TABLE artists (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            CREATE TABLE albums (id INTEGER PRIMARY KEY, artist_id INTEGER NOT NULL REFERENCES artists, title TEXT);
+            CREATE VIEW counts AS SELECT count(*) AS number FROM albums;
+            INSERT INTO artists VALUES (1, 'Neu!');
+            INSERT INTO albums VALUES (1, 1, 'Neu! 2'), (2, 1, 'Neu! 75');
+            """, url)
+        let bytes = try Data(contentsOf: url)
+        let store = try StoreReference(url.path).open()
+        guard case .drafted(let note) = store.modelOrigin else { return #expect(Bool(false), "It is \(store.modelOrigin).") }
+        #expect(note.contains("It leaves out: The view counts"))
+        let query = try Query(QueryText("Albums", where: "artist.name == 'Neu!' AND title ENDSWITH '2'"), in: store)
+        let output = CollectedOutput()
+        try QueryPrinter(query, to: output).write(.csv)
+        #expect(output.text.contains("Neu! 2"))
+        let explanation = try QueryExplanation(query).json().text()
+        #expect(explanation.contains("\"way\"") && explanation.contains("artists"))
+        #expect(try Data(contentsOf: url) == bytes)
+        let written = try StoreReference(url.path, isWritable: true).open()
+        try written.read {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Albums")
+            request.predicate = NSPredicate(format: "id == 1")
+            try written.context.fetch(request).first?.setValue("Zwei", forKey: "title")
+            try written.context.save()
+        }
+        #expect(try count(StoreReference(url.path), "Albums") == 2)
+    }
+
     @Test func errorsNameTheNextStep() throws {
         let pad = try Pad()
         #expect(message { _ = try StoreReference(pad.file("none.sqlite").path).open() }.contains("Check the path."))
         try Data().write(to: pad.file("empty.sqlite"))
         #expect(message { _ = try StoreReference(pad.file("empty.sqlite").path).open() }.contains("-wal"))
-        try Plain.execute("CREATE TABLE plain (a)", pad.file("plain.sqlite"))
-        #expect(message { _ = try StoreReference(pad.file("plain.sqlite").path).open() }.contains("Z_METADATA"))
         try Data("Hello".utf8).write(to: pad.file("text.txt"))
         #expect(message { _ = try StoreReference(pad.file("text.txt").path).open() }.contains("It is none of these"))
         #expect(message { _ = try StoreReference("https://example.com/api").open() }.contains("https"))

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import MappedTables
 
 /// Reads the catalogue of a database.
 struct CatalogueReader {
@@ -41,7 +42,8 @@ struct CatalogueReader {
             relations[result.integer(row, 0)]?.references.append(
                 CatalogueReference(
                     name: result.text(row, 1), columns: Self.names(result, row, 2), targetSchema: result.text(row, 3),
-                    target: result.text(row, 4), targetColumns: Self.names(result, row, 5), onDelete: result.text(row, 6)))
+                    target: result.text(row, 4), targetColumns: Self.names(result, row, 5),
+                    onDelete: Self.action(result.text(row, 6))))
         }
         return Catalogue(schema: schema, relations: relations.values.sorted { $0.name < $1.name })
     }
@@ -67,6 +69,14 @@ struct CatalogueReader {
         var groups: [Int64: [Value]] = [:]
         for row in 0..<result.rowCount { groups[result.integer(row, 0), default: []].append(value(result, row)) }
         return groups
+    }
+
+    private static func action(_ code: String) -> CatalogueReference.DeleteAction {
+        switch code {
+        case "c": .cascade
+        case "n", "d": .clear
+        default: .refuse
+        }
     }
 
     /// Returns the names in an array, which is written as JSON.

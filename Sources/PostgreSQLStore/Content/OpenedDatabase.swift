@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -10,6 +11,8 @@ struct OpenedDatabase: @unchecked Sendable {
     let schema: SQLSchema
     /// The tables of another program; nil for a store's own.
     let mapping: Mapping?
+    /// Whether the database has the functions of ``ServerFunctions``: always where the tables are the store's own.
+    var hasFunctions = true
     let metadata: [String: Any]
     let history: StoreHistory
     let aftermath: CommitAftermath

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import Logging
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 internal import Synchronization
@@ -15,6 +16,7 @@ final class StoreContent: @unchecked Sendable {
     let hasUniqueness: Bool
     /// The tables of another program, where the store is about such; nil for a store's own tables.
     let mapping: Mapping?
+    private let hasFunctions: Bool
     /// Writes and reads the history.
     let history: StoreHistory
     /// Does what follows commits.
@@ -33,6 +35,7 @@ final class StoreContent: @unchecked Sendable {
     init(_ opened: OpenedDatabase, token: StoreToken) {
         (pool, schema, mapping, settings) = (opened.pool, opened.schema, opened.mapping, opened.settings)
         (history, aftermath) = (opened.history, opened.aftermath)
+        hasFunctions = opened.hasFunctions
         self.token = token
         place = pool.settings.place
         hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
@@ -93,7 +96,7 @@ final class StoreContent: @unchecked Sendable {
     func statement(_ query: StoreQuery) throws -> (plan: SQLFetchPlan, values: [BinaryValue]) {
         let entity = try sqlEntity(query.entity)
         let found = try lock.withLock { _ in try queries.query(query, entity) }
-        if let mapping, !mapping.hasFunctions, found.plan.sql.contains(ServerFunctions.prefix) { throw missingFunctions() }
+        if !hasFunctions, found.plan.sql.contains(ServerFunctions.prefix) { throw missingFunctions() }
         return (found.plan, try found.plan.bindings.map { BinaryValue(try found.values.value(of: $0)) })
     }
 

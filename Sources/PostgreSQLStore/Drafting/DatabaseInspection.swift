@@ -1,5 +1,6 @@
 #if PostgreSQL
 package import Foundation
+internal import MappedTables
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import Logging
+internal import MappedTables
 @_spi(Stores) public import ObjectGraph
 
 /// A model of the tables and views that another program has made, drafted from the catalogue of the database, and what it leaves out.

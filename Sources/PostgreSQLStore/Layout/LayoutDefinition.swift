@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 internal import SQLQueries
@@ -174,7 +175,7 @@ struct LayoutDefinition {
                     .map { "\($0) \(element.isAscending ? "ASC NULLS FIRST" : "DESC NULLS LAST")" }
             }
             if elements.contains(nil) || elements.isEmpty { continue }
-            addIndex(on: entity.table, elements.compactMap { $0 }, LayoutNames.words(index.name))
+            addIndex(on: entity.table, elements.compactMap { $0 }, TableNames.words(index.name))
         }
     }
 

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import MappedTables
 internal import SQLQueries
 
 /// The names of tables and columns that are in use.
@@ -25,30 +26,12 @@ struct LayoutNames {
     }
 
     /// Returns a name in SQL, always quoted: it may be a keyword.
-    static func identifier(_ name: String) -> SQLIdentifier { SQLIdentifier(name, isPlain: false) }
+    static func identifier(_ name: String) -> SQLIdentifier { TableNames.identifier(name) }
 
     private static func cut(_ name: String, to count: Int) -> String {
         var name = name
         while name.utf8.count > count { name.removeLast() }
         return name
-    }
-
-    /// Returns a name of the model as words in lower case: `LineItem` becomes `line_item`, `imageURL` becomes `image_url`.
-    static func words(_ name: String) -> String {
-        let characters = Array(name)
-        var result = ""
-        for (index, character) in characters.enumerated() {
-            // No name contains it.
-            if character == "\0" { continue }
-            let isUpper = character.isUppercase
-            if isUpper, index > 0 {
-                let before = characters[index - 1]
-                let startsWord = index + 1 < characters.count && characters[index + 1].isLowercase
-                if before.isLowercase || before.isNumber || (before.isUppercase && startsWord) { result += "_" }
-            }
-            result += isUpper ? character.lowercased() : String(character)
-        }
-        return result.isEmpty ? "_" : result
     }
 }
 #endif

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -39,7 +40,7 @@ struct PostgreSQLLayout {
             .filter { kept.contains(ObjectIdentifier($0)) || $0.allKinds.contains { kept.contains(ObjectIdentifier($0)) } }
         for (index, entity) in ordered.enumerated() { numbers[ObjectIdentifier(entity)] = Int64(index + 1) }
         let roots = ordered.filter { $0.superentity == nil }
-        for root in roots { tableNames[ObjectIdentifier(root)] = takenTables.claim(LayoutNames.words(root.name ?? "")) }
+        for root in roots { tableNames[ObjectIdentifier(root)] = takenTables.claim(TableNames.words(root.name ?? "")) }
         for root in roots { mapTable(root) }
         for entity in ordered { mapJoins(of: entity) }
         for entity in ordered { mapToMany(of: entity) }
@@ -77,23 +78,23 @@ struct PostgreSQLLayout {
         for entity in family(root) {
             for case let attribute as NSAttributeDescription in stored(entity) {
                 guard let storage = SQLStorage(attribute) else { continue }
-                let column = taken.claim(LayoutNames.words(attribute.name))
+                let column = taken.claim(TableNames.words(attribute.name))
                 properties[ObjectIdentifier(attribute)] = .attribute(SQLAttribute(column: column, storage: storage))
                 let required = attribute.isOptional || entity !== root ? "" : " NOT NULL"
                 columns.append(SQLTable.Column(name: column, type: storage.columnType + required))
             }
             for relationship in relationships(entity) where !relationship.isToMany {
                 let destination = relationship.destinationEntity.known("the relationship has one")
-                let key = addKey(LayoutNames.words(relationship.name), to: destination, relationship, in: table, &taken, &columns)
+                let key = addKey(TableNames.words(relationship.name), to: destination, relationship, in: table, &taken, &columns)
                 properties[ObjectIdentifier(relationship)] = .toOne(SQLToOne(column: key.column, entityColumn: key.entityColumn))
                 guard let inverse = relationship.storedInverse, inverse.isToMany, inverse.isOrdered else { continue }
-                let order = taken.claim(LayoutNames.words(relationship.name) + "_position")
+                let order = taken.claim(TableNames.words(relationship.name) + "_position")
                 orderColumns[ObjectIdentifier(inverse)] = order
                 columns.append(SQLTable.Column(name: order, type: "bigint"))
             }
             for relationship in oneWay(to: entity) {
                 let owner = relationship.entity.known("a relationship of the model has an entity")
-                let name = LayoutNames.words(owner.name ?? "") + "_" + LayoutNames.words(relationship.name)
+                let name = TableNames.words(owner.name ?? "") + "_" + TableNames.words(relationship.name)
                 let key = addKey(name, to: owner, relationship, in: table, &taken, &columns)
                 var order: SQLIdentifier?
                 if relationship.isOrdered {
@@ -154,12 +155,12 @@ struct PostgreSQLLayout {
                 let destination = relationship.destinationEntity
             else { continue }
             let isReflexive = relationship === inverse
-            let name = takenTables.claim(LayoutNames.words(entity.name ?? "") + "_" + LayoutNames.words(relationship.name))
+            let name = takenTables.claim(TableNames.words(entity.name ?? "") + "_" + TableNames.words(relationship.name))
             var taken = LayoutNames()
-            let own = taken.claim((isReflexive ? "first" : LayoutNames.words(inverse.name)) + "_id")
-            let other = taken.claim((isReflexive ? "second" : LayoutNames.words(relationship.name)) + "_id")
-            let order = relationship.isOrdered ? taken.claim(LayoutNames.words(relationship.name) + "_position") : nil
-            let inverseOrder = !isReflexive && inverse.isOrdered ? taken.claim(LayoutNames.words(inverse.name) + "_position") : nil
+            let own = taken.claim((isReflexive ? "first" : TableNames.words(inverse.name)) + "_id")
+            let other = taken.claim((isReflexive ? "second" : TableNames.words(relationship.name)) + "_id")
+            let order = relationship.isOrdered ? taken.claim(TableNames.words(relationship.name) + "_position") : nil
+            let inverseOrder = !isReflexive && inverse.isOrdered ? taken.claim(TableNames.words(inverse.name) + "_position") : nil
             properties[ObjectIdentifier(relationship)] = .toMany(
                 .join(
                     SQLJoin(

@@ -1,28 +1,16 @@
 #if PostgreSQL
 internal import Foundation
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
-
-/// A pair of a many-to-many relationship.
-struct MappedPair: Hashable {
-    let table: SQLIdentifier
-    let first: NSManagedObjectID.Reference
-    let second: NSManagedObjectID.Reference
-}
 
 extension MappedSaveRun {
     // MARK: Deletions
 
     /// Deletes rows: those of an entity before those that it refers to.
-    mutating func delete() async throws {
-        var groups: [ObjectIdentifier: (entity: SQLEntity, changes: [StoreChange])] = [:]
-        for change in changes.deleted {
-            let entity = try content.sqlEntity(change.entity)
-            groups[ObjectIdentifier(entity), default: (entity, [])].changes.append(change)
-        }
-        for (entity, deleted) in groups.values { try deletePairs(entity, deleted) }
-        for entity in order(groups.values.map(\.entity)) {
-            guard let deleted = groups[ObjectIdentifier(entity)]?.changes else { continue }
+    mutating func delete(_ groups: [(entity: SQLEntity, changes: [StoreChange])]) async throws {
+        for (entity, deleted) in groups { try deletePairs(entity, deleted) }
+        for (entity, deleted) in groups {
             let table = mapping.table(entity)
             let (read, unread) = (deleted.filter { $0.baseVersion != nil }, deleted.filter { $0.baseVersion == nil })
             if !unread.isEmpty {
@@ -41,24 +29,6 @@ extension MappedSaveRun {
                     ])
             }
             try await sendIfMany()
-        }
-    }
-
-    /// Returns entities in an order in which none comes after one that it refers to, as far as there is one.
-    private func order(_ entities: [SQLEntity]) -> [SQLEntity] {
-        var left = entities.sorted { $0.number < $1.number }
-        var ordered: [SQLEntity] = []
-        while !left.isEmpty {
-            let free = left.firstIndex { entity in !left.contains { $0 !== entity && refers($0, to: entity) } } ?? 0
-            ordered.append(left.remove(at: free))
-        }
-        return ordered
-    }
-
-    private func refers(_ entity: SQLEntity, to other: SQLEntity) -> Bool {
-        mapping.table(entity).values.contains { slot, value in
-            guard case .toOne = value else { return false }
-            return (entity.entity.frozenParts.properties[slot] as? NSRelationshipDescription)?.destinationEntity === other.entity
         }
     }
 

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -27,26 +28,6 @@ struct MappedSaveRun {
         mapping = content.mapping.known("the store is about the tables of another program")
     }
 
-    /// - Throws: Code 134030 for an object whose rows are read only.
-    static func checkWritable(_ changes: StoreChangeSet, _ content: StoreContent) throws {
-        guard let mapping = content.mapping else { return }
-        for change in changes.inserted + changes.updated + changes.deleted {
-            let entity = try content.sqlEntity(change.entity)
-            guard let reason = mapping.table(entity).readOnlyReason else { continue }
-            // An object at the far end of a relationship has nothing to write.
-            if change.row != nil, change.base != nil, change.changed.isEmpty || writesNothing(change, entity) { continue }
-            throw CoreDataError.make(
-                NSPersistentStoreSaveError, "\(change.objectID) cannot be saved.", reason: reason,
-                next: "Change the tables that the view reads, and refresh the object.", info: [NSAffectedObjectsErrorKey: [change.objectID]]
-            )
-        }
-    }
-
-    /// Whether only to-many relationships were changed, whose values are in other rows.
-    private static func writesNothing(_ change: StoreChange, _ entity: SQLEntity) -> Bool {
-        change.changedProperties.allSatisfy { ($0 as? NSRelationshipDescription)?.isToMany ?? false }
-    }
-
     /// Writes everything, up to the commit.
     ///
     /// - Returns: The rows as they are now, and the number of the transaction.
@@ -56,14 +37,14 @@ struct MappedSaveRun {
             [Call("BEGIN"), Call("SET CONSTRAINTS ALL DEFERRED"), Call(MappedSaving.Transaction.query)], isCancellable: false)
         let transaction = MappedSaving.Transaction(number: begun[2].text(0, 0), timeline: begun[2].text(0, 1))
         if content.hasUniqueness { try await checkUniqueness() }
-        let waiting = Set(changes.inserted.map(\.objectID).filter(\.isTemporaryID))
-        let (late, early) = try split(changes.updated, waiting)
-        for change in early { try await update(change) }
+        let order = try MappedSaveOrder(changes, mapping, content.sqlEntity)
+        for change in order.early { try await update(change) }
         for change in changes.locked { try lock(change) }
-        try await delete()
-        let postponed = try await insert()
-        for change in late { try await update(change) }
-        for (change, slots) in postponed { try await update(change, slots: slots) }
+        try await delete(order.deletions)
+        try await send()
+        for part in order.insertions { try await insert(part) }
+        for change in order.late { try await update(change) }
+        for (change, slots) in order.postponed { try await update(change, slots: slots) }
         try await writePairs()
         try await send()
         if !mismatched.isEmpty { throw StoreConflicts(try await versionConflicts(mismatched)) }
@@ -136,27 +117,6 @@ struct MappedSaveRun {
     }
 
     // MARK: Updates
-
-    /// Splits updates into those that refer to rows which are yet to be inserted, and the others.
-    private func split(
-        _ updated: [StoreChange], _ waiting: Set<NSManagedObjectID>
-    ) throws -> (late: [StoreChange], early: [StoreChange]) {
-        if waiting.isEmpty { return ([], updated) }
-        var (late, early): ([StoreChange], [StoreChange]) = ([], [])
-        for change in updated {
-            let values = mapping.table(try content.sqlEntity(change.entity)).values
-            let waits = change.row.map { row in
-                values.contains { slot, value in
-                    guard case .toOne = value, change.changed.contains(slot), let id = row.objectID(at: row.layout.slots[slot]) else {
-                        return false
-                    }
-                    return waiting.contains(id)
-                }
-            }
-            if waits ?? false { late.append(change) } else { early.append(change) }
-        }
-        return (late, early)
-    }
 
     /// Updates the changed columns of a row whose version is that which was read.
     ///

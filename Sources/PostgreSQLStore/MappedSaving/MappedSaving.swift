@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import Logging
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -14,7 +15,9 @@ struct MappedSaving: Sendable {
 
     /// Writes everything in one transaction, which is repeated where others were in its way.
     func save(_ changes: StoreChangeSet) async throws -> SaveOutcome {
-        try MappedSaveRun.checkWritable(changes, content)
+        if let mapping = content.mapping {
+            try MappedSaveOrder<PostgreSQLTableDialect>.checkWritable(changes, mapping, content.sqlEntity)
+        }
         var attempt = 0
         while true {
             attempt += 1

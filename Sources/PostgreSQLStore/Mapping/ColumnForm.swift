@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import ObjectGraph
 internal import SQLQueries
 
 /// The form in which a column of an existing table is read, compared and written.
@@ -135,19 +136,37 @@ enum ColumnForm: Sendable, Equatable {
         default: false
         }
     }
+}
 
-    /// The storage of a drafted attribute.
-    var storage: SQLStorage {
+extension ColumnForm {
+    /// The type of a drafted attribute.
+    var attributeType: NSAttributeDescription.AttributeType {
         switch self {
-        case .integer: .integer
+        case .integer(bits: 16): .integer16
+        case .integer(bits: 32): .integer32
+        case .integer: .integer64
         case .boolean: .boolean
+        case .double(isShort: true): .float
         case .double: .double
         case .decimal: .decimal
-        case .text, .spelled: .text
+        case .text, .spelled: .string
         case .uuid: .uuid
-        case .bytes: .data
+        case .bytes: .binaryData
         case .moment, .localTime, .day: .date
         case .json, .array, .row: .transformable
+        }
+    }
+
+    /// What may be unexpected about the type.
+    var note: String? {
+        switch self {
+        case .spelled: "read and written as text"
+        case .localTime: "taken for a time in UTC"
+        case .day: "the date of its midnight in UTC"
+        case .json: "transformable: dictionaries, arrays, strings, numbers"
+        case .array: "transformable: an array"
+        case .row: "transformable: a dictionary"
+        default: nil
         }
     }
 }

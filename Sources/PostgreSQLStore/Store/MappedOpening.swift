@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import Logging
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -32,12 +33,13 @@ struct MappedOpening: DatabaseOpening {
                 return Found(
                     catalogue: catalogue, uuid: try await uuid(connection), hasFunctions: try await provideFunctions(connection))
             }
-            let builder = MappingBuilder(model, entities, found.catalogue)
+            let builder = MappingBuilder<PostgreSQLTableDialect>(model, entities, found.catalogue)
             guard builder.differences.isEmpty else { throw incompatible(builder.differences) }
-            let mapping = builder.mapping(hasFunctions: found.hasFunctions)
+            let mapping = builder.mapping(PostgreSQLLayout.identity)
             for notice in mapping.notices { Log.store.notice("The store at \(pool.settings.place): \(notice)") }
             return OpenedDatabase(
-                pool: pool, schema: mapping.schema, mapping: mapping, metadata: metadata(found.uuid, mapping),
+                pool: pool, schema: mapping.schema, mapping: mapping, hasFunctions: found.hasFunctions,
+                metadata: metadata(found.uuid, mapping),
                 history: StoreHistory(isKept: false), aftermath: CommitAftermath(pool, channel: ""),
                 settings: try DatabaseSettings(options.databaseSettings), look: nil)
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }

@@ -7,8 +7,8 @@ internal import SQLQueries
 /// Reads the dictionaries of a fetch from a statement's columns.
 struct SQLDictionaryReader {
     let columns: [SQLResultColumn]
-    /// Returns the ID of a row of an entity.
-    let id: (Int64, NSEntityDescription) -> NSManagedObjectID
+    /// Returns the ID of a row of an entity, by the column with its key; nil for an entity that the store does not hold.
+    let id: (OpaquePointer, Int32, NSEntityDescription) throws -> NSManagedObjectID?
     /// Returns the entity with a number.
     let entity: (Int64) -> NSEntityDescription?
     /// Returns the value of a column that only the store can read.
@@ -26,9 +26,8 @@ struct SQLDictionaryReader {
             switch column.reading {
             case .value(let kind): value = try column.column.publicValue(self.value(statement, place, kind))
             case .object(let table, let hasNumber):
-                let key = sqlite3_column_int64(statement, place)
                 let owner = hasNumber ? entity(sqlite3_column_int64(statement, place + 1)) ?? table.entity : table.entity
-                value = id(key, owner)
+                value = try id(statement, place, owner)
             case .stored(let storage, let attribute): value = try stored(statement, place, storage, attribute)
             }
             if let value { dictionary.setObject(value, forKey: column.column.name as NSString) }

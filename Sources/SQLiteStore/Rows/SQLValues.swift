@@ -96,28 +96,13 @@ final class SQLValues {
                 throw unreadable(attribute, "its column holds “\(text)”, which is not a URL")
             }
             return .box(Box(url))
-        case .decimal: return .box(Box(try decimal(statement, column, attribute)))
-        case .transformable, .composite: return .box(Box(try archived(SQLStatement.data(statement, column), attribute)))
+        case .decimal: return .box(Box(try SQLArchives.decimal(statement, column, attribute, path)))
+        case .transformable, .composite: return .box(Box(try SQLArchives.value(SQLStatement.data(statement, column), attribute, path)))
         }
-    }
-
-    private func decimal(_ statement: OpaquePointer, _ column: Int32, _ attribute: NSAttributeDescription) throws -> Decimal {
-        if sqlite3_column_type(statement, column) == SQLITE_INTEGER { return Decimal(sqlite3_column_int64(statement, column)) }
-        // The shortest numeral of a floating-point number is the original decimal, if that had no more digits than the number can hold.
-        let numeral =
-            sqlite3_column_type(statement, column) == SQLITE_FLOAT
-            ? "\(sqlite3_column_double(statement, column))" : SQLStatement.text(statement, column)
-        if numeral == "NaN" { return .nan }
-        guard let number = Decimal(string: numeral, locale: Locale(identifier: "en_US_POSIX")) else {
-            throw unreadable(attribute, "its column holds “\(numeral)”, which is not a number")
-        }
-        return number
     }
 
     func unreadable(_ attribute: NSAttributeDescription, _ reason: String) -> NSError {
-        CoreDataError.make(
-            NSCoreDataError, "A value of “\(attribute)” cannot be read from \(path).", reason: "Its row is damaged: \(reason).",
-            next: "Fix the row, or give the attribute another type.", info: [NSFilePathErrorKey: path])
+        SQLArchives.unreadable(attribute, reason, path)
     }
 
     /// Returns the error of a value with its row.
@@ -131,25 +116,6 @@ final class SQLValues {
         }
         info[NSAffectedObjectsErrorKey] = [row]
         return NSError(domain: error.domain, code: error.code, userInfo: info)
-    }
-
-    // MARK: Archived values
-
-    /// Returns the value of an archive, or the data itself if that is another thing, or contains an object of a class that is not there or not allowed.
-    private func archived(_ data: Data, _ attribute: NSAttributeDescription) throws -> Any {
-        do {
-            if let value = try AttributeArchive.value(of: data, attribute) { return value }
-        } catch let damage as AttributeArchive.Damage {
-            throw unreadable(attribute, "its archive is damaged. \(damage.reason)")
-        } catch let refusal as ArchiveClassRefusal {
-            Log.warnOnce(
-                Log.store,
-                "Values of “\(attribute)” stay bytes. \(refusal) Name the class as the attribute's own, or in the allowedTopLevelClasses of a transformer."
-            )
-        } catch {
-            Log.store.debug("A value of \(attribute) stays bytes, for its archive cannot be opened: \(error)")
-        }
-        return data
     }
 
     // MARK: External values

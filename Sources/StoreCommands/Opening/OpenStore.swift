@@ -59,6 +59,7 @@ package final class OpenStore {
     /// - Throws: The errors of the fetch that are known before it is executed: code 134091 names a clause without SQL.
     func explanation(of query: StoreQuery) throws -> SQLExplanation? {
         if let sqlite = store as? SQLiteStore { return try sqlite.explanation(of: query) }
+        if let tables = store as? ExistingSQLiteStore { return try tables.explanation(of: query) }
         #if PostgreSQL
         return try store.databaseExplanation(of: query)
         #else

@@ -103,6 +103,7 @@ package struct StoreReference: Sendable {
         let url = copy?.url ?? found.url
         do {
             let file = try SQLiteInspection(url, isCopy: copy != nil)
+            if try !file.isStore { return try openTables(found, url, copy, sideFiles) }
             let metadata = try file.metadata()
             let (model, origin) = try sqliteModel(file, metadata)
             var options: [AnyHashable: Any] = [:]
@@ -131,6 +132,27 @@ package struct StoreReference: Sendable {
         } catch let error as NSError where copy != nil {
             throw renamed(error, url.path, found.url.path)
         }
+    }
+
+    /// Opens the tables of another program, with a model that is drafted from them unless one is named.
+    private func openTables(
+        _ found: StoreKind.Found, _ url: URL, _ copy: StoreCopyForReading?, _ sideFiles: [String]
+    ) throws -> OpenStore {
+        let (model, origin): (NSManagedObjectModel, OpenStore.ModelOrigin)
+        if let modelPath {
+            (model, origin) = (try modelFile(modelPath, nil), .file(modelPath))
+        } else {
+            let draft = try SQLiteModelDraft(of: url, keepsFiles: copy == nil)
+            let note = "The file has no store: this model is drafted from its tables."
+            let rest = draft.unmapped.isEmpty ? "" : " It leaves out: \(draft.unmapped.joined(separator: "; "))."
+            (model, origin) = (draft.model, .drafted(note + rest))
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let options: [AnyHashable: Any] =
+            isWritable ? [:] : [NSReadOnlyPersistentStoreOption: true, SQLiteKeepsFilesOption: copy == nil]
+        let store = try coordinator.addPersistentStore(
+            ofType: ExistingSQLiteStoreType, configurationName: nil, at: url, options: options)
+        return OpenStore(found, origin, coordinator, store, nil, copy, sideFiles: sideFiles)
     }
 
     /// Returns an error with the place that was asked for, where the message has that of a copy.

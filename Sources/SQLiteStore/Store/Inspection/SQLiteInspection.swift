@@ -41,6 +41,9 @@ package final class SQLiteInspection {
         try SQLiteModelCache.content(in: connection).map { try NSManagedObjectModel(cached: $0, in: connection) }
     }
 
+    /// Whether the file has a store of Core Data's, and not the tables of another program.
+    package var isStore: Bool { get throws { try SQLiteContents(connection).hasTable("Z_METADATA") } }
+
     /// Returns the metadata of the store.
     ///
     /// - Throws: Code 259 for a database that is not a store.

@@ -9,17 +9,7 @@ extension SQLiteStore {
     package func explanation(of query: StoreQuery) throws -> SQLExplanation {
         try reading { reader in
             let query = try reader.queries().query(query, sqlEntity(query.entity))
-            let statement = try SQLStatement("EXPLAIN QUERY PLAN " + query.plan.sql, connection: reader.database(), isKept: false)
-            try query.bind(to: statement.handle)
-            var depths: [Int64: Int] = [:]
-            var steps: [String] = []
-            while try statement.step() {
-                let depth = depths[statement.int64(1)].map { $0 + 1 } ?? 0
-                depths[statement.int64(0)] = depth
-                steps.append(String(repeating: "  ", count: depth) + statement.text(3))
-            }
-            return try SQLExplanation(
-                sql: query.plan.sql, values: query.plan.bindings.map { try query.values.value(of: $0).shown }, steps: steps)
+            return try query.explanation(query.plan.sql, over: reader.database())
         }
     }
 

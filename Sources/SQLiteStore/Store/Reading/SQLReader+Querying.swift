@@ -99,7 +99,7 @@ extension SQLReader {
     private func dictionaryReader(_ columns: [SQLResultColumn]) -> SQLDictionaryReader {
         SQLDictionaryReader(
             columns: columns,
-            id: { [values] key, entity in values.id(key, of: entity) },
+            id: { [values] statement, column, entity in values.id(sqlite3_column_int64(statement, column), of: entity) },
             entity: { [schema] number in schema.entity(numbered: number)?.entity },
             stored: { [values] statement, column, storage, attribute in
                 try values.read(statement, column, storage, attribute).plainValue
@@ -139,7 +139,7 @@ private final class FoundRows: RowTable {
 
 extension StorableValue {
     /// The value as a Foundation type.
-    fileprivate var plainValue: Any? {
+    var plainValue: Any? {
         switch self {
         case .null: nil
         case .integer(let number): NSNumber(value: number)

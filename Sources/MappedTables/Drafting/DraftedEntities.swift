@@ -1,28 +1,28 @@
-#if PostgreSQL
 internal import Foundation
-internal import ObjectGraph
-internal import SQLQueries
+package import ObjectGraph
+internal import Predicates
 
 /// The entities that a catalogue suggests, and what they leave out.
-struct DraftedEntities {
+package struct DraftedEntities<Dialect: TableDialect> {
     /// A table or view that becomes an entity.
     private struct Draft {
-        let relation: CatalogueRelation
+        let relation: CatalogueRelation<Dialect>
         let entity: NSEntityDescription
         let key: [String]
         var names = DraftedNames()
         /// The properties by their columns.
         var byColumns: [[String]: String] = [:]
     }
-    private let catalogue: Catalogue
+    private let catalogue: Catalogue<Dialect>
     private var drafts: [String: Draft] = [:]
-    private(set) var unmapped: [String] = []
-    private(set) var notes: [String] = []
+    package private(set) var unmapped: [String] = []
+    package private(set) var notes: [String] = []
 
-    var entities: [NSEntityDescription] { drafts.values.map(\.entity).sorted { ($0.name ?? "") < ($1.name ?? "") } }
+    package var entities: [NSEntityDescription] { drafts.values.map(\.entity).sorted { ($0.name ?? "") < ($1.name ?? "") } }
 
-    init(_ catalogue: Catalogue) {
+    package init(_ catalogue: Catalogue<Dialect>) {
         self.catalogue = catalogue
+        unmapped = catalogue.unread
         let pairs = catalogue.relations.filter(isPairTable)
         var names = DraftedNames()
         for relation in catalogue.relations where !pairs.contains(where: { $0.name == relation.name }) { draft(relation, &names) }
@@ -38,7 +38,7 @@ struct DraftedEntities {
     // MARK: Tables
 
     /// Whether a table has nothing but pairs of keys, and perhaps a number of its own.
-    private func isPairTable(_ relation: CatalogueRelation) -> Bool {
+    private func isPairTable(_ relation: CatalogueRelation<Dialect>) -> Bool {
         guard relation.kind == .table, relation.references.count == 2, !isReferredTo(relation) else { return false }
         let columns = relation.references.flatMap(\.columns)
         let ends = relation.references.allSatisfy { reference in
@@ -50,11 +50,11 @@ struct DraftedEntities {
         return others.isEmpty || others.count == 1 && relation.primaryKey == [others[0].name] && others[0].hasDefault
     }
 
-    private func isReferredTo(_ relation: CatalogueRelation) -> Bool {
+    private func isReferredTo(_ relation: CatalogueRelation<Dialect>) -> Bool {
         catalogue.relations.contains { $0.references.contains { $0.targetSchema == catalogue.schema && $0.target == relation.name } }
     }
 
-    private mutating func draft(_ relation: CatalogueRelation, _ names: inout DraftedNames) {
+    private mutating func draft(_ relation: CatalogueRelation<Dialect>, _ names: inout DraftedNames) {
         let place = "\(relation.kind.name) \(relation.name)"
         func isRequired(_ names: [String]) -> Bool { names.allSatisfy { relation.column($0)?.isRequired ?? false } }
         let key: [String] =
@@ -79,12 +79,15 @@ struct DraftedEntities {
             entity.userInfo?[MappingKey.readOnly] = "YES"
             notes.append("The \(place) is read only, and “\(key.joined(separator: ", "))” is taken for its key.")
         }
+        if let number = relation.rowNumber, key == [number.name] {
+            notes.append("The \(place) has no key of its own: “\(number.name)” is taken for it, which the database may change.")
+        }
         drafts[relation.name] = Draft(relation: relation, entity: entity, key: key)
     }
 
     // MARK: Foreign keys
 
-    private mutating func isUsable(_ reference: CatalogueReference, in relation: CatalogueRelation) -> Bool {
+    private mutating func isUsable(_ reference: CatalogueReference, in relation: CatalogueRelation<Dialect>) -> Bool {
         let place = "The foreign key \(reference.name) of \(relation.name)"
         func leaveOut(_ reason: String) -> Bool {
             unmapped.append("\(place): \(reason) Its columns are attributes.")
@@ -121,9 +124,9 @@ struct DraftedEntities {
         if all.filter({ $0 == (table, reference.target) }).count > 1 { inverseWords += ["by"] + words }
         let rule: NSDeleteRule =
             switch reference.onDelete {
-            case "c": .cascadeDeleteRule
-            case "n", "d": .nullifyDeleteRule
-            default: .denyDeleteRule
+            case .cascade: .cascadeDeleteRule
+            case .clear: .nullifyDeleteRule
+            case .refuse: .denyDeleteRule
             }
         let inverse = NSRelationshipDescription(
             name: drafts[reference.target]?.names.property(inverseWords) ?? "", destination: owner.entity, toMany: !isOne, deleteRule: rule)
@@ -134,7 +137,7 @@ struct DraftedEntities {
     }
 
     /// Adds the relationships of a table of pairs.
-    private mutating func addPairs(_ relation: CatalogueRelation) {
+    private mutating func addPairs(_ relation: CatalogueRelation<Dialect>) {
         let (first, second) = (relation.references[0], relation.references[1])
         guard let owner = drafts[first.target], let member = drafts[second.target] else {
             return unmapped.append("The table \(relation.name): one of the tables whose rows it pairs is no entity.")
@@ -162,18 +165,21 @@ struct DraftedEntities {
         guard let draft = drafts[table] else { return }
         for column in draft.relation.columns where !referring.contains(column.name) {
             let name = drafts[table]?.names.property(DraftedNames.words(column.name)) ?? ""
-            let form = ColumnForm(column.type)
-            let attribute = NSAttributeDescription(name: name, type: form.attributeType)
+            guard let drafted = Dialect.drafted(column.type) else {
+                unmapped.append("The column \(table).\(column.name): nothing says of what kind its values are.")
+                continue
+            }
+            let attribute = NSAttributeDescription(name: name, type: drafted.type)
             // The store gives new rows the UUIDs of their keys where the database does not.
-            let isGiven = column.hasDefault || draft.key == [column.name] && form == .uuid
+            let isGiven = column.hasDefault || draft.key == [column.name] && (Dialect.form(of: column.type).map(Dialect.isUUID) ?? false)
             attribute.isOptional = !column.isRequired || isGiven
             attribute.userInfo = [MappingKey.column: column.name]
-            if !column.type.labels.isEmpty, column.type.kind == "e" {
+            if !drafted.labels.isEmpty {
                 attribute.setValidationPredicates(
-                    [NSPredicate(format: "SELF IN %@", column.type.labels)],
-                    withValidationWarnings: ["The type \(column.type.declared) has no such label."])
-            } else if let note = form.note {
-                notes.append("\(table).\(column.name), \(column.type.declared), is \(note).")
+                    [NSPredicate(format: "SELF IN %@", drafted.labels)],
+                    withValidationWarnings: ["The type \(Dialect.declared(column.type)) has no such label."])
+            } else if let note = drafted.note {
+                notes.append("\(table).\(column.name), \(Dialect.declared(column.type)), is \(note).")
             }
             draft.entity.properties.append(attribute)
             drafts[table]?.byColumns[[column.name]] = name
@@ -199,37 +205,3 @@ struct DraftedEntities {
         draft.entity.uniquenessConstraints = constraints
     }
 }
-
-extension ColumnForm {
-    /// The type of a drafted attribute.
-    fileprivate var attributeType: NSAttributeDescription.AttributeType {
-        switch self {
-        case .integer(bits: 16): .integer16
-        case .integer(bits: 32): .integer32
-        case .integer: .integer64
-        case .boolean: .boolean
-        case .double(isShort: true): .float
-        case .double: .double
-        case .decimal: .decimal
-        case .text, .spelled: .string
-        case .uuid: .uuid
-        case .bytes: .binaryData
-        case .moment, .localTime, .day: .date
-        case .json, .array, .row: .transformable
-        }
-    }
-
-    /// What may be unexpected about the type.
-    fileprivate var note: String? {
-        switch self {
-        case .spelled: "read and written as text"
-        case .localTime: "taken for a time in UTC"
-        case .day: "the date of its midnight in UTC"
-        case .json: "transformable: dictionaries, arrays, strings, numbers"
-        case .array: "transformable: an array"
-        case .row: "transformable: a dictionary"
-        default: nil
-        }
-    }
-}
-#endif

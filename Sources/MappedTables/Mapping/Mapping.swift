@@ -1,45 +1,41 @@
-#if PostgreSQL
-internal import Foundation
-@_spi(Stores) internal import ObjectGraph
-internal import SQLQueries
-internal import Synchronization
+internal import ObjectGraph
+internal import Predicates
+package import SQLQueries
 
 /// The entities of a model over the tables and views of a schema that another program has made.
 ///
 /// Statements name each of them as a table of its own, with the columns `id`, `entity` and `version` and one for each property, which
-/// ``statement(_:)`` puts before them. PostgreSQL resolves that when it plans a statement: conditions reach the indexes of the columns.
+/// ``statement(_:)`` puts before them. Databases resolve that when it plans a statement: conditions reach the indexes of the columns.
 // Immutable apart from `known`, which has a lock.
-final class Mapping: Sendable {
-    let schema: SQLSchema
-    private let tables: [ObjectIdentifier: MappedTable]
+package final class Mapping<Dialect: TableDialect>: Sendable {
+    package let schema: SQLSchema
+    private let tables: [ObjectIdentifier: MappedTable<Dialect>]
     /// The tables of pairs, by the name that statements have for them.
-    private let joins: [SQLIdentifier: MappedJoin]
+    private let joins: [SQLIdentifier: MappedJoin<Dialect>]
     /// What statements name, and its definition.
     private let definitions: [(name: String, sql: String)]
-    /// Whether the database has the functions of ``ServerFunctions``.
-    let hasFunctions: Bool
     /// What is not a reason to refuse the model, and may surprise later.
-    let notices: [String]
-    private let known = Synchronization.Mutex<[String: String]>([:])
+    package let notices: [String]
+    private let known = LockedBox<[String: String]>([:])
 
     init(
-        schema: SQLSchema, tables: [ObjectIdentifier: MappedTable], joins: [SQLIdentifier: MappedJoin],
-        definitions: [(name: String, sql: String)], hasFunctions: Bool, notices: [String]
+        schema: SQLSchema, tables: [ObjectIdentifier: MappedTable<Dialect>], joins: [SQLIdentifier: MappedJoin<Dialect>],
+        definitions: [(name: String, sql: String)], notices: [String]
     ) {
         (self.schema, self.tables, self.joins, self.definitions) = (schema, tables, joins, definitions)
-        (self.hasFunctions, self.notices) = (hasFunctions, notices)
+        self.notices = notices
     }
 
     /// The table of an entity.
-    func table(_ entity: SQLEntity) -> MappedTable {
+    package func table(_ entity: SQLEntity) -> MappedTable<Dialect> {
         tables[ObjectIdentifier(entity.entity)].known("each entity of the schema is mapped")
     }
 
     /// The table of pairs.
-    func join(_ join: SQLJoin) -> MappedJoin { joins[join.table].known("each join of the schema is mapped") }
+    package func join(_ join: SQLJoin) -> MappedJoin<Dialect> { joins[join.table].known("each join of the schema is mapped") }
 
     /// Returns a statement with the definitions of the tables that it names.
-    func statement(_ sql: String) -> String {
+    package func statement(_ sql: String) -> String {
         if let found = known.withLock({ $0[sql] }) { return found }
         let named = definitions.filter { sql.contains($0.name) }.map { "\($0.name) AS NOT MATERIALIZED (\($0.sql))" }
         let whole = named.isEmpty ? sql : "WITH \(named.joined(separator: ", ")) \(sql)"
@@ -51,7 +47,7 @@ final class Mapping: Sendable {
     }
 
     /// Returns the statement that reads rows of an entity by a condition about the columns of its table.
-    func rows(of entity: SQLEntity, _ plan: String, where condition: String) -> String {
+    package func rows(of entity: SQLEntity, _ plan: String, where condition: String) -> String {
         "SELECT \(plan) FROM (\(definition(of: entity)) WHERE \(condition)) AS t"
     }
 
@@ -62,16 +58,15 @@ final class Mapping: Sendable {
 }
 
 /// A difference between a model and the catalogue of a database.
-struct MappingDifference: CustomStringConvertible {
+package struct MappingDifference: CustomStringConvertible {
     let entity: String
     let property: String?
     let column: String?
     let expected: String
     let found: String
 
-    var description: String {
+    package var description: String {
         let place = property.map { "\(entity).\($0)" } ?? entity
         return "\(place)\(column.map { " (\($0))" } ?? ""): expected \(expected), found \(found)"
     }
 }
-#endif

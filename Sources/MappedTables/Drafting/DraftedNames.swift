@@ -1,4 +1,3 @@
-#if PostgreSQL
 internal import TakenNames
 
 /// The names of a drafted model, made of those of tables and columns.
@@ -77,4 +76,3 @@ struct DraftedNames {
         return words.dropLast() + [singular]
     }
 }
-#endif

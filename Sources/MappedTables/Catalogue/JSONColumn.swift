@@ -1,22 +1,24 @@
-#if PostgreSQL
 internal import Foundation
-@_spi(Stores) internal import ObjectGraph
+@_spi(Stores) package import ObjectGraph
 
-/// The values of columns that are read and written as JSON: `json` and `jsonb`, arrays, and rows.
-enum JSONColumn {
+/// The values of columns that are read and written as JSON.
+package enum JSONColumn {
     /// Returns the value of a JSON text: a dictionary, an array, a string, a number, or `NSNull`.
     ///
     /// - Throws: Code 134060 for a text that is not JSON.
-    static func value(_ bytes: UnsafeRawBufferPointer, _ attribute: NSAttributeDescription) throws -> Any {
+    package static func value(_ bytes: UnsafeRawBufferPointer, _ attribute: NSAttributeDescription) throws -> Any {
         do { return try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) } catch {
-            throw ColumnValues.unreadable(attribute, "its column holds JSON that cannot be read: \(error)")
+            throw CoreDataError.make(
+                NSCoreDataError, "A value of “\(attribute)” cannot be read from the database.",
+                reason: "Its row is damaged: its column holds JSON that cannot be read: \(error).",
+                next: "Fix the row, or give the attribute another type.")
         }
     }
 
     /// Returns a value as a JSON text.
     ///
     /// - Throws: Code 134030 for a value that JSON does not have.
-    static func text(_ value: Any, _ attribute: NSAttributeDescription) throws -> String {
+    package static func text(_ value: Any, _ attribute: NSAttributeDescription) throws -> String {
         // The serialization stops the program for what it does not know.
         guard JSONSerialization.isValidJSONObject([value]) else {
             throw CoreDataError.make(
@@ -28,4 +30,3 @@ enum JSONColumn {
             decoding: try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed, .sortedKeys]), as: UTF8.self)
     }
 }
-#endif

@@ -1,24 +1,22 @@
-#if PostgreSQL
-internal import Foundation
-@_spi(Stores) internal import ObjectGraph
-internal import SQLQueries
+@_spi(Stores) package import ObjectGraph
+package import SQLQueries
 
 /// Maps the entities of a model to the tables and views of a catalogue, and finds what does not fit.
-struct MappingBuilder {
+package struct MappingBuilder<Dialect: TableDialect> {
     private let model: NSManagedObjectModel
     private let entities: [NSEntityDescription]
-    private let catalogue: Catalogue
-    private var tables: [ObjectIdentifier: MappedTable] = [:]
-    private var joins: [SQLIdentifier: MappedJoin] = [:]
+    private let catalogue: Catalogue<Dialect>
+    private var tables: [ObjectIdentifier: MappedTable<Dialect>] = [:]
+    private var joins: [SQLIdentifier: MappedJoin<Dialect>] = [:]
     /// The joins of relationships, of both ends.
     private var joined: [ObjectIdentifier: SQLJoin] = [:]
     /// The relationships whose joins were looked for, from either end.
     private var tried: Set<ObjectIdentifier> = []
-    private(set) var differences: [MappingDifference] = []
+    package private(set) var differences: [MappingDifference] = []
     private var notices: [String] = []
 
     /// - Parameter entities: The entities that the store holds.
-    init(_ model: NSManagedObjectModel, _ entities: [NSEntityDescription], _ catalogue: Catalogue) {
+    package init(_ model: NSManagedObjectModel, _ entities: [NSEntityDescription], _ catalogue: Catalogue<Dialect>) {
         (self.model, self.catalogue) = (model, catalogue)
         self.entities = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         for entity in self.entities { mapTable(entity) }
@@ -36,6 +34,10 @@ struct MappingBuilder {
                 entity: entity.name ?? "?", property: property?.name, column: column, expected: expected, found: found))
     }
 
+    private func declared(_ columns: [CatalogueColumn<Dialect>]) -> String {
+        columns.map { Dialect.declared($0.type) }.joined(separator: ", ")
+    }
+
     private static func info(_ property: NSPropertyDescription, _ key: String) -> String? { property.userInfo?[key] as? String }
 
     // MARK: Tables
@@ -45,7 +47,7 @@ struct MappingBuilder {
             return note(
                 entity, expected: "an entity by itself: existing tables have no inheritance", found: "one that inherits or is inherited")
         }
-        let name = entity.userInfo?[MappingKey.table] as? String ?? LayoutNames.words(entity.name ?? "")
+        let name = entity.userInfo?[MappingKey.table] as? String ?? TableNames.words(entity.name ?? "")
         let place = "\(catalogue.schema).\(name)"
         guard let relation = catalogue.relation(name) else {
             return note(entity, column: place, expected: "a table or a view", found: "none")
@@ -55,7 +57,7 @@ struct MappingBuilder {
         if names.isEmpty {
             return note(entity, column: place, expected: "a primary key, or “\(MappingKey.key)” in the user info", found: "neither")
         }
-        var columns: [CatalogueColumn] = []
+        var columns: [CatalogueColumn<Dialect>] = []
         for name in names {
             guard let column = relation.column(name) else {
                 note(entity, column: "\(place).\(name)", expected: "a column of the key", found: "none")
@@ -78,17 +80,17 @@ struct MappingBuilder {
             relation: relation, sql: sqlName(relation), key: KeyColumns(columns), readOnlyReason: reason)
     }
 
-    private func sqlName(_ relation: CatalogueRelation) -> String {
-        "\(LayoutNames.identifier(catalogue.schema)).\(LayoutNames.identifier(relation.name))"
+    private func sqlName(_ relation: CatalogueRelation<Dialect>) -> String {
+        "\(TableNames.identifier(catalogue.schema)).\(TableNames.identifier(relation.name))"
     }
 
-    private func table(_ entity: NSEntityDescription?) -> MappedTable? { entity.flatMap { tables[ObjectIdentifier($0)] } }
+    private func table(_ entity: NSEntityDescription?) -> MappedTable<Dialect>? { entity.flatMap { tables[ObjectIdentifier($0)] } }
 
     // MARK: Properties
 
     private mutating func mapProperties(_ entity: NSEntityDescription) {
         guard let table = table(entity) else { return }
-        var values: [Int: MappedTable.Value] = [:]
+        var values: [Int: MappedTable<Dialect>.Value] = [:]
         for property in entity.frozenParts.properties where !property.isTransient {
             switch property {
             case let attribute as NSAttributeDescription: values[attribute.slotIndex] = value(of: attribute, entity, table.relation)
@@ -103,10 +105,10 @@ struct MappingBuilder {
     }
 
     private mutating func value(
-        of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ relation: CatalogueRelation
-    ) -> MappedTable.Value? {
+        of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ relation: CatalogueRelation<Dialect>
+    ) -> MappedTable<Dialect>.Value? {
         guard let storage = SQLStorage(attribute) else { return nil }
-        let name = Self.info(attribute, MappingKey.column) ?? LayoutNames.words(attribute.name)
+        let name = Self.info(attribute, MappingKey.column) ?? TableNames.words(attribute.name)
         let place = "\(relation.name).\(name)"
         if attribute is NSDerivedAttributeDescription {
             note(entity, attribute, column: place, expected: "an attribute that is not derived", found: "one that is")
@@ -116,12 +118,14 @@ struct MappingBuilder {
             note(entity, attribute, column: place, expected: "a column", found: "none")
             return nil
         }
-        guard let form = ColumnForm(column.type, for: storage) else {
-            note(entity, attribute, column: place, expected: storage.name, found: column.type.declared)
+        guard let form = Dialect.form(of: column.type, for: storage) else {
+            note(entity, attribute, column: place, expected: words(for: storage), found: Dialect.declared(column.type))
             return nil
         }
-        if case .integer(let bits) = form, bits > attribute.bits {
-            note(entity, attribute, column: place, expected: "an integer of at most \(attribute.bits) bits", found: column.type.declared)
+        if let bits = Dialect.bits(of: form), bits > attribute.bits {
+            note(
+                entity, attribute, column: place, expected: "an integer of at most \(attribute.bits) bits",
+                found: Dialect.declared(column.type))
             return nil
         }
         if column.isRequired, attribute.isOptional, !column.hasDefault {
@@ -131,14 +135,14 @@ struct MappingBuilder {
     }
 
     private mutating func value(
-        of relationship: NSRelationshipDescription, _ entity: NSEntityDescription, _ relation: CatalogueRelation
-    ) -> MappedTable.Value? {
+        of relationship: NSRelationshipDescription, _ entity: NSEntityDescription, _ relation: CatalogueRelation<Dialect>
+    ) -> MappedTable<Dialect>.Value? {
         guard let target = table(relationship.destinationEntity) else {
             note(entity, relationship, expected: "a destination that is mapped", found: "“\(relationship.destinationEntity?.name ?? "?")”")
             return nil
         }
         let stated = Self.info(relationship, MappingKey.columns).map(MappingKey.names)
-        let names = stated ?? [LayoutNames.words(relationship.name) + "_id"]
+        let names = stated ?? [TableNames.words(relationship.name) + "_id"]
         if stated == nil, let inverse = relationship.storedInverse, !inverse.isToMany,
             Self.info(inverse, MappingKey.columns) != nil || relation.column(names[0]) == nil
         {
@@ -152,12 +156,11 @@ struct MappingBuilder {
                 found: "none")
             return nil
         }
-        let key = KeyColumns(columns)
+        let key = KeyColumns(columns, target: target.key)
         guard key.kind == target.key.kind, key.isPlain == target.key.isPlain, key.columns.count == target.key.columns.count else {
             note(
                 entity, relationship, column: place,
-                expected: target.key.columns.map(\.type.declared).joined(separator: ", ") + " as the key of \(target.relation.name)",
-                found: columns.map(\.type.declared).joined(separator: ", "))
+                expected: declared(target.key.columns) + " as the key of \(target.relation.name)", found: declared(columns))
             return nil
         }
         return .toOne(key)
@@ -172,7 +175,9 @@ struct MappingBuilder {
     }
 
     /// Notes the columns without which no row can be inserted.
-    private mutating func noteMissing(_ entity: NSEntityDescription, _ table: MappedTable, _ values: [Int: MappedTable.Value]) {
+    private mutating func noteMissing(
+        _ entity: NSEntityDescription, _ table: MappedTable<Dialect>, _ values: [Int: MappedTable<Dialect>.Value]
+    ) {
         if table.readOnlyReason != nil { return }
         var known = Set(table.key.columns.map(\.name))
         for value in values.values {
@@ -201,7 +206,7 @@ struct MappingBuilder {
                 isStated || Self.info(inverse, MappingKey.joinTable) == nil ? (relationship, own, other) : (inverse, other, own)
             let holderEntity = holder === relationship ? entity : relationship.destinationEntity ?? entity
             let name =
-                Self.info(holder, MappingKey.joinTable) ?? LayoutNames.words(entity.name ?? "") + "_" + LayoutNames.words(relationship.name)
+                Self.info(holder, MappingKey.joinTable) ?? TableNames.words(entity.name ?? "") + "_" + TableNames.words(relationship.name)
             guard let relation = catalogue.relation(name) else {
                 note(holderEntity, holder, column: "\(catalogue.schema).\(name)", expected: "a table of pairs", found: "none")
                 continue
@@ -214,7 +219,7 @@ struct MappingBuilder {
                 sql: sqlName(relation), first: ownKey, second: otherKey,
                 readOnlyReason: relation.kind == .table ? nil : "“\(holder)” is the \(relation.kind.name) \(name), which is read only.")
             let isReflexive = holder === holder.storedInverse
-            let pair = (MappedJoin.firstColumn, MappedJoin.secondColumn)
+            let pair = (MappedJoin<Dialect>.firstColumn, MappedJoin<Dialect>.secondColumn)
             joined[ObjectIdentifier(holder)] = SQLJoin(
                 table: virtual, own: pair.0, other: pair.1, orderColumn: nil, inverseOrderColumn: nil, isReflexive: isReflexive)
             if !isReflexive, let otherEnd = holder.storedInverse {
@@ -226,37 +231,53 @@ struct MappingBuilder {
 
     /// Returns the columns of a table of pairs with the keys of one end.
     private mutating func key(
-        _ word: String, of relationship: NSRelationshipDescription, _ entity: NSEntityDescription, _ end: MappedTable,
-        _ relation: CatalogueRelation
-    ) -> KeyColumns? {
+        _ word: String, of relationship: NSRelationshipDescription, _ entity: NSEntityDescription, _ end: MappedTable<Dialect>,
+        _ relation: CatalogueRelation<Dialect>
+    ) -> KeyColumns<Dialect>? {
         let names = Self.info(relationship, word).map(MappingKey.names) ?? []
         let columns = names.compactMap(relation.column)
-        let key = columns.isEmpty ? nil : KeyColumns(columns)
+        let key = columns.isEmpty ? nil : KeyColumns(columns, target: end.key)
         guard let key, columns.count == names.count, key.kind == end.key.kind, key.isPlain == end.key.isPlain,
             columns.count == end.key.columns.count
         else {
             note(
                 entity, relationship, column: "\(relation.name).\(names.joined(separator: ", "))",
-                expected: "“\(word)” with columns of \(end.key.columns.map(\.type.declared).joined(separator: ", "))",
-                found: columns.isEmpty ? "none" : columns.map(\.type.declared).joined(separator: ", "))
+                expected: "“\(word)” with columns of \(declared(end.key.columns))", found: columns.isEmpty ? "none" : declared(columns))
             return nil
         }
         return key
     }
 
+    /// Returns what a column must hold, in messages.
+    private func words(for storage: SQLStorage) -> String {
+        switch storage {
+        case .integer: "an integer"
+        case .boolean: "a Boolean"
+        case .double: "a floating-point number"
+        case .date: "a date"
+        case .text, .uri: "text"
+        case .data, .externalData, .composite: "bytes"
+        case .uuid: "a UUID"
+        case .decimal: "a decimal number"
+        case .transformable: Dialect.transformables
+        }
+    }
+
     // MARK: The result
 
     /// Returns the mapping of a model that fits.
-    func mapping(hasFunctions: Bool) -> Mapping {
-        let alias = MappedTable.alias
+    package func mapping(_ identity: SQLIdentityColumns) -> Mapping<Dialect> {
+        let alias = MappedTable<Dialect>.alias
         var mapped: [SQLEntity] = []
         var definitions: [(name: String, sql: String)] = []
         for (index, entity) in entities.enumerated() {
             guard let table = table(entity) else { continue }
             let number = Int64(index + 1)
             let virtual = virtualName(entity)
+            let keyNames = table.key.columns.map { table.key.name($0, of: alias) }
             var columns = [
-                "\(table.key.selected(of: alias)) AS id", "\(number)::bigint AS entity", "\(table.version) AS version",
+                "\(table.key.selected(of: alias)) AS \(identity.key)", "\(Dialect.literal(number)) AS \(identity.entity)",
+                "\(table.version) AS \(identity.version)",
             ]
             let properties = entity.frozenParts.properties.map { property -> SQLProperty in
                 if let relationship = property as? NSRelationshipDescription, relationship.isToMany { return toMany(relationship) }
@@ -264,7 +285,8 @@ struct MappingBuilder {
                 switch table.values[property.slotIndex] {
                 case .attribute(let source, let form)?:
                     guard let attribute = property as? NSAttributeDescription, let storage = SQLStorage(attribute) else { return .unstored }
-                    columns.append("\(form.selected("\(alias).\(LayoutNames.identifier(source.name))")) AS \(column)")
+                    let name = "\(alias).\(TableNames.identifier(source.name))"
+                    columns.append("\(Dialect.selected(name, form, key: keyNames)) AS \(column)")
                     return .attribute(SQLAttribute(column: column, storage: storage))
                 case .toOne(let key)?:
                     columns.append("\(key.selected(of: alias)) AS \(column)")
@@ -279,20 +301,20 @@ struct MappingBuilder {
             definitions.append((virtual.sql, "SELECT \(columns.joined(separator: ", ")) FROM \(table.sql) AS \(alias)"))
             mapped.append(
                 SQLEntity(
-                    entity: entity, table: virtual, identity: PostgreSQLLayout.identity, number: number, rootNumber: number,
+                    entity: entity, table: virtual, identity: identity, number: number, rootNumber: number,
                     numbers: [number], isWholeTable: true, properties: properties, keyKind: table.key.kind))
         }
         for (name, join) in joins.sorted(by: { $0.key.name < $1.key.name }) {
             definitions.append(
                 (
                     name.sql,
-                    "SELECT \(join.first.selected(of: alias)) AS \(MappedJoin.firstColumn), "
-                        + "\(join.second.selected(of: alias)) AS \(MappedJoin.secondColumn) FROM \(join.sql) AS \(alias)"
+                    "SELECT \(join.first.selected(of: alias)) AS \(MappedJoin<Dialect>.firstColumn), "
+                        + "\(join.second.selected(of: alias)) AS \(MappedJoin<Dialect>.secondColumn) FROM \(join.sql) AS \(alias)"
                 ))
         }
         return Mapping(
             schema: SQLSchema(model: model, entities: mapped, tables: [], joins: []), tables: tables, joins: joins,
-            definitions: definitions, hasFunctions: hasFunctions, notices: notices)
+            definitions: definitions, notices: notices)
     }
 
     private func virtualName(_ entity: NSEntityDescription) -> SQLIdentifier { SQLIdentifier("@\(entity.name ?? "")", isPlain: false) }
@@ -310,12 +332,12 @@ struct MappingBuilder {
     }
 
     /// Returns what selects the key of the row that refers to a row.
-    private func inverse(_ property: NSPropertyDescription, _ table: MappedTable) -> String? {
+    private func inverse(_ property: NSPropertyDescription, _ table: MappedTable<Dialect>) -> String? {
         guard let relationship = property as? NSRelationshipDescription, let other = relationship.storedInverse,
             let owner = self.table(relationship.destinationEntity), case .toOne(let key)? = owner.values[other.slotIndex]
         else { return nil }
         let conditions = zip(key.columns, table.key.columns).map { own, target in
-            "o.\(LayoutNames.identifier(own.name)) = \(MappedTable.alias).\(LayoutNames.identifier(target.name))"
+            "o.\(TableNames.identifier(own.name)) = \(MappedTable<Dialect>.alias).\(TableNames.identifier(target.name))"
         }
         return "(SELECT \(owner.key.selected(of: "o")) FROM \(owner.sql) AS o WHERE \(conditions.joined(separator: " AND ")) LIMIT 1)"
     }
@@ -331,22 +353,3 @@ extension NSAttributeDescription {
         }
     }
 }
-
-extension SQLStorage {
-    /// What a column must hold, in messages.
-    fileprivate var name: String {
-        switch self {
-        case .integer: "an integer"
-        case .boolean: "a Boolean"
-        case .double: "a floating-point number"
-        case .date: "a date"
-        case .text: "text"
-        case .data, .externalData, .composite: "bytes"
-        case .uuid: "a UUID"
-        case .uri: "text"
-        case .decimal: "a decimal number"
-        case .transformable: "JSON, an array, a row or bytes"
-        }
-    }
-}
-#endif

@@ -1,0 +1,115 @@
+/// What the catalogue of a database says about the tables and views of one schema.
+package struct Catalogue<Dialect: TableDialect>: Sendable {
+    /// The schema.
+    package let schema: String
+    /// The tables and views, in the order of their names. Partitions are part of their table.
+    package let relations: [CatalogueRelation<Dialect>]
+    /// What of the schema is not among them, each with its name and the reason.
+    package let unread: [String]
+
+    package init(schema: String, relations: [CatalogueRelation<Dialect>], unread: [String] = []) {
+        (self.schema, self.relations, self.unread) = (schema, relations, unread)
+    }
+
+    /// Returns the table or view with a name.
+    package func relation(_ name: String) -> CatalogueRelation<Dialect>? { relations.first { $0.name == name } }
+}
+
+/// A table or a view.
+package struct CatalogueRelation<Dialect: TableDialect>: Sendable {
+    package enum Kind: Sendable {
+        case table, view, materializedView, foreignTable
+
+        /// The kind in messages.
+        package var name: String {
+            switch self {
+            case .table: "table"
+            case .view: "view"
+            case .materializedView: "materialized view"
+            case .foreignTable: "foreign table"
+            }
+        }
+    }
+
+    package let name: String
+    package let kind: Kind
+    package var columns: [CatalogueColumn<Dialect>] = []
+    /// A column that every row has without its being declared, such as SQLite's `rowid`. It is no attribute, and may be the key.
+    package var rowNumber: CatalogueColumn<Dialect>?
+    /// The columns of the primary key; none where there is no such key.
+    package var primaryKey: [String] = []
+    /// The columns of each further uniqueness rule that holds for all rows.
+    package var uniques: [[String]] = []
+    package var references: [CatalogueReference] = []
+
+    package init(name: String, kind: Kind) { (self.name, self.kind) = (name, kind) }
+
+    /// Returns the column with a name.
+    package func column(_ name: String) -> CatalogueColumn<Dialect>? {
+        columns.first { $0.name == name } ?? rowNumber.flatMap { $0.name == name ? $0 : nil }
+    }
+
+    /// Whether rows with equal values in columns are the same row.
+    package func isUnique(_ names: [String]) -> Bool {
+        ([primaryKey] + uniques).contains { !$0.isEmpty && Set($0).isSubset(of: names) }
+    }
+}
+
+/// A column of a table or a view.
+package struct CatalogueColumn<Dialect: TableDialect>: Sendable {
+    /// Who gives a column the value of a new row.
+    package enum Source: Sendable {
+        /// The program, or the column's default.
+        case program(hasDefault: Bool)
+        /// A sequence: `GENERATED … AS IDENTITY`, or the number of a row. `isStrict` where a value of the program is taken only on demand.
+        case identity(isStrict: Bool)
+        /// An expression: `GENERATED ALWAYS AS (…)`.
+        case expression
+    }
+
+    package let name: String
+    package let type: Dialect.ColumnType
+    /// Whether the column, or the domain of its type, is never NULL.
+    package let isRequired: Bool
+    package let source: Source
+
+    package init(name: String, type: Dialect.ColumnType, isRequired: Bool, source: Source) {
+        (self.name, self.type, self.isRequired, self.source) = (name, type, isRequired, source)
+    }
+
+    /// Whether a new row has a value without the program giving one.
+    package var hasDefault: Bool {
+        switch source {
+        case .program(let hasDefault): hasDefault
+        case .identity, .expression: true
+        }
+    }
+}
+
+/// A foreign key.
+package struct CatalogueReference: Sendable {
+    package let name: String
+    package let columns: [String]
+    /// The schema, the name and the columns of the table that is referred to.
+    package let targetSchema: String
+    package let target: String
+    package let targetColumns: [String]
+    /// What happens when the row is deleted.
+    package let onDelete: DeleteAction
+
+    package enum DeleteAction: Sendable {
+        /// An error, where the row is still referred to.
+        case refuse
+        /// The referring rows are deleted, too.
+        case cascade
+        /// The columns lose their values.
+        case clear
+    }
+
+    package init(
+        name: String, columns: [String], targetSchema: String, target: String, targetColumns: [String], onDelete: DeleteAction
+    ) {
+        (self.name, self.columns, self.targetSchema) = (name, columns, targetSchema)
+        (self.target, self.targetColumns, self.onDelete) = (target, targetColumns, onDelete)
+    }
+}

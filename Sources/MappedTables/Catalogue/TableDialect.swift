@@ -1,0 +1,72 @@
+package import ObjectGraph
+package import SQLQueries
+
+/// What databases have and spell in different ways about the tables of other programs.
+package protocol TableDialect: Sendable {
+    /// The type of a column, as the catalogue has it.
+    associatedtype ColumnType: Sendable
+    /// The form in which a column is read, compared and written.
+    associatedtype Form: Equatable, Sendable
+    /// A parameter of a statement.
+    associatedtype Parameter
+
+    // MARK: Types
+
+    /// Returns the type as it was declared, for messages.
+    static func declared(_ type: ColumnType) -> String
+    /// Returns the form of a type, as the type itself suggests; nil where it suggests none.
+    static func form(of type: ColumnType) -> Form?
+    /// Returns the form of a type for an attribute of a storage; nil where the attribute cannot hold the type.
+    static func form(of type: ColumnType, for storage: SQLStorage) -> Form?
+    /// Returns the number of bits of an integer; nil for another form.
+    static func bits(of form: Form) -> Int?
+    /// Whether values are UUIDs, which a store can give to new rows.
+    static func isUUID(_ form: Form) -> Bool
+    /// What holds transformable values, in messages.
+    static var transformables: String { get }
+    /// Returns the attribute that a drafted model has for a type; nil for none.
+    static func drafted(_ type: ColumnType) -> DraftedType?
+
+    // MARK: Statements
+
+    /// Returns the name of a parameter, from 1.
+    static func placeholder(_ number: Int) -> String
+    /// Returns an integer as a column of a SELECT.
+    static func literal(_ number: Int64) -> String
+    /// Returns what selects a column.
+    ///
+    /// - Parameter key: The names of the columns of the row's key, for errors.
+    static func selected(_ column: String, _ form: Form, key: [String]) -> String
+    /// Returns the value of a column from a parameter.
+    static func written(_ parameter: String, _ form: Form, _ type: ColumnType) -> String
+    /// Returns what selects the version of a row, which changes with each update.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns that the model knows.
+    ///   - table: The name of the table within the statement.
+    static func version(of relation: CatalogueRelation<Self>, _ columns: [CatalogueColumn<Self>], as table: String) -> String
+
+    // MARK: Keys
+
+    /// Returns what a key of columns is, and whether it is the one column's own value.
+    ///
+    /// - Parameter target: The key that the columns refer to; nil for a row's own.
+    static func kind(of columns: [CatalogueColumn<Self>], target: KeyColumns<Self>?) -> (kind: SQLKeyKind, isPlain: Bool)
+    /// Returns what selects a key; it is NULL where a column is.
+    static func selected(_ key: KeyColumns<Self>, of table: String?) -> String
+    /// Returns the value of each column, from a parameter with a key.
+    static func written(_ key: KeyColumns<Self>, _ parameter: String) -> [(column: String, value: String)]
+}
+
+/// The attribute that a drafted model has for a column.
+package struct DraftedType {
+    package let type: NSAttributeDescription.AttributeType
+    /// What may be unexpected about it.
+    package let note: String?
+    /// The only values that the column takes; none where it takes any.
+    package let labels: [String]
+
+    package init(_ type: NSAttributeDescription.AttributeType, note: String? = nil, labels: [String] = []) {
+        (self.type, self.note, self.labels) = (type, note, labels)
+    }
+}

@@ -1,0 +1,84 @@
+package import SQLQueries
+
+/// The keys of the user info that say which tables and columns of an existing schema a model is about.
+package enum MappingKey {
+    /// Of an entity: the table or view; by default the entity's name in lower case and underscores.
+    package static let table = "tableName"
+    /// Of an entity: the columns that name a row, separated by commas; by default the primary key.
+    package static let key = "keyColumns"
+    /// Of an attribute: the column; by default the attribute's name in lower case and underscores.
+    package static let column = "columnName"
+    /// Of a to-one relationship: the columns with the destination's key, in its order; by default the relationship's name and `_id`.
+    package static let columns = "columnNames"
+    /// Of a many-to-many relationship, one of both: the table of pairs.
+    package static let joinTable = "joinTable"
+    /// Its columns with the key of the object that has the relationship.
+    package static let joinOwner = "joinOwner"
+    /// Its columns with the key of the related object.
+    package static let joinMember = "joinMember"
+    /// Of an entity: `YES` where it is not to be saved.
+    package static let readOnly = "isReadOnly"
+
+    /// Returns the names in a list.
+    package static func names(_ list: String) -> [String] {
+        list.split(separator: ",").map { String($0.drop { $0 == " " }) }.map { name in
+            String(name.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}
+
+/// The table or view of an entity.
+// Immutable.
+package struct MappedTable<Dialect: TableDialect>: Sendable {
+    /// The value of a property.
+    package enum Value: Sendable {
+        case attribute(CatalogueColumn<Dialect>, Dialect.Form)
+        /// The columns with the key of the destination.
+        case toOne(KeyColumns<Dialect>)
+        /// The other end of a to-one relationship whose columns are in the destination's table.
+        case inverse
+    }
+
+    package let relation: CatalogueRelation<Dialect>
+    /// The name in SQL, with its schema.
+    package let sql: String
+    package let key: KeyColumns<Dialect>
+    /// Why the rows cannot be saved; nil where they can.
+    package let readOnlyReason: String?
+    /// The values by the slot indexes of the properties.
+    package var values: [Int: Value] = [:]
+
+    /// The name of the table within the statements of one row.
+    package static var alias: String { "\"@\"" }
+
+    /// The columns that the model knows, in the order of their table.
+    package var knownColumns: [CatalogueColumn<Dialect>] {
+        var names = Set(key.columns.map(\.name))
+        for value in values.values {
+            switch value {
+            case .attribute(let column, _): names.insert(column.name)
+            case .toOne(let key): names.formUnion(key.columns.map(\.name))
+            case .inverse: continue
+            }
+        }
+        return (relation.columns + [relation.rowNumber].compactMap { $0 }).filter { names.contains($0.name) }
+    }
+
+    /// What selects the version of a row, which changes with each update.
+    package var version: String { Dialect.version(of: relation, knownColumns, as: Self.alias) }
+}
+
+/// The table of a many-to-many relationship.
+// Immutable.
+package struct MappedJoin<Dialect: TableDialect>: Sendable {
+    /// The name in SQL, with its schema.
+    package let sql: String
+    /// The columns with the keys of the objects at the end where ``SQLJoin/own`` is ``firstColumn``.
+    package let first: KeyColumns<Dialect>
+    package let second: KeyColumns<Dialect>
+    /// Why pairs cannot be saved; nil where they can.
+    package let readOnlyReason: String?
+
+    package static var firstColumn: SQLIdentifier { TableNames.identifier("first") }
+    package static var secondColumn: SQLIdentifier { TableNames.identifier("second") }
+}

@@ -1,0 +1,102 @@
+#if PostgreSQL
+@_spi(Stores) internal import ObjectGraph
+internal import MappedTables
+internal import SQLQueries
+
+typealias Catalogue = MappedTables.Catalogue<PostgreSQLTableDialect>
+typealias CatalogueRelation = MappedTables.CatalogueRelation<PostgreSQLTableDialect>
+typealias CatalogueColumn = MappedTables.CatalogueColumn<PostgreSQLTableDialect>
+typealias KeyColumns = MappedTables.KeyColumns<PostgreSQLTableDialect>
+typealias Mapping = MappedTables.Mapping<PostgreSQLTableDialect>
+typealias MappedTable = MappedTables.MappedTable<PostgreSQLTableDialect>
+typealias MappedJoin = MappedTables.MappedJoin<PostgreSQLTableDialect>
+typealias MappedValues = MappedTables.MappedValues<PostgreSQLTableDialect>
+typealias DraftedEntities = MappedTables.DraftedEntities<PostgreSQLTableDialect>
+
+/// How PostgreSQL reads and writes the tables of other programs.
+enum PostgreSQLTableDialect: TableDialect {
+    typealias ColumnType = CatalogueType
+    typealias Form = ColumnForm
+    typealias Parameter = BinaryValue
+
+    // MARK: Types
+
+    static func declared(_ type: CatalogueType) -> String { type.declared }
+    static func form(of type: CatalogueType) -> ColumnForm? { ColumnForm(type) }
+    static func form(of type: CatalogueType, for storage: SQLStorage) -> ColumnForm? { ColumnForm(type, for: storage) }
+    static func bits(of form: ColumnForm) -> Int? { if case .integer(let bits) = form { bits } else { nil } }
+    static func isUUID(_ form: ColumnForm) -> Bool { form == .uuid }
+    static var transformables: String { "JSON, an array, a row or bytes" }
+    static func drafted(_ type: CatalogueType) -> DraftedType? {
+        let form = ColumnForm(type)
+        // An enum is read as text, like other types, and has its labels besides.
+        let labels = type.kind == "e" ? type.labels : []
+        return DraftedType(form.attributeType, note: form.note, labels: labels)
+    }
+
+    // MARK: Statements
+
+    static func placeholder(_ number: Int) -> String { "$\(number)" }
+    static func literal(_ number: Int64) -> String { "\(number)::bigint" }
+    static func selected(_ column: String, _ form: ColumnForm, key: [String]) -> String { form.selected(column) }
+    static func written(_ parameter: String, _ form: ColumnForm, _ type: CatalogueType) -> String { form.written(parameter, type) }
+
+    /// The number of the transaction that wrote the row. The rows of what is not a table have none; their content says whether they have changed.
+    static func version(of relation: CatalogueRelation, _ columns: [CatalogueColumn], as table: String) -> String {
+        relation.kind == .table ? "\(table).xmin::text::bigint" : "hashtextextended(\(table)::text, 0)"
+    }
+
+    // MARK: Keys
+
+    static func kind(of columns: [CatalogueColumn], target: KeyColumns?) -> (kind: SQLKeyKind, isPlain: Bool) {
+        switch (columns.count, columns.first.map { ColumnForm($0.type) }) {
+        case (1, .integer): (.integer, true)
+        case (1, .uuid): (.uuid, true)
+        case (1, .text): (.text, true)
+        default: (.text, false)
+        }
+    }
+
+    static func selected(_ key: KeyColumns, of table: String?) -> String {
+        if key.isPlain { return key.name(key.columns[0], of: table) + (key.kind == .text ? "::text" : "") }
+        let names = key.columns.map { key.name($0, of: table) }
+        let texts = zip(names, key.columns).map { text($0, $1) }.joined(separator: ", ")
+        let conditions = names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+        return "CASE WHEN \(conditions) THEN jsonb_build_array(\(texts))::text END"
+    }
+
+    static func written(_ key: KeyColumns, _ parameter: String) -> [(column: String, value: String)] {
+        if key.isPlain { return [(key.columns[0].name, parameter)] }
+        return key.columns.enumerated().map { index, column in
+            (column.name, value("(\(parameter)::text::jsonb ->> \(index))", column))
+        }
+    }
+
+    private static func text(_ name: String, _ column: CatalogueColumn) -> String {
+        // The text of a moment would depend on the time zone of the connection.
+        ColumnForm(column.type) == .moment ? "(\(name) AT TIME ZONE 'UTC')::text" : "\(name)::text"
+    }
+
+    static func value(_ text: String, _ column: CatalogueColumn) -> String {
+        ColumnForm(column.type) == .moment ? "(\(text)::timestamp AT TIME ZONE 'UTC')" : "\(text)::\(column.type.sql)"
+    }
+}
+
+/// The type of a column, without its domains.
+struct CatalogueType: Sendable {
+    /// The name in the catalogue, such as `int4`.
+    let name: String
+    /// The name in SQL, with its schema.
+    let sql: String
+    /// The type of the column as it was declared, such as `character varying(20)`.
+    let declared: String
+    /// What the type is: `b` for a base type, `e` for an enum, `c` for a row, `r` for a range and `m` for several.
+    let kind: String
+    /// The name in SQL of the type of the elements, for an array.
+    let element: String?
+    /// The labels of an enum, in order.
+    let labels: [String]
+    /// Whether it is one of PostgreSQL's own.
+    let isBuiltIn: Bool
+}
+#endif

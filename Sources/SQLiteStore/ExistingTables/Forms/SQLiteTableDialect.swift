@@ -1,0 +1,118 @@
+internal import Foundation
+internal import MappedTables
+internal import ObjectGraph
+internal import SQLQueries
+
+/// How SQLite reads and writes the tables of other programs.
+enum SQLiteTableDialect: TableDialect {
+    typealias ColumnType = SQLiteColumnType
+    typealias Form = SQLiteColumnForm
+    typealias Parameter = SQLiteRawValue
+    typealias Column = CatalogueColumn<SQLiteTableDialect>
+    typealias Key = KeyColumns<SQLiteTableDialect>
+
+    // MARK: Types
+
+    static func declared(_ type: SQLiteColumnType) -> String { type.declared.isEmpty ? "no type" : type.declared }
+    static func form(of type: SQLiteColumnType) -> SQLiteColumnForm? { SQLiteColumnForm(type) }
+    static func form(of type: SQLiteColumnType, for storage: SQLStorage) -> SQLiteColumnForm? { SQLiteColumnForm(type, for: storage) }
+    // Every column of integers holds those of 64 bits; a value that an attribute does not hold is an error when it is read.
+    static func bits(of form: SQLiteColumnForm) -> Int? { nil }
+    static func isUUID(_ form: SQLiteColumnForm) -> Bool { if case .uuid = form.kind { true } else { false } }
+    static var transformables: String { "JSON or bytes" }
+
+    static func drafted(_ type: SQLiteColumnType) -> DraftedType? {
+        guard let form = SQLiteColumnForm(type) else { return nil }
+        switch form.kind {
+        case .integer: return DraftedType(.integer64)
+        case .boolean: return DraftedType(.boolean)
+        case .double: return DraftedType(.double)
+        case .decimal: return DraftedType(.decimal)
+        case .text: return DraftedType(.string)
+        case .spelled:
+            return DraftedType(.string, note: "read and written as text: its type says nothing else, or its values do not keep to it")
+        case .uuid:
+            let isCertain = ["UUID", "GUID", "UNIQUEIDENTIFIER"].contains(type.word)
+            return DraftedType(.uuid, note: isCertain ? nil : "taken for UUIDs; make it a string if it holds something else")
+        case .bytes: return DraftedType(.binaryData)
+        case .json: return DraftedType(.transformable, note: "transformable: dictionaries, arrays, strings, numbers")
+        case .date(.text(let style)):
+            return DraftedType(.date, note: style.isDay ? "the date of its midnight in UTC" : "taken for a time in UTC")
+        case .date(.number(let unit)): return DraftedType(.date, note: "taken for \(unit) since 1970")
+        }
+    }
+
+    // MARK: Statements
+
+    static func placeholder(_ number: Int) -> String { "?\(number)" }
+    static func literal(_ number: Int64) -> String { "\(number)" }
+    static func selected(_ column: String, _ form: SQLiteColumnForm, key: [String]) -> String { form.selected(column, key: key) }
+    static func written(_ parameter: String, _ form: SQLiteColumnForm, _ type: SQLiteColumnType) -> String { parameter }
+
+    /// A number that is made of the values themselves: SQLite does not count the versions of rows.
+    static func version(of relation: CatalogueRelation<SQLiteTableDialect>, _ columns: [Column], as table: String) -> String {
+        let names = columns.map { "\(table).\(TableNames.identifier($0.name))" }
+        // SQLite's functions have at most 127 arguments.
+        var version = "CoreDataVersion(\(names.prefix(100).joined(separator: ", ")))"
+        for start in stride(from: 100, to: names.count, by: 100) {
+            version = "CoreDataVersion(\(version), \(names[start..<min(start + 100, names.count)].joined(separator: ", ")))"
+        }
+        return version
+    }
+
+    // MARK: Keys
+
+    static func kind(of columns: [Column], target: Key?) -> (kind: SQLKeyKind, isPlain: Bool) {
+        if let target, target.columns.count == columns.count {
+            if target.isPlain { return (target.kind, true) }
+            // Values of several columns are compared as they are.
+            let areAlike = zip(columns, target.columns).allSatisfy { $0.type.affinity == $1.type.affinity }
+            return (.text, !areAlike)
+        }
+        guard columns.count == 1 else { return (.text, false) }
+        return switch columns[0].type.affinity {
+        case .integer: (.integer, true)
+        case .text: (.text, true)
+        // Each value says what it is.
+        case .numeric, .real, .none: (.text, false)
+        }
+    }
+
+    static func selected(_ key: Key, of table: String?) -> String {
+        let names = key.columns.map { key.name($0, of: table) }
+        guard key.isPlain else { return "CoreDataKey(\(names.joined(separator: ", ")))" }
+        // A column may refer to one of another type.
+        return switch (key.kind, key.columns[0].type.affinity) {
+        case (.integer, .text): "CAST(\(names[0]) AS INTEGER)"
+        case (.integer, _): names[0]
+        case (_, .text): key.columns[0].type.isBinary ? names[0] : "\(names[0]) COLLATE BINARY"
+        default: "CAST(\(names[0]) AS TEXT)"
+        }
+    }
+
+    static func written(_ key: Key, _ parameter: String) -> [(column: String, value: String)] {
+        if key.isPlain { return [(key.columns[0].name, parameter)] }
+        return key.columns.enumerated().map { ($1.name, "CoreDataKeyPart(\(parameter), \($0))") }
+    }
+}
+
+extension KeyColumns where Dialect == SQLiteTableDialect {
+    /// The condition that a row has one of the keys of a parameter, a list. Indexes of the columns serve it.
+    func isIn(_ parameter: String, of table: String?) -> String {
+        let list = columns.map { name($0, of: table) }.joined(separator: ", ")
+        if isPlain { return "\(list) IN (SELECT value FROM CoreDataArray(\(parameter)))" }
+        let values = columns.indices.map { "CoreDataKeyPart(value, \($0))" }.joined(separator: ", ")
+        return "(\(list)) IN (SELECT \(values) FROM CoreDataArray(\(parameter)))"
+    }
+}
+
+extension SQLKeyKind {
+    /// Returns a key as a value of a statement; nil for a key of another kind.
+    func value(_ reference: NSManagedObjectID.Reference) -> SQLValue? {
+        switch (self, reference) {
+        case (.integer, .integer(let number)): .integer(number)
+        case (.text, .string(let text)): .text(text)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import CSQLite
+internal import Foundation
+internal import MappedTables
+@_spi(Stores) internal import ObjectGraph
+
+extension SQLiteTables {
+    /// Writes everything in one transaction.
+    ///
+    /// - Throws: ``StoreConflicts`` where others have changed the rows since they were read, code 134030 for what cannot be written, 1551, 1550, 1570 and 133000
+    ///   for the rules of the tables, 134090 where others keep the file locked for too long.
+    func save(_ changes: StoreChangeSet) throws -> SaveOutcome {
+        try MappedSaveOrder<SQLiteTableDialect>.checkWritable(changes, mapping, sqlEntity)
+        return try writing { reader in
+            do {
+                return try reader.connection.transaction {
+                    var save = SQLiteTableSave(self, reader, changes)
+                    return try save.write()
+                }
+            } catch { throw refusal(error as NSError, changes) ?? error }
+        }
+    }
+
+    /// Returns the error of a statement that a rule of the tables forbids; nil for another error.
+    private func refusal(_ error: NSError, _ changes: StoreChangeSet) -> NSError? {
+        guard let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain,
+            cause.code & 0xFF == Int(SQLITE_CONSTRAINT)
+        else { return nil }
+        let detail = cause.code >> 8
+        let code =
+            switch detail {
+            // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID
+            case 6, 8, 10: NSManagedObjectConstraintValidationError
+            // SQLITE_CONSTRAINT_NOTNULL
+            case 5: NSValidationMissingMandatoryPropertyError
+            // SQLITE_CONSTRAINT_FOREIGNKEY
+            case 3: NSManagedObjectReferentialIntegrityError
+            default: NSManagedObjectValidationError
+            }
+        return CoreDataError.make(
+            code, "The store at \(url.path) cannot be saved.", reason: "SQLite says: \(cause.localizedDescription) (\(cause.code))",
+            next: detail == 3
+                ? "Save objects together with those that they refer to, and delete those that refer to them before."
+                : "Change the objects so that the rules of the table allow them, and save again.", cause: cause,
+            info: [NSAffectedObjectsErrorKey: (changes.inserted + changes.updated + changes.deleted).map(\.objectID)])
+    }
+}

@@ -1,0 +1,95 @@
+internal import Foundation
+internal import Logging
+internal import MappedTables
+@_spi(Stores) package import ObjectGraph
+package import SQLQueries
+
+/// The store about the tables of another program in a SQLite file.
+///
+/// Programs use it as an `NSPersistentStore`. Reading changes no byte of the file; saving changes its rows, and nothing else of it.
+// Unchecked: `opening`, `tables`, `timeout`, `keepsFiles` and `openedMetadata` are set once, before the store is shared; `tables` guards itself.
+package final class ExistingSQLiteStore: NSPersistentStore, @unchecked Sendable {
+    private var opening: (connection: SQLConnection, mapping: SQLiteTables.Mapped)?
+    private(set) var tables: SQLiteTables!
+    private var timeout = SQLiteStoreDefaults.timeout
+    /// Whether reading leaves the files beside the file as they are, see ``SQLiteKeepsFilesOption``.
+    private var keepsFiles = false
+    /// The metadata that were made at opening.
+    private var openedMetadata: [String: Any] = [:]
+
+    /// True: the tables decide, not hashes that somebody has written.
+    package override class var checksModelVersion: Bool { true }
+
+    /// Opens the file and compares the model with its tables. The coordinator makes the metadata: the UUID is that of the URL.
+    ///
+    /// - Throws: Code 260 where there is no file, 259 where it is none of SQLite's, 134020 with every difference between model and tables.
+    package override func loadMetadata() throws {
+        guard let url, url.isFileURL else {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The tables at \(url?.absoluteString ?? "no URL") cannot be opened.",
+                reason: "Their place must be a file.", next: "Give a file URL.")
+        }
+        let options = try SQLiteOptions(options)
+        SQLPreparations.set(options.preparation, for: url)
+        timeout = options.timeout
+        guard let model = persistentStoreCoordinator?.managedObjectModel else { return }
+        try model.freeze()
+        let isWhole = configurationName == Self.defaultConfiguration
+        let entities = model.entities(forConfigurationName: isWhole ? nil : configurationName) ?? []
+        opening = try SQLiteTablesOpening(url: url, timeout: options.timeout, keepsFiles: options.keepsFiles).open(model, entities)
+        keepsFiles = options.keepsFiles
+    }
+
+    package override func open() throws {
+        guard let url, let (connection, mapping) = opening else { return }
+        opening = nil
+        for notice in mapping.notices { Log.store.notice("The store at \(url.path): \(notice)") }
+        tables = try SQLiteTables(url, mapping, token: token, timeout: timeout, keepsFiles: keepsFiles, first: connection)
+        openedMetadata = metadata ?? [:]
+    }
+
+    package override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        opening = nil
+        tables?.close()
+    }
+
+    /// Returns the SQL of a fetch, and how SQLite executes it.
+    ///
+    /// - Throws: The errors of the fetch that are known before it is executed: code 134091 names a clause without SQL. Call it on any queue.
+    package func explanation(of query: StoreQuery) throws -> SQLExplanation {
+        let entity = try tables.sqlEntity(query.entity)
+        return try tables.reading { try $0.explanation(query, entity) }
+    }
+
+    /// Whether the metadata are those that were made at opening.
+    private var hasNewMetadata: Bool { !NSDictionary(dictionary: metadata ?? [:]).isEqual(NSDictionary(dictionary: openedMetadata)) }
+}
+
+extension ExistingSQLiteStore: StoreInterface {
+    package func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
+        let entity = try tables.sqlEntity(query.entity)
+        return try tables.reading { try $0.answer(query, entity) }
+    }
+
+    package func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] { try tables.reading { try $0.rows(ids) } }
+
+    package func related(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] { try tables.reading { try $0.related(by: relationship, from: ids) } }
+
+    package func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
+        if hasNewMetadata {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "The metadata of the store at \(tables.url.path) cannot be saved.",
+                reason: "The tables are another program's, and have no place for them.", next: "Keep what is in them elsewhere.")
+        }
+        return changes.isEmpty ? SaveOutcome() : try tables.save(changes)
+    }
+}
+
+extension ExistingSQLiteStore: LateIdentityStore {
+    /// The database gives the keys, or they are among the values.
+    package func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] {
+        Array(repeating: nil, count: new.count)
+    }
+}
