@@ -57,11 +57,13 @@ struct SoakClient {
 
     /// Adds one to a counter that others write, too.
     private mutating func increment() async throws {
-        let counter = Int.random(in: 0..<Self.counters, using: &random)
-        guard let (value, id) = try await value("Counter", counter) else { return }
-        let context = context
+        let (context, counter) = (context, Int.random(in: 0..<Self.counters, using: &random))
         let (outcome, isConflict) = try await outcome {
-            context.object(with: id).setValue(value + 1, forKey: "value")
+            context.reset()
+            // Held until it is saved: an object that nobody holds is read again, with the version of others' changes.
+            for object in try context.fetch(Self.request("Counter", counter)) {
+                object.setValue((object.value(forKey: "value") as? Int ?? 0) + 1, forKey: "value")
+            }
             try context.save()
         }
         if isConflict { ledger.conflicts += 1 }
@@ -83,13 +85,17 @@ struct SoakClient {
 
     // MARK: Reading
 
+    private static func request(_ entity: String, _ number: Int) -> NSFetchRequest<NSManagedObject> {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = NSPredicate(format: "number == %ld", number)
+        return request
+    }
+
     /// Returns the value of an object, as the store has it, and its ID; nil where it cannot be read now.
     private func value(_ entity: String, _ number: Int) async throws -> (Int, NSManagedObjectID)? {
         let context = context
         return try await read {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = NSPredicate(format: "number == %ld", number)
-            let found = try context.fetch(request)
+            let found = try context.fetch(Self.request(entity, number))
             guard found.count == 1 else { return nil }
             return (found[0].value(forKey: "value") as? Int ?? -1, found[0].objectID)
         }
