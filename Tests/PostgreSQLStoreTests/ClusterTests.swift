@@ -160,6 +160,47 @@ import Testing
         #expect(try await Self.rows(former) == ["a"])
     }
 
+    @Test("A host that does not answer delays nobody: the server that takes over is found meanwhile", .timeLimit(.minutes(2)))
+    func silence() async throws {
+        let cluster = try Cluster()
+        let options = freshOptions()
+        let silent = try SilentListener()
+        defer { silent.close() }
+        let url = cluster.url([silent.port, cluster.primaryPort, cluster.replicaPort]) + "?connect_timeout=600"
+        let coordinator = try await coordinator(options, Self.model(), url: url)
+        let new = try cluster.pool(cluster.replicaPort, options)
+        defer { new.close() }
+        try await Self.save("a", coordinator)
+        try await new.wait(for: "SELECT 1 FROM pg_class WHERE relname = 'tag'")
+        try await new.wait(for: "SELECT 1 FROM tag")
+        while silent.hasConnection() {}
+        try cluster.stopPrimary()
+        let save = Task { try await Self.save("b", coordinator) }
+        while !silent.hasConnection() { await Task.yield() }
+        // All hosts are being asked.
+        try await new.with { try await $0.execute("SELECT pg_promote()") }
+        try await save.value
+        #expect(try await Self.rows(new) == ["a", "b"])
+    }
+
+    @Test("With a connection to one of several servers that is lost, the unused ones are given up: that server may have vanished")
+    func loss() async throws {
+        let cluster = try Cluster()
+        let options = freshOptions()
+        let url = try #require(ConnectionSettings.url(cluster.url([cluster.primaryPort, cluster.replicaPort])))
+        let settings = try ConnectionSettings(url, schema: options.schema, statementTimeout: nil, password: nil)
+        let (pool, raw) = (ConnectionPool(settings, limit: 3, timeout: 30), try cluster.pool(cluster.primaryPort, options))
+        defer { for pool in [pool, raw] { pool.close() } }
+        try await pool.with { first in
+            try await pool.with { try await $0.execute("SELECT 1") }
+            #expect(pool.count == 2)
+            let backend = Int64(first.backendNumber)
+            try await raw.with { _ = try await $0.query("SELECT pg_terminate_backend($1::int)", [.integer(backend)]) }
+            await #expect(throws: ServerError.self) { try await first.query("SELECT 1") }
+        }
+        #expect(pool.count == 0)
+    }
+
     @Test("Where no host answers, the error names each, and no password") func unreachable() async throws {
         let ports = [try TestServer.freePort(), try TestServer.freePort()]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())

@@ -39,5 +39,25 @@ import Testing
         }
         #expect(labels == (0..<5).map { "\($0), changed" })
     }
+
+    @Test("A save is done once, although the answer to its look-up is lost, too", arguments: [CuttingProxy.Cut.before, .after])
+    func cutTwice(_ cut: CuttingProxy.Cut) async throws {
+        let server = try server()
+        let options = freshOptions()
+        let direct = try await context(server.url, options)
+        let proxy = try CuttingProxy(to: server.port)
+        defer { proxy.close() }
+        let context = try await context(server.url(port: proxy.port), options)
+        proxy.cutNext(cut)
+        // It may find the transaction, or see to it that nobody commits it any more.
+        for _ in 0..<2 { proxy.cutNext(.after, at: "ON CONFLICT") }
+        try await context.perform {
+            NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context).setValue("a", forKey: "label")
+            try context.save()
+        }
+        #expect(proxy.cuts == 3)
+        let count = try await direct.perform { try direct.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) }
+        #expect(count == 1)
+    }
 }
 #endif

@@ -236,7 +236,11 @@ final class ConnectionPool: Sendable {
                 Log.store.debug("A connection to \(settings.place) is given up: its transaction cannot be ended. \(error)")
             }
         }
-        guard isKept, connection.isUsable, !connection.isInTransaction else { return discard() }
+        guard isKept, connection.isUsable, !connection.isInTransaction else {
+            // Where a server has vanished from the network, each connection to it would be waited for.
+            if search != nil, !connection.isUsable { dropIdle() }
+            return discard()
+        }
         connection.lastUse = DispatchTime.now().uptimeNanoseconds
         let waiter = state.withLock { state -> Waiter? in
             if state.isClosed {

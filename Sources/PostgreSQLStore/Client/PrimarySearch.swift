@@ -39,33 +39,27 @@ final class PrimarySearch: Sendable {
     /// Called where a server has turned out not to take changes.
     func forget() { state.withLock { $0.primary = nil } }
 
-    /// Returns a connection to the server that takes changes: the one that did last is asked first, then all at once, again and again while
-    /// another may be taking over.
+    /// Returns a connection to the server that takes changes: the one that did last is asked first, then all at once, each again and again while
+    /// another may be taking over: one that does not answer holds up none of the others.
     ///
     /// - Parameter open: Connects to a host, by its number, within some seconds; nil for the limit of the settings.
     /// - Throws: ``ServerError`` where there is none; `CancellationError`.
     func connection(
         _ open: @escaping @Sendable (_ host: Int, _ timeout: Double?) async throws -> Connection
     ) async throws -> Connection {
-        let clock = ContinuousClock()
-        let end = clock.now + .seconds(state.withLock { $0.wasFound } ? patience : 0)
-        var pause = 0.05
+        let end = ContinuousClock.now + .seconds(state.withLock { $0.wasFound } ? patience : 0)
         if let primary, case .primary(let connection) = await ask(primary, Self.firstTimeout, open) { return connection }
-        while true {
-            let answers = await answers(open)
-            try Task.checkCancellation()
-            for case (let host, .primary(let connection)) in answers {
-                let former = state.withLock { state in
-                    defer { (state.primary, state.wasFound) = (host, true) }
-                    return state.primary
-                }
-                if former != host { Log.store.notice("The primary of \(place) is \(names[host]).") }
-                return connection
+        let answers = await answers(until: end, open)
+        try Task.checkCancellation()
+        for case (let host, .primary(let connection)) in answers {
+            let former = state.withLock { state in
+                defer { (state.primary, state.wasFound) = (host, true) }
+                return state.primary
             }
-            if clock.now + .seconds(pause) > end { throw failure(answers) }
-            try await Task.sleep(for: .seconds(pause))
-            pause = min(pause * 2, Self.longestPause)
+            if former != host { Log.store.notice("The primary of \(place) is \(names[host]).") }
+            return connection
         }
+        throw failure(answers)
     }
 
     /// What a host is.
@@ -85,12 +79,27 @@ final class PrimarySearch: Sendable {
         } catch { return .failure(error) }
     }
 
+    /// Asks a host again and again, until it is the primary or the time is over.
+    private func ask(
+        _ host: Int, until end: ContinuousClock.Instant, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
+    ) async -> Answer {
+        var pause = 0.05
+        while true {
+            let answer = await ask(host, nil, open)
+            if case .primary = answer { return answer }
+            if ContinuousClock.now + .seconds(pause) > end { return answer }
+            // Ends at once where another host is the primary.
+            do { try await Task.sleep(for: .seconds(pause)) } catch { return answer }
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
     /// Asks all hosts at once, until one is the primary.
     private func answers(
-        _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
+        until end: ContinuousClock.Instant, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
     ) async -> [(host: Int, answer: Answer)] {
         await withTaskGroup(of: (Int, Answer).self) { group in
-            for host in names.indices { group.addTask { (host, await self.ask(host, nil, open)) } }
+            for host in names.indices { group.addTask { (host, await self.ask(host, until: end, open)) } }
             var answers: [(host: Int, answer: Answer)] = []
             for await answer in group {
                 answers.append(answer)

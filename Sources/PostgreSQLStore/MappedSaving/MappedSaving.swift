@@ -81,6 +81,9 @@ struct MappedSaving: Sendable {
     }
 
     /// Returns whether a transaction is committed, as the server remembers.
+    ///
+    /// The statement writes a message that nobody reads, so that its own commit waits for the synchronous standby, which then has the transaction, too: a
+    /// server that crashed while the commit waited remembers it after it has started again, and the standby may take over without it.
     private func isCommitted(_ transaction: Transaction, _ lost: ServerError) async throws -> Bool {
         var reason = "\(lost)"
         // About a minute: a server needs some time to start again, or another to take over.
@@ -88,7 +91,8 @@ struct MappedSaving: Sendable {
             do {
                 let (status, timeline): (String, String) = try await content.pool.with { connection in
                     let result = try await connection.query(
-                        "SELECT coalesce(pg_xact_status($1::xid8), ''), left(pg_walfile_name(pg_current_wal_lsn()), 8)",
+                        "SELECT coalesce(pg_xact_status($1::xid8), ''), left(pg_walfile_name(pg_current_wal_lsn()), 8), "
+                            + "pg_logical_emit_message(true, 'OpenCoreData', ''::text)",
                         [.text(transaction.number)], isCancellable: false)
                     return (result.text(0, 0), result.text(0, 1))
                 }

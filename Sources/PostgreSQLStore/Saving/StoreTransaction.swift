@@ -91,8 +91,13 @@ struct StoreTransaction {
 
     /// Returns whether a transaction is committed, by the row that it has written.
     ///
-    /// Whoever writes that row next waits until the transaction has ended; if it was given up, it is not committed later either, for the row is
-    /// there now.
+    /// Whoever writes that row next waits until the transaction has ended. If it was given up, it is not committed later either, for the row is
+    /// there now, with a time in the future, which no transaction gives it: the answer to this statement may be lost as well, and the next one must not
+    /// take the row for that of the transaction.
+    ///
+    /// A row that is there is written, too. A server that crashed while the commit waited for the synchronous standby has the row after it has started
+    /// again, and the standby may not have it, which takes over without it. Like every commit, that of this statement waits for the standby,
+    /// and whoever has what is later in the log has what is earlier.
     private func isCommitted(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
         // Also that of a pool whose connections all wait for another server to take over.
         var failure: (any Error)?
@@ -101,9 +106,10 @@ struct StoreTransaction {
             do {
                 return try await content.pool.with { connection in
                     let result = try await connection.query(
-                        "INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING true", [.uuid(commit)],
-                        isCancellable: false)
-                    return result.rowCount == 0
+                        "INSERT INTO \(PostgreSQLTables.commits) (id, at) VALUES ($1, now() + interval '1 day') "
+                            + "ON CONFLICT (id) DO UPDATE SET at = \(PostgreSQLTables.commits).at RETURNING at < now() + interval '12 hours'",
+                        [.uuid(commit)], isCancellable: false)
+                    return result.integer(0, 0) != 0
                 }
             } catch {
                 failure = error

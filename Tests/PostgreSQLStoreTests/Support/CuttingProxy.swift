@@ -2,17 +2,18 @@
 import Foundation
 import Synchronization
 
-/// Forwards connections to a server on the loopback, and cuts one of them when the client commits.
+/// Forwards connections to a server on the loopback, and cuts one of them when the client commits, or sends another statement.
 // `state` is guarded by its mutex.
 final class CuttingProxy: Sendable {
     enum Cut: Sendable {
-        /// The server never gets the commit.
+        /// The server never gets the statement.
         case before
-        /// The server commits, and the client does not get its answer.
+        /// The server does it, and the client does not get its answer.
         case after
     }
     private struct State {
-        var cut: Cut?
+        /// What is cut next, and at which statements.
+        var plan: [(cut: Cut, statement: String)] = []
         var cuts = 0
         var isClosed = false
     }
@@ -37,8 +38,8 @@ final class CuttingProxy: Sendable {
         Thread { [self] in accept() }.start()
     }
 
-    /// Cuts the next connection that commits.
-    func cutNext(_ cut: Cut) { state.withLock { $0.cut = cut } }
+    /// Cuts the next connection that commits, or sends another statement which has some text; after those that were to be cut before.
+    func cutNext(_ cut: Cut, at statement: String = "COMMIT") { state.withLock { $0.plan.append((cut, statement)) } }
 
     /// The number of connections that were cut.
     var cuts: Int { state.withLock { $0.cuts } }
@@ -84,15 +85,12 @@ final class CuttingProxy: Sendable {
             Glibc.close(server)
         }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        // The name of the prepared statement, by which later commits are asked for.
-        var name: String?
-        func commits(_ bytes: ArraySlice<UInt8>) -> Bool {
+        // The texts of the prepared statements by their names, by which they are asked for later.
+        var prepared: [String: String] = [:]
+        func statements(_ bytes: ArraySlice<UInt8>) -> [String] {
             let text = String(decoding: bytes.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
-            if let found = text.firstMatch(of: /(s[0-9]+)\0COMMIT\0/) {
-                name = String(found.1)
-                return true
-            }
-            return name.map { text.contains("\0\($0)\0") } ?? false
+            for found in text.matches(of: /(s[0-9]+)\0([^\0]+)\0/) { prepared[String(found.1)] = String(found.2) }
+            return prepared.filter { text.contains("\0\($0.key)\0") }.map(\.value)
         }
         while true {
             var both = [pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: server, events: Int16(POLLIN), revents: 0)]
@@ -101,10 +99,10 @@ final class CuttingProxy: Sendable {
                 let count = read(from, &buffer, buffer.count)
                 if count <= 0 { return }
                 let bytes = buffer[0..<count]
-                if from == client, commits(bytes), let cut = takeCut() {
+                if from == client, let cut = takeCut(at: statements(bytes)) {
                     if cut == .before { return }
                     guard Self.write(bytes, to) else { return }
-                    // Its answer comes when it has committed.
+                    // Its answer comes when it is done.
                     _ = read(server, &buffer, buffer.count)
                     return
                 }
@@ -113,11 +111,12 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    private func takeCut() -> Cut? {
+    private func takeCut(at statements: [String]) -> Cut? {
         state.withLock { state in
-            defer { state.cut = nil }
-            if state.cut != nil { state.cuts += 1 }
-            return state.cut
+            guard let next = state.plan.first, statements.contains(where: { $0.contains(next.statement) }) else { return nil }
+            state.plan.removeFirst()
+            state.cuts += 1
+            return next.cut
         }
     }
 
