@@ -69,7 +69,7 @@ import Testing
             for _ in 0..<5 { #expect(try await Self.ranks(coordinator) == all) }
         }
         try await pool.with { try await $0.execute(others) }
-        try await fetches.value
+        await fetches.value
         let cancelled = Task { try await Self.ranks(coordinator) }
         cancelled.cancel()
         do { #expect(try await cancelled.value == all) } catch is CancellationError {}

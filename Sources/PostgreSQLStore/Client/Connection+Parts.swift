@@ -39,9 +39,10 @@ extension Connection {
         calls.append(Call("COMMIT"))
         var found = 0
         _ = try await send(calls, true) { number, result in
-            guard number >= first, number < end else { return }
+            guard number >= first, number < end else { return false }
             found += result.rowCount
             try take(result)
+            return true
         }
         SQLRecording.current?.add(sql, values: values.map(\.shown), rows: found, seconds: Self.seconds(since: start))
     }

@@ -163,9 +163,10 @@ final class Connection: @unchecked Sendable {
 
     /// Sends statements in one round trip.
     ///
-    /// - Parameter take: Takes each result with the number of its statement when it has come, while the server goes on; nil for all results at the end.
+    /// - Parameter take: Gets each result with the number of its statement when it has come, while the server goes on, and says whether it has taken it.
+    /// - Returns: The results that were not taken.
     func send(
-        _ calls: [Call], _ isCancellable: Bool, _ take: ((Int, QueryResult) throws -> Void)? = nil
+        _ calls: [Call], _ isCancellable: Bool, _ take: (Int, QueryResult) throws -> Bool = { _, _ in false }
     ) async throws -> [QueryResult] {
         roundTrips += 1
         if isOutdated || prepared.count > Self.preparedLimit { try await forgetStatements() }
@@ -212,12 +213,8 @@ final class Connection: @unchecked Sendable {
             case PGRES_TUPLES_OK?, PGRES_COMMAND_OK?:
                 let kept = result.map(QueryResult.init)
                 guard key == nil, let kept else { break }
-                if let take {
-                    // What comes after an error is read, and not taken.
-                    if refusal == nil { do { try take(number, kept) } catch { refusal = error } }
-                } else {
-                    results.append(kept)
-                }
+                // What comes after an error is read, and not taken.
+                if refusal == nil { do { if try !take(number, kept) { results.append(kept) } } catch { refusal = error } }
                 number += 1
             default:
                 // A statement that was not prepared is not known to the server.
