@@ -62,7 +62,8 @@ struct SoakClient {
             context.reset()
             // Held until it is saved: an object that nobody holds is read again, with the version of others' changes.
             for object in try context.fetch(Self.request("Counter", counter)) {
-                object.setValue((object.value(forKey: "value") as? Int ?? 0) + 1, forKey: "value")
+                guard let value = object.value(forKey: "value") as? Int else { throw CocoaError(.fileReadUnknown) }
+                object.setValue(value + 1, forKey: "value")
             }
             try context.save()
         }
@@ -97,7 +98,9 @@ struct SoakClient {
         return try await read {
             let found = try context.fetch(Self.request(entity, number))
             guard found.count == 1 else { return nil }
-            return (found[0].value(forKey: "value") as? Int ?? -1, found[0].objectID)
+            // A property cannot throw: it is nil where no server could be asked, and never else.
+            guard let value = found[0].value(forKey: "value") as? Int else { throw CocoaError(.fileReadUnknown) }
+            return (value, found[0].objectID)
         }
     }
 
