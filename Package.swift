@@ -164,8 +164,8 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLStoreTests",
             dependencies: coreDataModules + [
-                "PostgreSQLStore", "PredicateCases", "SQLQueries", "StoreConformance", "StoreCommands", "Explorer", "coredata-demo",
-                logging,
+                "PostgreSQLStore", "PredicateCases", "RandomPrograms", "SQLQueries", "StoreConformance", "StoreCommands", "Explorer",
+                "coredata-demo", logging,
             ],
             swiftSettings: strict),
         .target(name: "JSONReading", swiftSettings: strict),
@@ -272,9 +272,11 @@ let package = Package(
         // Random predicates, for the tests of whatever reads predicates; it is no product.
         .target(name: "PredicateCases", dependencies: ["Predicates"], path: "Tests/PredicateCases", swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases"], swiftSettings: strict),
+        // Random programs over several contexts, and clients that work on one store, for the tests of stores; it is no product.
+        .target(name: "RandomPrograms", dependencies: coreDataModules, path: "Tests/RandomPrograms", swiftSettings: strict),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "CSQLite", "store-writer"],
+            dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "RandomPrograms", "CSQLite", "store-writer"],
             swiftSettings: strict),
         // Versions of a model, for the tests of migrations and the program that they kill; it is no product.
         .target(name: "WriterVersions", dependencies: coreDataModules, path: "Tests/WriterVersions", swiftSettings: strict),
@@ -328,7 +330,7 @@ if !internalChecks.isEmpty {
     let checked: Set = [
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
         "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "MappedTables", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
-        "CoreDataTests",
+        "RandomPrograms", "CoreDataTests",
         "store-writer", "WriterVersions",
         "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
         "ExampleSupport", "Guide", "Songs", "FileStores", "JSONReading",

@@ -10,16 +10,8 @@ import Testing
         var options = PostgreSQLStoreOptions()
         options.schema = "place_" + place.directory.lastPathComponent.lowercased()
         options.connectionLimit = 4
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
-        let description = NSPersistentStoreDescription(postgreSQL: try #require(URL(string: server().url)), options: options)
-        let failure = Failure()
-        coordinator.addPersistentStore(with: description) { failure.error = $1 }
-        if let error = failure.error { throw error }
-        return coordinator
+        return try openedCoordinator(options, ConformanceModel.make())
     }
-
-    // Used on the calling thread.
-    private final class Failure: @unchecked Sendable { var error: (any Error)? }
 
     @Test("Each behaviour", arguments: Behaviour.all)
     func behaviour(_ behaviour: Behaviour) throws {

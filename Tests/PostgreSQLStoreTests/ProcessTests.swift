@@ -31,20 +31,9 @@ import Testing
             }
             return []
         }
-        let other = Process()
-        other.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        other.arguments = ["--testing-library", "swift-testing", "--filter", "PostgreSQLStoreTests.ProcessTests/writer"]
-        other.environment = ProcessInfo.processInfo.environment.merging(
-            ["COREDATA_POSTGRESQL_WRITER": "\(options.schema) \(try server().url)"]) { $1 }
-        other.standardOutput = FileHandle.nullDevice
-        let ended = AsyncStream<Int32> { continuation in
-            other.terminationHandler = {
-                continuation.yield($0.terminationStatus)
-                continuation.finish()
-            }
-        }
-        try other.run()
-        for await status in ended { #expect(status == 0) }
+        let other = try TestProcess(
+            "PostgreSQLStoreTests.ProcessTests/writer", ["COREDATA_POSTGRESQL_WRITER": "\(options.schema) \(try server().url)"])
+        #expect(await other.status == 0)
         #expect(try await awaited.value == ["the other program"])
     }
 }

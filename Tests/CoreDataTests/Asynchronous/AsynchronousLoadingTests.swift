@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RandomPrograms
 import Testing
 
 @Suite("Loading from a store that loads asynchronously") struct AsynchronousLoadingTests {

@@ -1,5 +1,6 @@
 import CoreData
 import Logging
+import RandomPrograms
 import Testing
 
 #if canImport(Glibc)

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RandomPrograms
 import Testing
 
 /// Behaviour that open-source apps and libraries rely on, which their tests show on Apple's platforms.

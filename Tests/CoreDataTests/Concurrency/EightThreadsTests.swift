@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Eight threads at once") struct EightThreadsTests {

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 /// Each runs in a process of its own, which ends itself if it stands still.

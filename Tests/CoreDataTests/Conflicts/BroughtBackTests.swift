@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Objects that others have deleted and that come back") struct BroughtBackTests {

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Two contexts that change one object") struct ConflictTests {

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Changes that a merge policy discards") struct DiscardedChangesTests {

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 
 /// A model in which objects give way to others: things of two kinds share the values of an inherited constraint, and have relationships of every kind.
 enum GivingWayModel {
@@ -55,7 +56,7 @@ enum GivingWayModel {
     }
 
     /// The coordinators of an empty store of a kind: both share one.
-    static func coordinator(_ store: ProgramStore) throws -> NSPersistentStoreCoordinator { try store.make(make()) }
+    static func coordinator(_ store: ProgramStore) throws -> NSPersistentStoreCoordinator { try store.coordinators(make())[0] }
 
     static func context(_ coordinator: NSPersistentStoreCoordinator, _ policy: NSMergePolicyType) -> NSManagedObjectContext {
         let context = Music.context(coordinator)

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 
 /// Rounds in which two contexts of one store change things whose codes are unique, with relationships of every kind, and save one after the other.
 ///

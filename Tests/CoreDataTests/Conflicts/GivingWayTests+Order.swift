@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 /// Several objects of one save give way, one after the other.

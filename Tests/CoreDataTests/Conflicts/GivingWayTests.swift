@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Objects that give way to others with the same unique values") struct GivingWayTests {

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Random rounds of two contexts with unique values") struct RandomGivingWayTests {

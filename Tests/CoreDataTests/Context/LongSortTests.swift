@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Sorts of many objects") struct LongSortTests {

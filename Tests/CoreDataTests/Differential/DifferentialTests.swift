@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 /// Random programs in two contexts of one store, compared step by step with a graph in plain dictionaries.

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 /// Runs random programs against fetched results.

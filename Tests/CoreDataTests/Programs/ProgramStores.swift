@@ -1,48 +1,7 @@
 import CoreData
-import Testing
+import RandomPrograms
 
-/// A kind of store that random programs are run on.
-struct ProgramStore: Sendable, CustomTestStringConvertible {
-    let name: String
-    /// Whether each context has a coordinator of its own on one file, as processes do.
-    var isShared = false
-    /// Makes an empty store of a model, and its coordinator.
-    let make: @Sendable (NSManagedObjectModel) throws -> NSPersistentStoreCoordinator
-
-    /// The coordinators of two contexts and of one that looks what is stored.
-    func coordinators(_ model: NSManagedObjectModel) throws -> [NSPersistentStoreCoordinator] {
-        let first = try make(model)
-        guard isShared, let file = first.persistentStores.first?.url else { return [first, first, first] }
-        return try [first] + (0..<2).map { _ in try Self.open(file, ProgramModel.make()) }
-    }
-
-    /// Removes what coordinators have left on disk.
-    func discard(_ coordinators: [NSPersistentStoreCoordinator]) {
-        guard isShared, let file = coordinators.first?.persistentStores.first?.url else { return }
-        for coordinator in coordinators {
-            for store in coordinator.persistentStores { try? coordinator.remove(store) }
-        }
-        try? FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
-
-    /// Empties a store: to open a file for each program would take longer than the program.
-    static func clear(_ coordinator: NSPersistentStoreCoordinator) throws {
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
-        try context.performAndWait {
-            _ = try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Node")))
-        }
-    }
-
-    private static func open(_ file: URL, _ model: NSManagedObjectModel) throws -> NSPersistentStoreCoordinator {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: file, options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
-        return coordinator
-    }
-
-    var testDescription: String { name }
-
+extension ProgramStore {
     static let inMemory = ProgramStore(name: "in memory") { model in
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
@@ -65,16 +24,24 @@ struct ProgramStore: Sendable, CustomTestStringConvertible {
     }
 
     /// A database in a file.
-    static let sqliteFile = ProgramStore(name: "SQLite, several coordinators", isShared: true) { model in
+    static let sqliteFile = ProgramStore(name: "SQLite, several coordinators") { model in
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("programs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        return try open(directory.appendingPathComponent("store.sqlite"), model)
+        return try [model, ProgramModel.make(), ProgramModel.make()].map { model in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: directory.appendingPathComponent("store.sqlite"),
+                options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
+            return coordinator
+        }
+    } remove: { file in
+        try? FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     static let incremental = ProgramStore(name: "incremental") { try QueryingStore.make(model: $0).coordinator }
 
     /// A store that loads asynchronously, and holds saves back while the program goes on.
-    static let server = ProgramStore(name: "a server") { try ServerStore.make($0).coordinator }
+    static let server = ProgramStore(name: "a server", asksGate: true) { try ServerStore.make($0).coordinator }
 
     /// A store that answers for many objects by one question.
     static let incrementalInBatches = ProgramStore(name: "incremental, in batches") { model in

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Fifty clients at once") struct SoakTests {
@@ -11,7 +12,7 @@ import Testing
             let seed = environment["COREDATA_SOAK_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0 ... .max)
             Deadline.start(seconds: seconds * 10 + 300)
             for policy in Soak.Policy.allCases {
-                let ledger = try await Soak(policy, seed: seed).run(seconds: seconds)
+                let ledger = try await SoakTests.ledger(policy, seed: seed, seconds: seconds)
                 let summary = "\(ledger.saves) saves, \(ledger.conflicts) conflicts, \(ledger.mostThreads) threads at most"
                 print("Soak with seed \(seed), \(policy.rawValue): \(summary)")
                 #expect(ledger.failures.isEmpty, "seed \(seed), \(policy.rawValue): \(ledger.failures.prefix(10))")
@@ -20,5 +21,20 @@ import Testing
             }
         }
         print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
+    }
+
+    /// Lets the clients work on a file, and compares.
+    private static func ledger(_ policy: Soak.Policy, seed: UInt64, seconds: Double) async throws -> SoakLedger {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("soak-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Soak.model())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: directory.appendingPathComponent("soak.sqlite"))
+        let soak = Soak(policy, seed: seed, coordinator, shared: try Soak.insertShared(coordinator))
+        var ledger = await soak.run(seconds: seconds)
+        ledger.failures += try ledger.differences(from: coordinator, policy)
+        try coordinator.remove(store)
+        return ledger
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 /// Playlists and songs, each of which is in an order of the other, or songs with an order only.

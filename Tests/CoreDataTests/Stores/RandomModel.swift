@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RandomPrograms
 
 @testable import ModelFiles
 @_spi(Stores) @testable import ObjectGraph

@@ -1,6 +1,7 @@
 @_spi(Stores) import CoreData
 import Foundation
 import Predicates
+import RandomPrograms
 import Synchronization
 
 /// A store that loads asynchronously, as one over a network: a server in memory that takes its time, and notes what it is asked.

@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 
 /// Two contexts of one store that both show some saved nodes, by label.
 final class TwoContexts {

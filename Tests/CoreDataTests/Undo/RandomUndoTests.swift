@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 /// Random programs of changes, undos, redos and saves, compared after each step with a graph in plain dictionaries and a list of what it was.

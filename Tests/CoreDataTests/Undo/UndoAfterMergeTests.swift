@@ -1,4 +1,5 @@
 import CoreData
+import RandomPrograms
 import Testing
 
 @Suite("Undoing after others have saved") struct UndoAfterMergeTests {

@@ -11,10 +11,22 @@ func coordinator(
     _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel = ConformanceModel.make(), url: String? = nil
 ) async throws -> NSPersistentStoreCoordinator {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    let server = try server()
-    try await coordinator.addPostgreSQLStore(at: url ?? server.url, options: options)
+    try await coordinator.addPostgreSQLStore(at: url ?? server().url, options: options)
     return coordinator
 }
+
+/// The same, for synchronous code.
+func openedCoordinator(_ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel) throws -> NSPersistentStoreCoordinator {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let failure = OpeningFailure()
+    let description = NSPersistentStoreDescription(postgreSQL: try #require(URL(string: server().url)), options: options)
+    coordinator.addPersistentStore(with: description) { failure.error = $1 }
+    if let error = failure.error { throw error }
+    return coordinator
+}
+
+// Used on the calling thread.
+private final class OpeningFailure: @unchecked Sendable { var error: (any Error)? }
 
 /// A context of a coordinator.
 func context(_ coordinator: NSPersistentStoreCoordinator, author: String? = nil) -> NSManagedObjectContext {

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import PredicateCases
+import RandomPrograms
 import Testing
 
 @testable import ModelFiles

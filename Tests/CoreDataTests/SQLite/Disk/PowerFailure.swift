@@ -1,4 +1,5 @@
 import Foundation
+import RandomPrograms
 
 /// What a disk holds after the power failed, by the log of what was written to it.
 ///

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RandomPrograms
 import Testing
 
 @testable import ModelFiles

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RandomPrograms
 
 @testable import ModelFiles
 @testable import ObjectGraph

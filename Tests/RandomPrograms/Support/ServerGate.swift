@@ -1,11 +1,11 @@
-/// Holds back what a ``ServerStore`` is asked by one task, until a test lets it go: what others ask meanwhile is answered.
+/// Holds back what an asynchronous store is asked by one task, until a test lets it go: what others ask meanwhile is answered.
 // `state` has its lock.
-final class ServerGate: Sendable {
+package final class ServerGate: Sendable {
     /// The gate that the questions of this task, and of those that it makes, come to.
-    @TaskLocal static var current: ServerGate?
+    @TaskLocal package static var current: ServerGate?
 
     /// Whether the server answers a question as it is when it is asked, and not as it is when the answer is let go.
-    let answersAtOnce: Bool
+    package let answersAtOnce: Bool
     private let state = GuardedState(State())
 
     private struct State {
@@ -14,13 +14,13 @@ final class ServerGate: Sendable {
         var held: (question: String, continuation: CheckedContinuation<Void, Never>)?
     }
 
-    init(answersAtOnce: Bool = false) { self.answersAtOnce = answersAtOnce }
+    package init(answersAtOnce: Bool = false) { self.answersAtOnce = answersAtOnce }
 
     /// The question that is held back.
-    var question: String? { state.withLock { $0.held?.question } }
+    package var question: String? { state.withLock { $0.held?.question } }
 
     /// Suspends until the question is let go.
-    func pass(_ question: String) async throws {
+    package func pass(_ question: String) async throws {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.held = (question, continuation) }
@@ -32,7 +32,7 @@ final class ServerGate: Sendable {
     }
 
     /// Lets go of what is held back; the next question is held back again.
-    func release() {
+    package func release() {
         let held = state.withLock { state in
             defer { state.held = nil }
             return state.held
@@ -43,7 +43,7 @@ final class ServerGate: Sendable {
     /// Lets go of what is held back, and holds nothing back any more.
     ///
     /// - Parameter failure: what questions fail with from now on.
-    func open(failure: (any Error)? = nil) {
+    package func open(failure: (any Error)? = nil) {
         state.withLock { state in
             state.isOpen = true
             state.failure = failure

@@ -1,24 +1,24 @@
-import CoreData
+package import CoreData
 
 /// The model that random programs work on: every kind of relationship and delete rule, and entities that inherit.
-enum ProgramModel {
+package enum ProgramModel {
     /// A relationship, described without the product: the naive graph goes by this, the model is made from it.
-    struct Relationship: Hashable {
-        enum DeleteRule { case nullify, cascade, deny }
-        let name: String
-        let inverseName: String
-        let isToMany: Bool
-        var isOrdered = false
-        var deleteRule = DeleteRule.nullify
-        var owner = Kind.node
-        var destination = Kind.node
+    package struct Relationship: Hashable {
+        package enum DeleteRule { case nullify, cascade, deny }
+        package let name: String
+        package let inverseName: String
+        package let isToMany: Bool
+        package var isOrdered = false
+        package var deleteRule = DeleteRule.nullify
+        package var owner = Kind.node
+        package var destination = Kind.node
 
-        var inverse: Relationship { ProgramModel.relationship(named: inverseName) }
+        package var inverse: Relationship { ProgramModel.relationship(named: inverseName) }
         /// Whether this is the end by which a pair of relationships is walked.
         var isFirst: Bool { name == inverseName || ProgramModel.relationships.firstIndex(of: self)! % 2 == 0 }
     }
 
-    enum Kind: String, CaseIterable {
+    package enum Kind: String, CaseIterable {
         case node = "Node"
         case leaf = "Leaf"
         case branch = "Branch"
@@ -27,7 +27,7 @@ enum ProgramModel {
     }
 
     /// In pairs; the last is its own inverse.
-    static let relationships = [
+    package static let relationships = [
         Relationship(name: "children", inverseName: "parent", isToMany: true),
         Relationship(name: "parent", inverseName: "children", isToMany: false),
         Relationship(name: "next", inverseName: "previous", isToMany: false),
@@ -44,7 +44,7 @@ enum ProgramModel {
     ]
 
     private static let byName = Dictionary(uniqueKeysWithValues: relationships.map { ($0.name, $0) })
-    static func relationship(named name: String) -> Relationship { byName[name]! }
+    package static func relationship(named name: String) -> Relationship { byName[name]! }
 
     private static let byKind = Dictionary(
         uniqueKeysWithValues: Kind.allCases.map { kind in (kind, relationships.filter { kind.isKind(of: $0.owner) }) })
@@ -53,7 +53,7 @@ enum ProgramModel {
     /// The attributes that programs set; all hold small numbers, `name` as text.
     static func attributes(of kind: Kind) -> [String] { kind == .leaf ? ["name", "number", "weight"] : ["name", "number"] }
 
-    static func make() -> NSManagedObjectModel {
+    package static func make() -> NSManagedObjectModel {
         let node = NSEntityDescription(name: Kind.node.rawValue)
         let leaf = NSEntityDescription(name: Kind.leaf.rawValue)
         let branch = NSEntityDescription(name: Kind.branch.rawValue)

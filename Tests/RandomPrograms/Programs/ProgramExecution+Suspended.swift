@@ -22,7 +22,7 @@ extension ProgramExecution {
     /// Carries out a step, by `await` where the store can hold its answers back: then some of the steps after it are carried out meanwhile.
     func carryOut(_ step: ProgramStep, _ rest: inout ArraySlice<ProgramStep>) throws {
         let side = sides[step.side]
-        guard server != nil, step.choices[0] % 4 != 0, sides.map(\.suspendedReads).reduce(0, +) < 3 else { return try carryOut(step) }
+        guard asksGate, step.choices[0] % 4 != 0, sides.map(\.suspendedReads).reduce(0, +) < 3 else { return try carryOut(step) }
         switch step.kind {
         case .save where side.parent == nil && !side.isRefreshing:
             try saveSuspended(side, &rest, fails: step.choices[1] % 4 == 0)

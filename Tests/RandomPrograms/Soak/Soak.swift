@@ -1,13 +1,13 @@
-import CoreData
+package import CoreData
 
-/// Many clients work on one SQLite store at once, each in contexts of its own, until the time is up. Then what is stored is compared with what
-/// their saves have acknowledged.
+/// Many clients work on one store at once, each in contexts of its own, until the time is up. What is stored then is to be compared with what their
+/// saves have acknowledged: ``SoakLedger/differences(from:_:)``.
 ///
 /// Each client has objects that it alone changes, and everyone changes the shared ones: a client its own slot, the counter (a change that rests on what was
-/// read), or whether the object is there at all. What must be stored follows from the merge policy, see `Ledger`.
+/// read), or whether the object is there at all. The clients may be spread over several processes, each with a soak of some of them.
 // Everything but the ledger, which has a lock, is set once.
-final class Soak: @unchecked Sendable {
-    enum Policy: String, CaseIterable {
+package final class Soak: @unchecked Sendable {
+    package enum Policy: String, CaseIterable, Codable, Sendable {
         case error, storeTrump, objectTrump, overwrite, rollback
 
         var mergePolicy: NSMergePolicy {
@@ -21,32 +21,31 @@ final class Soak: @unchecked Sendable {
         }
     }
 
-    static let clientCount = 50
+    package static let clientCount = 50
     static let sharedCount = 12
     private let policy: Policy
     private let seed: UInt64
-    private let directory: URL
+    private let clients: Range<Int>
     private let coordinator: NSPersistentStoreCoordinator
     private let shared: [NSManagedObjectID]
-    private let ledger = Guarded(Ledger())
+    private let ledger = GuardedState(SoakLedger())
 
-    init(_ policy: Policy, seed: UInt64) throws {
+    /// - Parameters:
+    ///   - seed: Decides with each client's number what it does.
+    ///   - clients: The clients that work here.
+    ///   - shared: What ``insertShared(_:)`` has answered, here or in another process.
+    package init(
+        _ policy: Policy, seed: UInt64, clients: Range<Int> = 0..<Soak.clientCount, _ coordinator: NSPersistentStoreCoordinator,
+        shared: [NSManagedObjectID]
+    ) {
         self.policy = policy
         self.seed = seed
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("soak-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: directory.appendingPathComponent("soak.sqlite"))
-        let context = Music.context(coordinator)
-        shared = try context.performAndWait {
-            let objects = (0..<Self.sharedCount).map { context.insert("Shared", ["place": Int64($0)]) }
-            try context.save()
-            return objects.map(\.objectID)
-        }
+        self.clients = clients
+        self.coordinator = coordinator
+        self.shared = shared
     }
 
-    private static func model() -> NSManagedObjectModel {
+    package static func model() -> NSManagedObjectModel {
         func number(_ name: String) -> NSAttributeDescription {
             let attribute = NSAttributeDescription(name: name, type: .integer64)
             attribute.defaultValue = Int64(0)
@@ -62,43 +61,42 @@ final class Soak: @unchecked Sendable {
         ])
     }
 
-    /// What saves have acknowledged, and what went wrong.
-    struct Ledger {
-        /// The values of each client's own objects, by number.
-        var own: [Int: [Int64: Int64]] = [:]
-        /// How often the counter of each shared object was counted up.
-        var increments: [Int: Int64] = [:]
-        /// The last value of each client's slot in each shared object, and every value that it may have had.
-        var slots: [Int: [Int: Int64]] = [:]
-        var known: [Int: [Int: Set<Int64>]] = [:]
-        /// The shared objects that were deleted.
-        var deleted: Set<Int> = []
-        var saves = 0
-        var conflicts = 0
-        var failures: [String] = []
-        var mostThreads = 0
+    /// Saves the objects that all clients change into an empty store.
+    ///
+    /// - Returns: Their IDs.
+    package static func insertShared(_ coordinator: NSPersistentStoreCoordinator) throws -> [NSManagedObjectID] {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return try context.performAndWait {
+            let objects = (0..<sharedCount).map { Self.insert("Shared", ["place": Int64($0)], context) }
+            try context.save()
+            return objects.map(\.objectID)
+        }
     }
 
-    /// Lets the clients work, and compares.
+    private static func insert(_ entity: String, _ values: [String: Any], _ context: NSManagedObjectContext) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        object.setValuesForKeys(values)
+        return object
+    }
+
+    /// Lets the clients work.
     ///
-    /// - Returns: what was acknowledged, with everything that is wrong in `failures`.
-    func run(seconds: Double) async throws -> Ledger {
-        let end = Date().addingTimeInterval(seconds)
+    /// - Returns: What was acknowledged.
+    package func run(seconds: Double) async -> SoakLedger {
+        let end = ContinuousClock.now + .seconds(seconds)
         await withTaskGroup(of: Void.self) { group in
-            for number in 0..<Self.clientCount {
+            for number in clients {
                 group.addTask { await self.work(number, until: end) }
             }
         }
-        compare()
-        for store in coordinator.persistentStores { try coordinator.remove(store) }
-        try FileManager.default.removeItem(at: directory)
-        return ledger.withValue { $0 }
+        return ledger.withLock { $0 }
     }
 
-    private func work(_ client: Int, until end: Date) async {
+    private func work(_ client: Int, until end: ContinuousClock.Instant) async {
         var random = SeededGenerator(seed: seed &+ UInt64(client) &* 0x1234_5677)
         var context = makeContext(&random)
-        while Date() < end {
+        while ContinuousClock.now < end {
             if Int.random(in: 0..<3, using: &random) == 0 { context = makeContext(&random) }
             let (turn, current) = (random.next(), context)
             await current.perform {
@@ -109,7 +107,8 @@ final class Soak: @unchecked Sendable {
     }
 
     private func makeContext(_ random: inout SeededGenerator) -> NSManagedObjectContext {
-        let context = Music.context(coordinator)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
         context.mergePolicy = policy.mergePolicy
         context.automaticallyMergesChangesFromParent = Bool.random(using: &random)
         return context
@@ -128,7 +127,7 @@ final class Soak: @unchecked Sendable {
         do {
             for _ in 0..<Int.random(in: 1...3, using: &random) { try act(client, context, &random, &intention) }
             // A save under way may still be stored where it is not acknowledged, but no other value than these.
-            ledger.withValue { ledger in
+            ledger.withLock { ledger in
                 for (place, slot) in intention.slots { ledger.known[place, default: [:]][client, default: []].insert(slot.value) }
             }
             try context.save()
@@ -137,7 +136,7 @@ final class Soak: @unchecked Sendable {
             context.rollback()
             context.refreshAllObjects()
             let isConflict = error.code == NSManagedObjectMergeError || error.code == NSManagedObjectReferentialIntegrityError
-            ledger.withValue { ledger in
+            ledger.withLock { ledger in
                 ledger.conflicts += 1
                 if !isConflict || policy != .error && error.code == NSManagedObjectMergeError {
                     ledger.failures.append("Client \(client): \(error.localizedDescription)")
@@ -155,7 +154,7 @@ final class Soak: @unchecked Sendable {
         case 0, 1:
             let number = Int64(truncatingIfNeeded: random.next() >> 2)
             let value = Int64.random(in: 0..<1_000, using: &random)
-            _ = context.insert("Own", ["client": Int64(client), "number": number, "value": value])
+            _ = Self.insert("Own", ["client": Int64(client), "number": number, "value": value], context)
             intention.own[number] = .some(value)
         case 2, 3:
             guard let object = try context.fetch(request).randomElement(using: &random) else { return }
@@ -171,7 +170,7 @@ final class Soak: @unchecked Sendable {
             request.includesPendingChanges = false
             request.resultType = .managedObjectResultType
             let count = try context.count(for: request)
-            let expected = ledger.withValue { $0.own[client, default: [:]].count }
+            let expected = ledger.withLock { $0.own[client, default: [:]].count }
             if count != expected { fail("Client \(client) counts \(count) own objects, \(expected) were acknowledged.") }
         case 6:
             guard Int.random(in: 0..<200, using: &random) == 0, let (place, object) = try someShared(context, &random) else { return }
@@ -209,7 +208,7 @@ final class Soak: @unchecked Sendable {
             policy != .rollback || slot.object.value(forKey: "slot\(client)") as? Int64 == slot.value
         }
         let taken = intention.slots.filter { isTaken($0.value) }
-        ledger.withValue { ledger in
+        ledger.withLock { ledger in
             ledger.saves += 1
             for (number, value) in intention.own { ledger.own[client, default: [:]][number] = value }
             for place in intention.incremented.keys { ledger.increments[place, default: 0] += 1 }
@@ -219,56 +218,5 @@ final class Soak: @unchecked Sendable {
         }
     }
 
-    private func fail(_ message: String) { ledger.withValue { $0.failures.append(message) } }
-
-    // MARK: Comparing
-
-    /// Reads everything anew and compares it with the ledger.
-    private func compare() {
-        let context = Music.context(coordinator)
-        let acknowledged = ledger.withValue { $0 }
-        context.performAndWait {
-            do {
-                var own: [Int: [Int64: Int64]] = [:]
-                for object in try context.all("Own") {
-                    let client = Int(object.value(forKey: "client") as! Int64)
-                    own[client, default: [:]][object.value(forKey: "number") as! Int64] = object.value(forKey: "value") as? Int64
-                }
-                for client in 0..<Self.clientCount where own[client, default: [:]] != acknowledged.own[client, default: [:]] {
-                    fail("What is stored of client \(client) is not what was acknowledged.")
-                }
-                var places: Set<Int> = []
-                for object in try context.all("Shared") {
-                    let place = Int(object.value(forKey: "place") as! Int64)
-                    if !places.insert(place).inserted { fail("The shared object \(place) is stored twice.") }
-                    compare(object, place, acknowledged)
-                }
-                let gone = Set(0..<Self.sharedCount).subtracting(places)
-                if !gone.isSubset(of: acknowledged.deleted) {
-                    fail("\(gone.subtracting(acknowledged.deleted)) are gone; no one has deleted them.")
-                }
-                if policy == .error, gone != acknowledged.deleted {
-                    fail("\(acknowledged.deleted.subtracting(gone)) were deleted, and are stored.")
-                }
-            } catch {
-                fail("What is stored cannot be read: \(error)")
-            }
-        }
-    }
-
-    private func compare(_ object: NSManagedObject, _ place: Int, _ acknowledged: Ledger) {
-        if policy == .error, object.value(forKey: "count") as? Int64 != acknowledged.increments[place, default: 0] {
-            fail("The counter of \(place) is \(object.value(forKey: "count") ?? "nil"), not \(acknowledged.increments[place, default: 0]).")
-        }
-        for client in 0..<Self.clientCount {
-            let value = object.value(forKey: "slot\(client)") as! Int64
-            let last = acknowledged.slots[place]?[client] ?? 0
-            // An object that was written over by one who had not seen the last value, or is back after a deletion, may have an earlier one.
-            let mayBeEarlier = policy == .overwrite || acknowledged.deleted.contains(place)
-            let isKnown = value == 0 || acknowledged.known[place]?[client]?.contains(value) ?? false
-            if value != last, !(mayBeEarlier && isKnown) {
-                fail("Client \(client) has saved \(last) into its slot of \(place); \(value) is stored.")
-            }
-        }
-    }
+    private func fail(_ message: String) { ledger.withLock { $0.failures.append(message) } }
 }

@@ -2,11 +2,11 @@ import Foundation
 
 /// A lock and the value that it guards. The thread sanitizer sees its lock, which it does not see of `Synchronization.Mutex` where threads wait for it.
 // `lock` guards `value`.
-final class GuardedState<Value>: @unchecked Sendable {
+package final class GuardedState<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
-    init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { self.value = value }
 
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result { try lock.withLock { try body(&value) } }
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result { try lock.withLock { try body(&value) } }
 }

@@ -1,18 +1,18 @@
 /// What the framework is compared with: a graph in plain dictionaries, every rule written out in the simplest way, without the product.
-struct NaiveGraph: Equatable {
+package struct NaiveGraph: Equatable {
     typealias Relationship = ProgramModel.Relationship
 
-    struct Node: Equatable {
-        var kind: ProgramModel.Kind
+    package struct Node: Equatable {
+        package var kind: ProgramModel.Kind
         /// Attributes that have no value are missing.
-        var values: [String: Int] = ["number": 0]
+        package var values: [String: Int] = ["number": 0]
         /// By relationship; those that lead nowhere are missing. Without an order, labels are sorted.
-        var links: [String: [Int]] = [:]
+        package var links: [String: [Int]] = [:]
         /// Whether it is to be deleted by the next save.
         var isDoomed = false
     }
 
-    var nodes: [Int: Node] = [:]
+    package var nodes: [Int: Node] = [:]
 
     func targets(_ label: Int, _ relationship: Relationship) -> [Int] { nodes[label]?.links[relationship.name] ?? [] }
 

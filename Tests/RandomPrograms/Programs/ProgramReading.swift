@@ -1,8 +1,8 @@
-import CoreData
+package import CoreData
 
 extension ProgramSide {
     /// What a context shows, and its objects by label.
-    static func read(_ context: NSManagedObjectContext) throws -> (NaiveGraph, [Int: NSManagedObject]) {
+    package static func read(_ context: NSManagedObjectContext) throws -> (NaiveGraph, [Int: NSManagedObject]) {
         var graph = NaiveGraph()
         let objects = try objects(in: context)
         for (label, object) in objects {

@@ -13,8 +13,12 @@ final class ProgramExecution {
     /// One for each context, and one by which it is looked what is stored.
     private let coordinators: [NSPersistentStoreCoordinator]
 
-    init(_ settings: ProgramSettings, in coordinators: [NSPersistentStoreCoordinator]) {
+    /// Whether the store holds its answers back for ``ServerGate``.
+    let asksGate: Bool
+
+    init(_ settings: ProgramSettings, in coordinators: [NSPersistentStoreCoordinator], asksGate: Bool) {
         self.coordinators = coordinators
+        self.asksGate = asksGate
         for index in 0..<3 {
             let context = NSManagedObjectContext(.privateQueue)
             if index == 2 { context.parent = sides[0].context } else { context.persistentStoreCoordinator = coordinators[index] }
@@ -43,9 +47,6 @@ final class ProgramExecution {
         }
         return true
     }
-
-    /// The store, where it can hold its answers back.
-    var server: ServerStore? { coordinators[0].persistentStores.first as? ServerStore }
 
     /// What the child of a context has to know of a save.
     func noteSaved(_ side: ProgramSide, since before: NaiveGraph) {

@@ -1,7 +1,7 @@
 import CoreData
 
 /// One of the contexts of a program, and what it ought to show.
-final class ProgramSide {
+package final class ProgramSide {
     let context: NSManagedObjectContext
     let name: String
     let policy: NSMergePolicyType
