@@ -57,7 +57,7 @@ import Testing
         let world = try await World(["a", "b", "c"])
         try await World.edit(world.mine, "a") { $0.setValue(1, forKey: "rank") }
         try await World.edit(world.mine, "b") { $0.managedObjectContext?.delete($0) }
-        await world.mine.perform { [mine = world.mine] in mine.insert("Tag", ["label": "d", "rank": 4]) }
+        await world.mine.perform { [mine = world.mine] in _ = mine.insert("Tag", ["label": "d", "rank": 4]) }
         let before = try await world.roundTrips()
         try await world.mine.save()
         #expect(try await world.roundTrips() == before + 1)
@@ -73,7 +73,7 @@ import Testing
         try await world.other.save()
         try await World.edit(world.mine, "a") { $0.setValue(1, forKey: "rank") }
         try await World.edit(world.mine, "b") { $0.setValue(2, forKey: "rank") }
-        await world.mine.perform { [mine = world.mine] in mine.insert("Tag", ["label": "new", "rank": 3]) }
+        await world.mine.perform { [mine = world.mine] in _ = mine.insert("Tag", ["label": "new", "rank": 3]) }
         let error = await #expect(throws: NSError.self) { try await world.mine.save() }
         #expect(error?.code == NSManagedObjectMergeError)
         let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]

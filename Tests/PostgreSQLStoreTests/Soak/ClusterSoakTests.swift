@@ -47,7 +47,7 @@ import Testing
             for number in 0..<SoakClient.counters { first.insert("Counter", ["number": number, "value": 0]) }
             try first.save()
         }
-        let ledgers = try await withThrowingTaskGroup(of: SoakLedger.self) { group in
+        let ledgers = try await withThrowingTaskGroup(of: ClusterLedger.self) { group in
             for number in 0..<Self.clientCount {
                 let coordinator = coordinators[number % coordinators.count]
                 group.addTask {
@@ -60,7 +60,7 @@ import Testing
         }
         let done = try await Self.check(ledgers, order[0], log)
         let replicas = coordinators.compactMap { ($0.persistentStores.first as? DatabaseStore)?.content.pool.replicas?.readCount }
-        func sum(_ count: (SoakLedger) -> Int) -> Int { ledgers.reduce(0) { $0 + count($1) } }
+        func sum(_ count: (ClusterLedger) -> Int) -> Int { ledgers.reduce(0) { $0 + count($1) } }
         let increments = ledgers.flatMap(\.increments.values)
         let acknowledged = sum(\.acknowledgedCount) + increments.reduce(0) { $0 + $1.acknowledged }
         let unknown = sum(\.unknownCount) + increments.reduce(0) { $0 + $1.unknown }
@@ -76,7 +76,7 @@ import Testing
     /// Compares what the primary has with what the contexts were told.
     ///
     /// - Returns: The number of saves of unknown outcome that were done.
-    private static func check(_ ledgers: [SoakLedger], _ url: String, _ log: SoakLog) async throws -> Int {
+    private static func check(_ ledgers: [ClusterLedger], _ url: String, _ log: SoakLog) async throws -> Int {
         let settings = try ConnectionSettings(
             try #require(ConnectionSettings.url(url)), schema: "soak", statementTimeout: nil, password: nil)
         let pool = ConnectionPool(settings, limit: 1, timeout: 60)

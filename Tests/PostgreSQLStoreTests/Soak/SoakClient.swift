@@ -5,7 +5,7 @@ import PredicateCases
 
 /// One context that writes and reads, and compares what it reads with what it was told.
 struct SoakClient {
-    private(set) var ledger: SoakLedger
+    private(set) var ledger: ClusterLedger
     private let context: NSManagedObjectContext
     private let log: SoakLog
     private var random: CaseGenerator
@@ -15,7 +15,7 @@ struct SoakClient {
     private static let unknown = "It is not known whether"
 
     init(_ client: Int, _ coordinator: NSPersistentStoreCoordinator, _ log: SoakLog, seed: UInt64) {
-        ledger = SoakLedger(client: client)
+        ledger = ClusterLedger(client: client)
         context = PostgreSQLStoreTests.context(coordinator, author: "context \(client)")
         // Some take nothing that may be out of date.
         if client.isMultiple(of: 5) { context.stalenessInterval = 0 }
@@ -71,7 +71,7 @@ struct SoakClient {
         ledger.endIncrement(of: counter, outcome)
     }
 
-    private func outcome(_ save: @escaping @Sendable () throws -> Void) async throws -> (outcome: SoakLedger.Outcome, isConflict: Bool) {
+    private func outcome(_ save: @escaping @Sendable () throws -> Void) async throws -> (outcome: ClusterLedger.Outcome, isConflict: Bool) {
         do {
             try await context.perform(save)
             try log.acknowledge()

@@ -2,7 +2,7 @@
 /// What one context of a soak was told about its writes, against what it reads.
 ///
 /// The context numbers its saves. Each inserts an entry and sets the context's own register to its number, which nobody else writes.
-struct SoakLedger: Sendable {
+struct ClusterLedger: Sendable {
     /// What was said about a save.
     enum Outcome: Sendable { case acknowledged, unknown, refused }
 
