@@ -166,6 +166,12 @@ final class StoreContent: @unchecked Sendable {
 
     /// Returns the error of a statement.
     func failure(_ error: ServerError, _ what: String) -> NSError {
+        if error.isRefusal {
+            return CoreDataError.make(
+                NSPersistentStoreUnsupportedRequestTypeError, "The store at \(place) cannot answer the request.",
+                reason: "PostgreSQL says: \(error)",
+                next: "Order distinct results by attributes that are fetched, group by attributes, or do it with the fetched objects.")
+        }
         let next: String? =
             if error.isConnectionLost {
                 "Check that the server runs and can be reached."
