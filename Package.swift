@@ -113,8 +113,8 @@ let package = Package(
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite", "CZlib",
-                logging,
+                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite",
+                "CZlib", logging,
             ], swiftSettings: strict),
         .testTarget(
             name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite"], swiftSettings: strict),
