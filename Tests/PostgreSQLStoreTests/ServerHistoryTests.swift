@@ -280,7 +280,7 @@ import Testing
             #expect(rest.author == "open")
             #expect(Self.code { _ = try Self.history(reader, after: early) } == NSPersistentHistoryTokenExpiredError)
             // By date, it is deleted; and who has not seen it is told.
-            _ = try reader.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date(timeIntervalSinceNow: -60)))
+            _ = try reader.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date(timeIntervalSinceNow: -1800)))
             #expect(Self.code { _ = try Self.history(reader, after: token) } == NSPersistentHistoryTokenExpiredError)
             try #expect(Self.history(reader, after: rest.token).isEmpty)
         }

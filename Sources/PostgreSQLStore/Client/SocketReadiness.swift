@@ -1,8 +1,10 @@
 #if PostgreSQL
 internal import Dispatch
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
 internal import Synchronization
 
-/// Waits until a socket can be read or written. No thread waits meanwhile.
+/// Waits until a socket can be read or written. No thread waits meanwhile, but for a short time one of those that may.
 enum SocketReadiness {
     /// The reason why a wait has ended.
     enum Outcome: Sendable {
@@ -10,6 +12,10 @@ enum SocketReadiness {
         /// The system does not watch the socket.
         case refused
     }
+
+    /// How long a thread that may wait does so itself, in milliseconds: a small transaction takes less, and to hand it over to another thread and back
+    /// takes longer than its work.
+    private static let ownWait = 50
 
     /// Waits for a socket, which must stay open until the call returns.
     ///
@@ -19,6 +25,12 @@ enum SocketReadiness {
     static func wait(
         _ socket: Int32, reads: Bool, writes: Bool, timeout: Double? = nil, isCancellable: Bool
     ) async -> Outcome {
+        if BlockingCall.mayWait, !(isCancellable && Task.isCancelled) {
+            let limit = timeout.map { min(Self.ownWait, Int($0 * 1000)) } ?? Self.ownWait
+            var descriptor = pollfd(fd: socket, events: Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), revents: 0)
+            // What has failed is found out by whoever reads or writes.
+            if poll(&descriptor, 1, Int32(limit)) > 0 { return .ready }
+        }
         let wait = SocketWait()
         if !isCancellable { return await wait.run(socket, reads: reads, writes: writes, timeout) }
         return await withTaskCancellationHandler {

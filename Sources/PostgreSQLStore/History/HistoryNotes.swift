@@ -31,10 +31,13 @@ struct HistoryNotes {
 
     /// The same, as a statement that fails (``ServerError/isUnexpectedCount``) where the history has begun since the notes were.
     var checkedMark: Call {
-        isKept ? mark : Call("\(Self.insertion) RETURNING 1 / (\(HistoryTables.doNotExist))::integer", [.uuid(commit)])
+        isKept ? mark : Call(Self.checkedInsertion, [.uuid(commit)])
     }
 
-    static func mark(_ commit: UUID) -> Call { Call("\(insertion) RETURNING \(HistoryTables.exist)", [.uuid(commit)]) }
+    static func mark(_ commit: UUID) -> Call { Call(answeringInsertion, [.uuid(commit)]) }
+
+    private static let answeringInsertion = "\(insertion) RETURNING \(HistoryTables.exist)"
+    private static let checkedInsertion = "\(insertion) RETURNING 1 / (\(HistoryTables.doNotExist))::integer"
 
     private static let insertion = "INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1)"
 

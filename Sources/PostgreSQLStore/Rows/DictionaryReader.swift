@@ -13,7 +13,7 @@ struct DictionaryReader {
 
     /// Returns the dictionary of a row.
     ///
-    /// - Throws: Code 134060 where a value cannot be converted to the type of its column.
+    /// - Throws: Code 134060 where a value cannot be converted to the type of its column; code 134091 for a date that PostgreSQL does not have.
     func dictionary(_ result: QueryResult, _ row: Int) throws -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
         for column in columns {
@@ -21,7 +21,9 @@ struct DictionaryReader {
             if result.isNull(row, place) { continue }
             let value: Any?
             switch column.reading {
-            case .value(let kind): value = try column.column.publicValue(Self.value(result, row, place, kind))
+            case .value(let kind):
+                if case .date = kind { try checkMoved(result, row, column) }
+                value = try column.column.publicValue(Self.value(result, row, place, kind))
             case .object(let table, let hasNumber):
                 let number = hasNumber && !result.isNull(row, place + 1) ? result.integer(row, place + 1) : table.number
                 let owner = schema.entity(numbered: number)?.entity ?? table.entity
@@ -34,6 +36,15 @@ struct DictionaryReader {
             if let value { dictionary.setObject(value, forKey: column.column.name as NSString) }
         }
         return dictionary
+    }
+
+    /// Throws where a calculation has moved a date beyond those that PostgreSQL has: it would be read as another one.
+    private func checkMoved(_ result: QueryResult, _ row: Int, _ column: SQLResultColumn) throws {
+        guard [.max, .min].contains(result.integer(row, column.index)), column.column.expression.movesDates else { return }
+        throw CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "The fetch cannot be executed.",
+            reason: "“\(column.column.name)” is a date that PostgreSQL does not have, too far from the one that it is calculated from.",
+            next: "Fetch what it is calculated from, and calculate it in the program.")
     }
 
     /// Returns a value of a kind.
@@ -66,6 +77,18 @@ struct DictionaryReader {
             }
             return BinaryNumeric.decimal(bytes).map(PropertyValue.decimal) ?? .double(BinaryNumeric.double(bytes) ?? .nan)
         default: return .string(result.text(row, column))
+        }
+    }
+}
+
+extension ExpressionTree {
+    /// Whether dates may come from a calculation, and not from a store.
+    fileprivate var movesDates: Bool {
+        switch self {
+        case .arithmetic, .cast: true
+        case .function(_, let arguments): arguments.contains(where: \.movesDates)
+        case .conditional(_, let value, let otherwise): value.movesDates || otherwise.movesDates
+        default: false
         }
     }
 }

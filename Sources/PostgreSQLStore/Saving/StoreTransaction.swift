@@ -62,7 +62,7 @@ struct StoreTransaction {
     private func committed<Result: Sendable>(
         _ body: @escaping @Sendable (Connection, UUID) async throws -> (Result, TransactionEnd)
     ) async throws -> Result? {
-        let commit = UUID()
+        let commit = UUID.ofNow()
         let (result, lost): (Result, ServerError?)
         do {
             (result, lost) = try await content.withConnection { connection in

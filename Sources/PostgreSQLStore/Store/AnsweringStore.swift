@@ -8,6 +8,8 @@ internal import SQLQueries
 protocol AnsweringStore: DatabaseStore, AsynchronousStore {}
 
 extension AnsweringStore {
+    var answersOnCallingThread: Bool { true }
+
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
         let isCurrent = caller.wantsNewest || query.shouldRefreshRefetchedObjects
         let statement: (plan: SQLFetchPlan, values: [BinaryValue])

@@ -13,6 +13,8 @@ struct SQLFetchTranslator {
     private let translator: SQLTranslator
     /// The columns of the SELECT so far.
     private var selected: [SQLFragment] = []
+    /// The attributes among the columns of distinct rows, by their key paths: a sort key must be spelled as its column is.
+    private var distinct: [String: SQLTerm] = [:]
 
     /// - Parameter rowColumns: The columns of complete rows, after key, entity and version.
     init(
@@ -112,7 +114,7 @@ struct SQLFetchTranslator {
 
     private func operand(sortedBy keyPath: String) throws -> SQLOperand {
         // The name of a column may contain dots, like that of a path.
-        if let column = translator.grouping?.columns[keyPath] { return .term(column) }
+        if let column = translator.grouping?.columns[keyPath] ?? distinct[keyPath] { return .term(column) }
         return try translator.operand(.path(keyPath))
     }
 
@@ -144,7 +146,7 @@ struct SQLFetchTranslator {
             translator.place = "propertiesToGroupBy"
             let keys = try parts.groupedBy.map { ($0.expression.withoutNumbers, try translator.operand($0.expression)) }
             if !keys.isEmpty {
-                let terms = try keys.map { try translator.term($0.1).sql }
+                let terms = try keys.flatMap { try groupTerms(of: $0.1) }
                 grouped = " GROUP BY \(terms.joined(by: ", "))"
             }
             translator.grouping = SQLGrouping(keys: keys)
@@ -172,6 +174,15 @@ struct SQLFetchTranslator {
         return SQLFetchPlan(entity: entity, statement: statement, dialect: dialect, answer: .dictionaries(columns))
     }
 
+    /// Returns the columns of a group's value: an object that may be of several entities has one for its entity.
+    private func groupTerms(of operand: SQLOperand) throws -> [SQLFragment] {
+        let value = try translator.term(operand).sql
+        guard case .object(let object) = operand, object.entity.numbers.count > 1 else { return [value] }
+        return [value, entityNumber(of: object)]
+    }
+
+    private func entityNumber(of object: SQLObject) -> SQLFragment { "\(translator.row(of: object)).\(object.entity.identity.entity)" }
+
     /// Returns whether a column is a default column that is not stored.
     private func isUnstored(_ column: FetchColumn) -> Bool {
         guard !request.namesColumns, let property = entity.entity.frozen?.byName[column.name] else { return false }
@@ -187,7 +198,7 @@ struct SQLFetchTranslator {
         case .object(let object):
             selected.append(object.key)
             let isOne = object.entity.numbers.count == 1
-            if !isOne { selected.append("\(translator.row(of: object)).\(object.entity.identity.entity)") }
+            if !isOne { selected.append(entityNumber(of: object)) }
             reading = .object(object.entity, hasNumber: !isOne)
         case .term(let term):
             selected.append(term.sql)
@@ -203,6 +214,7 @@ struct SQLFetchTranslator {
             default: break
             }
             translator.grouping?.columns[column.name] = term
+            if request.returnsDistinctResults, column.expression.withoutNumbers == .path(column.name) { distinct[column.name] = term }
         case .many, .list, .constants:
             throw translator.unsupported(
                 "A collection is not a value of a dictionary in SQL: ask for its @count, or for what a function makes of it.")

@@ -86,6 +86,47 @@ struct WaitingThreadsTests {
         #expect(values == ["outer", "inner", "outer"])
     }
 
+    @Test("Work that the waiting thread does itself stays there, also after it has waited for others", .timeLimit(.minutes(2)))
+    func onCallingThread() async throws {
+        let (here, threads, mayWait) = try await Task(executorPreference: BlockingCall.executor) {
+            let here = Self.thread
+            let (threads, mayWait) = try BlockingCall.wait(for: "a test", onCallingThread: true) {
+                let first = Self.thread
+                let number = await Task.detached { 1 }.value
+                let second = Self.thread
+                let sum = await withTaskGroup(of: Int.self) { group in
+                    for part in 1...100 {
+                        group.addTask {
+                            await Task.yield()
+                            return part
+                        }
+                    }
+                    return await group.reduce(number, +)
+                }
+                return (sum == 5051 ? [first, second, Self.thread] : [], BlockingCall.mayWait)
+            }
+            return (here, threads, mayWait)
+        }.value
+        #expect(threads == [here, here, here])
+        #expect(mayWait)
+        #expect(!BlockingCall.mayWait)
+    }
+
+    @Test("An error of work that the waiting thread does itself is thrown there, and the next work is done")
+    func errorOnCallingThread() throws {
+        struct Failure: Error {}
+        for _ in 0..<100 {
+            #expect(throws: Failure.self) {
+                try BlockingCall.wait(for: "a test", onCallingThread: true) {
+                    await Task.yield()
+                    throw Failure()
+                }
+            }
+            let value = try BlockingCall.wait(for: "a test", onCallingThread: true) { await Task.detached { 7 }.value }
+            #expect(value == 7)
+        }
+    }
+
     private enum Name {
         @TaskLocal static var current = ""
     }

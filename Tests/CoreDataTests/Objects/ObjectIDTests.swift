@@ -156,4 +156,17 @@ import Testing
         }.value
         #expect(name == "Low")
     }
+
+    @Test("The IDs of new objects differ, and are UUIDs as others write them")
+    func temporaryURIs() throws {
+        try withMusic { context in
+            let uris = (0..<1000).map { _ in Band(context: context).objectID.uriRepresentation() }
+            #expect(Set(uris).count == uris.count)
+            for uri in uris {
+                let uuid = try #require(UUID(uuidString: String(uri.lastPathComponent.dropFirst()))).uuid
+                #expect(uuid.6 >> 4 == 4)
+                #expect(uuid.8 >> 6 == 0b10)
+            }
+        }
+    }
 }

@@ -64,7 +64,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     public override init() {
         owningEntity = NSEntityDescription()
         token = nil
-        reference = .temporary(UUID())
+        reference = .temporary(.ofProcess())
         isTemporary = true
         key = Int64(truncatingIfNeeded: reference.hashValue)
         super.init()
@@ -72,7 +72,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
 
     /// Creates a temporary ID.
     convenience init(temporaryFor entity: NSEntityDescription) {
-        self.init(entity: entity, token: nil, reference: .temporary(UUID()))
+        self.init(entity: entity, token: nil, reference: .temporary(.ofProcess()))
     }
 
     /// About where the key and the reference lie in the memory of an ID, for prefetching.

@@ -6,6 +6,9 @@ internal import Synchronization
 /// The asynchronous calls of a context use these methods. Their results are cached like those of the ``StoreInterface`` methods, whose
 /// default implementations here wait for them, for a property that is read before its value is loaded.
 @_spi(Stores) public protocol AsynchronousStore: StoreInterface {
+    /// Whether the methods of ``StoreInterface`` do their work on the thread that waits for it, because it has no parts that go on side by side. The
+    /// default is false.
+    var answersOnCallingThread: Bool { get }
     /// Works like ``StoreInterface/answer(_:for:)``; cancelled with the task.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer
     /// Works like ``StoreInterface/rows(for:for:)``; cancelled with the task.
@@ -23,14 +26,21 @@ internal import Synchronization
 }
 
 extension AsynchronousStore {
+    /// False: the work is done on separate threads.
+    public var answersOnCallingThread: Bool { false }
+
+    private func wait<Result: Sendable>(
+        for what: @autoclosure () -> String, _ work: @escaping @Sendable () async throws -> Result
+    ) throws -> Result { try BlockingCall.wait(for: what(), onCallingThread: answersOnCallingThread, work) }
+
     /// Waits for ``fetch(_:for:)``.
     public func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
-        try BlockingCall.wait(for: "a fetch of “\(query.entity)”") { try await self.fetch(query, for: caller) }
+        try wait(for: "a fetch of “\(query.entity)”") { try await self.fetch(query, for: caller) }
     }
 
     /// Waits for ``fetchRows(for:for:)``.
     public func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
-        try BlockingCall.wait(for: "the values of \(ids.count) objects") { try await self.fetchRows(for: ids, for: caller) }
+        try wait(for: "the values of \(ids.count) objects") { try await self.fetchRows(for: ids, for: caller) }
     }
 
     /// Calls ``fetchRows(for:for:)``.
@@ -40,20 +50,20 @@ extension AsynchronousStore {
 
     /// Waits for ``fetchValues(of:for:for:)``.
     public func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
-        try BlockingCall.wait(for: "a value of \(ids.count) objects") { try await self.fetchValues(of: properties, for: ids, for: caller) }
+        try wait(for: "a value of \(ids.count) objects") { try await self.fetchValues(of: properties, for: ids, for: caller) }
     }
 
     /// Waits for ``fetchRelated(by:from:for:)``.
     public func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try BlockingCall.wait(for: "“\(relationship)” of \(ids.count) objects") {
+        try wait(for: "“\(relationship)” of \(ids.count) objects") {
             try await self.fetchRelated(by: relationship, from: ids, for: caller)
         }
     }
 
     /// Waits for ``saveChanges(_:for:)``.
     public func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
-        try BlockingCall.wait(for: "a save of \(changes.count) objects") { try await self.saveChanges(changes, for: caller) }
+        try wait(for: "a save of \(changes.count) objects") { try await self.saveChanges(changes, for: caller) }
     }
 }

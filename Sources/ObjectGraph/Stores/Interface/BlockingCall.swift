@@ -11,6 +11,13 @@ package enum BlockingCall {
     package static var executor: any TaskExecutor { simulated ?? waiting }
     private static let waiting = WaitingExecutor()
 
+    /// Whether the thread that runs the current task may wait for a moment: it is one of the separate ones, or waits for that task.
+    package static var mayWait: Bool {
+        isOnCallingThread || withUnsafeCurrentTask { $0?.unownedTaskExecutor == waiting.asUnownedTaskExecutor() }
+    }
+    /// Whether the thread that waits for a task runs it.
+    @TaskLocal private static var isOnCallingThread = false
+
     /// Returns an executor for one task that is begun by ``StartingExecutor/run()``; nil within a simulation, which decides itself what runs when.
     package static func startingExecutor() -> StartingExecutor? { simulated == nil ? StartingExecutor(waiting.threads) : nil }
 
@@ -26,13 +33,26 @@ package enum BlockingCall {
 
     /// Runs `work` and blocks until it is done.
     ///
-    /// - Parameter what: A description of the work for the log, which warns when the main queue is blocked.
+    /// - Parameters:
+    ///   - what: A description of the work for the log, which warns when the main queue is blocked.
+    ///   - isHere: Whether the calling thread does the work, which has no parts that go on side by side: no other thread need be woken.
     package static func wait<Result: Sendable>(
-        for what: @autoclosure () -> String, _ work: @escaping @Sendable () async throws -> Result
+        for what: @autoclosure () -> String, onCallingThread isHere: Bool = false, _ work: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
         warnOnMainQueue(what())
-        let done = DispatchSemaphore(value: 0)
         let answer = Answer<Result>()
+        if isHere, simulated == nil {
+            let executor = CallingExecutor()
+            $isOnCallingThread.withValue(true) {
+                _ = Task(executorPreference: executor) {
+                    do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
+                    executor.end()
+                }
+            }
+            executor.run()
+            return try answer.get()
+        }
+        let done = DispatchSemaphore(value: 0)
         // Not on the executor of a simulation, whose thread waits here.
         $simulated.withValue(nil) {
             _ = Task(executorPreference: waiting) {
