@@ -5,24 +5,30 @@ import StoreConformance
 import Testing
 
 @Suite("Commits whose answer is lost") struct CommitTests {
-    private func context(_ url: String, _ options: PostgreSQLStoreOptions) async throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+    private func context(
+        _ url: String, _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel = ConformanceModel.make()
+    ) async throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try await coordinator.addPostgreSQLStore(at: url, options: options)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         return context
     }
 
-    @Test("A save is done once, whether the connection is cut before or after the commit", arguments: [CuttingProxy.Cut.before, .after])
-    func cut(_ cut: CuttingProxy.Cut) async throws {
+    @Test(
+        "A save is done once, whether the connection is cut before or after the commit",
+        arguments: [CuttingProxy.Cut.before, .after], [false, true])
+    func cut(_ cut: CuttingProxy.Cut, isOneRoundTrip: Bool) async throws {
         let server = try server()
         let options = freshOptions()
-        let direct = try await context(server.url, options)
+        // Without constraints to check, the commit comes with the statements.
+        let model = isOneRoundTrip ? SmallSaveTests.model() : ConformanceModel.make()
+        let direct = try await context(server.url, options, model)
         let proxy = try CuttingProxy(to: server.port)
         defer { proxy.close() }
-        let context = try await context(server.url(port: proxy.port), options)
+        let context = try await context(server.url(port: proxy.port), options, model)
         for round in 0..<5 {
-            proxy.cutNext(cut)
+            if isOneRoundTrip { proxy.cutNext(cut, at: "INTO coredata_commits") } else { proxy.cutNext(cut) }
             try await context.perform {
                 let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
                 tag.setValue("\(round)", forKey: "label")

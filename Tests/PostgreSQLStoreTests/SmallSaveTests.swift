@@ -6,7 +6,7 @@ import Testing
 @testable import PostgreSQLStore
 
 @Suite("Small saves to PostgreSQL") struct SmallSaveTests {
-    private static func model() -> NSManagedObjectModel {
+    static func model() -> NSManagedObjectModel {
         let tag = NSEntityDescription(name: "Tag")
         tag.properties = [NSAttributeDescription(name: "label", type: .string), NSAttributeDescription(name: "rank", type: .integer64)]
         return NSManagedObjectModel(entities: [tag])
@@ -79,6 +79,44 @@ import Testing
         await world.mine.perform { [mine = world.mine] in mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
         try await world.mine.save()
         #expect(try await World.tags(world.other) == ["a 1", "b 2", "new 3"])
+    }
+
+    @Test("A save that refers to an object which others have deleted fails at its commit, and saves nothing")
+    func missingReference() async throws {
+        let (folder, document) = (NSEntityDescription(name: "Folder"), NSEntityDescription(name: "Document"))
+        let documents = NSRelationshipDescription(name: "documents", destination: document, toMany: true)
+        let itsFolder = NSRelationshipDescription(name: "folder", destination: folder)
+        itsFolder.inverse(to: documents)
+        folder.properties = [NSAttributeDescription(name: "name", type: .string), documents]
+        document.properties = [NSAttributeDescription(name: "size", type: .integer64), itsFolder]
+        let model = NSManagedObjectModel(entities: [folder, document])
+        let options = freshOptions()
+        let (mine, other) = (context(try await coordinator(options, model)), context(try await coordinator(options, model)))
+        await mine.perform { mine.retainsRegisteredObjects = true }
+        try await mine.perform {
+            mine.insert("Folder", ["name": "a"])
+            try mine.save()
+        }
+        try await other.perform {
+            for folder in try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Folder")) { other.delete(folder) }
+            try other.save()
+        }
+        try await mine.perform {
+            let folder = try #require(mine.registeredObjects.first)
+            // The inverse is to many: only the new row refers to the one that is gone.
+            mine.insert("Document", ["size": 1, "folder": folder])
+            let error = #expect(throws: NSError.self) { try mine.save() }
+            #expect([NSManagedObjectReferentialIntegrityError, NSManagedObjectMergeError].contains(error?.code))
+            #expect(mine.hasChanges)
+        }
+        #expect(try await other.perform { try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Document")) } == 0)
+        // The connection is as usable as before.
+        try await mine.perform {
+            mine.rollback()
+            mine.insert("Document", ["size": 2])
+            try mine.save()
+        }
+        #expect(try await other.perform { try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Document")) } == 1)
     }
 }
 #endif

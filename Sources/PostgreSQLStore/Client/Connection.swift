@@ -224,8 +224,20 @@ final class Connection: @unchecked Sendable {
             }
             while let rest = try await nextResult(&task) { PQclear(rest) }
         }
-        // The end of the pipeline.
-        PQclear(try await nextResult(&task))
+        // The end of the pipeline, which is the commit of statements that are a transaction of their own: it may fail.
+        var gaps = 0
+        while true {
+            guard let result = try await nextResult(&task) else {
+                // Nil comes between an error and the end, and for ever from a connection that is lost.
+                gaps += 1
+                if isUsable, gaps <= 2 { continue }
+                throw lost()
+            }
+            let status = PQresultStatus(result)
+            if status == PGRES_FATAL_ERROR, failure == nil { failure = ServerError(result, handle) }
+            PQclear(result)
+            if status == PGRES_PIPELINE_SYNC { break }
+        }
         guard PQexitPipelineMode(handle) == 1 else { throw lost() }
         await task.finish()
         if task.isRequested { throw CancellationError() }

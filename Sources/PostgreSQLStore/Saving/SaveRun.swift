@@ -8,8 +8,10 @@ struct SaveRun {
     let content: StoreContent
     let connection: Connection
     let changes: StoreChangeSet
-    /// Whether the COMMIT is sent along with the last statements: the server itself refuses what others have changed then.
+    /// Whether the transaction ends with the last statements: the server itself refuses what others have changed then.
     private let commitsAtOnce: Bool
+    /// Whether the BEGIN was sent. Statements that are sent together are a transaction without it.
+    private var isBegun = false
     private var notes: HistoryNotes
     var orders = SQLOrderPositions()
     /// What is sent with the next round trip.
@@ -53,7 +55,7 @@ struct SaveRun {
             var run = SaveRun(content, connection, changes, commit: commit, for: caller, atOnce: true)
             do { return try await run.write(metadata) } catch let error as ServerError where error.isUnexpectedCount {
                 // Once more, statement by statement, to find out which rows others have changed.
-                try await connection.execute("ROLLBACK", isCancellable: false)
+                if connection.isInTransaction { try await connection.execute("ROLLBACK", isCancellable: false) }
             }
         }
         var run = SaveRun(content, connection, changes, commit: commit, for: caller, atOnce: false)
@@ -63,8 +65,8 @@ struct SaveRun {
     private var schema: SQLSchema { content.schema }
 
     private mutating func write(_ metadata: Data?) async throws -> TransactionEnd {
-        calls = [Call("BEGIN"), commitsAtOnce ? notes.checkedMark : notes.mark]
-        if !commitsAtOnce { mark = 1 }
+        calls = [commitsAtOnce ? notes.checkedMark : notes.mark]
+        if !commitsAtOnce { mark = 0 }
         if content.hasUniqueness || !changes.returning.isEmpty {
             try await send()
             try await checkConflicts()
@@ -83,8 +85,7 @@ struct SaveRun {
         if let metadata { add("UPDATE \(PostgreSQLTables.metadata) SET metadata = $1", [.bytes(metadata)]) }
         calls += notes.statements()
         if commitsAtOnce {
-            calls.append(Call("COMMIT"))
-            do { try await send() } catch let error as ServerError where error.isConnectionLost { return .lost(error) }
+            do { try await sendLast() } catch let error as ServerError where error.isConnectionLost { return .lost(error) }
             return .committed
         }
         try await send()
@@ -104,12 +105,20 @@ struct SaveRun {
     }
 
     private mutating func send() async throws {
-        let results = try await connection.run(calls, isCancellable: false)
+        var results = try await connection.run(isBegun ? calls : [Call("BEGIN")] + calls, isCancellable: false)
+        if !isBegun { results.removeFirst() }
+        isBegun = true
         if let mark { try notes.check(results[mark]) }
         mark = nil
         for check in checks where results[check.call].changedCount != check.expected { mismatched += check.changes }
         calls = []
         checks = []
+    }
+
+    /// Sends what has been gathered, and commits.
+    private mutating func sendLast() async throws {
+        try await connection.run(isBegun ? calls + [Call("COMMIT")] : calls, isCancellable: false)
+        calls = []
     }
 
     /// Sends what has been gathered, and returns the result of one more statement.
