@@ -110,6 +110,12 @@ enum RemoteStoreError {
             next: "Read the resource with the identifier \(change.id.map(\.description) ?? "?").")
     }
 
+    static func isTaken(_ resource: ResourceID, _ entity: NSEntityDescription) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A new “\(entity.name ?? "?")” cannot be saved.",
+            reason: "There is an object with the identifier \(resource).", next: "Change that object, or delete it first.")
+    }
+
     static func wrongOffset(_ upload: BackendUpload, _ offset: Int64) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "“\(upload.property)” of a “\(upload.entity)” cannot be uploaded.",

@@ -153,11 +153,13 @@ extension Outbox {
                 record.failure = Self.failure(RemoteWriter.missingOutcome)
                 return .nothing
             }
+            var isSucceeded = false
             if let other = try transaction.key(of: assigned, in: row.entity), other != row.key {
                 switch try place(of: other, version, record, isReadSince: isTwinRead, subject, pending) {
                 case .unclear: return .twin(assigned)
                 case .same: return try adopt(other, assigned, version, &record, told, subject, pending)
                 case .earlier: try endEarlier(other, pending)
+                case .successor: isSucceeded = true
                 case .later:
                     _ = record.acknowledge(id: assigned, version: version, try local(told, row, pending), subject.shown)
                     try end(&record, subject, pending)
@@ -165,7 +167,7 @@ extension Outbox {
                     return .nothing
                 }
             }
-            try transaction.setResource(assigned, of: row)
+            if !isSucceeded { try transaction.setResource(assigned, of: row) }
             if record.attempts <= 1 { noteLists(of: row, in: transaction) }
             let (key, uptime) = (row.key, file.clock.uptime)
             transaction.whenCommitted { order.noteMade(key, uptime: uptime) }

@@ -11,6 +11,8 @@ extension Outbox {
         case earlier
         /// One that has got the identifier since the new object was deleted.
         case later
+        /// Another new object of this cache, which is sent once this one is deleted.
+        case successor
         /// Either of them: the object that has the identifier is to be read, now that the new one is saved.
         case unclear
     }
@@ -23,6 +25,7 @@ extension Outbox {
         _ pending: OutboxTransaction
     ) throws -> TwinPlace {
         guard let row = try pending.transaction.row(twin) else { return .same }
+        if let own = try pending.record(pending.local(twin)), !own.isConfirmed, own.resource != nil { return .successor }
         let entity = file.entity(inner: row.knownObjectID.owningEntity)
         if entity.state(of: row) == .stub { return .same }
         let known = entity.version(of: row)

@@ -180,9 +180,7 @@ private struct SaveWork {
                 try pending.detach(known, key)
                 try pending.transaction.delete(other)
             default:
-                throw CoreDataError.make(
-                    NSPersistentStoreSaveError, "A new “\(change.entity.name ?? "?")” cannot be saved.",
-                    reason: "There is an object with the identifier \(resource).", next: "Change that object, or delete it first.")
+                throw RemoteStoreError.isTaken(resource, change.entity)
             }
         }
         let new = try pending.transaction.edit(key) ?? pending.transaction.insert(entity, number: key.number)
@@ -288,6 +286,9 @@ private struct SaveWork {
         let large = saving?.uploads ?? []
         for name in OutboxTransaction.names(known.entity) { before[name] = OutboxTransaction.value(known.row, parts.byName[name]) }
         let old = before.filter { large.contains($0.key) }
+        if let resource = record.resource, known.resource == nil, !record.isDeletedByOthers {
+            try takeBack(resource, of: record, change.entity, known)
+        }
         try known.take(row, reference: inner)
         let replaced = Set(old.filter { OutboxTransaction.value(known.row, parts.byName[$0.key]) != $0.value }.keys)
         for name in old.keys { before[name] = replaced.contains(name) ? .many([]) : nil }
@@ -312,6 +313,14 @@ private struct SaveWork {
         record.edit(before, edits, pending.shown(known))
         try pending.finish(record, known)
         note(change, known)
+    }
+
+    /// Gives an object that is shown again its identifier, which a new object may have got since.
+    private func takeBack(_ resource: ResourceID, of record: PendingRecord, _ entity: NSEntityDescription, _ known: CacheRow) throws {
+        guard let other = try pending.transaction.key(of: resource, in: known.entity) else {
+            return try pending.transaction.setResource(resource, of: known)
+        }
+        if let new = try pending.record(pending.local(other)), !new.isConfirmed { throw RemoteStoreError.isTaken(resource, entity) }
     }
 
     // MARK: Conflicts

@@ -44,7 +44,8 @@ extension OutboxSender {
                 if let sent = record.sent, sent.change.kind == .insert || sent.change.kind == .update {
                     // It is sent again as it was: everything that it refers to is there.
                     item = SendingOrder.Item(
-                        key: item.key, kind: sent.change.kind, canGo: item.canGo, isSetAside: item.isSetAside, resource: nil)
+                        key: item.key, kind: sent.change.kind, canGo: item.canGo, isSetAside: item.isSetAside,
+                        resource: record.isShown ? nil : item.resource, isLeaving: !record.isShown)
                 } else {
                     Self.addReferences(record, row, entity, kind, &item)
                 }

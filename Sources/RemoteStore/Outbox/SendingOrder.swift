@@ -18,6 +18,8 @@ struct SendingOrder {
         var left: [LocalKey] = []
         /// What the backend calls the object, where it is deleted or new.
         var resource: Identity?
+        /// Whether the object was deleted since its change was sent: the deletion follows, and until then it has its identifier.
+        var isLeaving = false
 
         struct Identity: Hashable {
             let root: String
@@ -39,10 +41,12 @@ struct SendingOrder {
         var deletions: [Item.Identity: Int] = [:]
         var referring: [LocalKey: [Int]] = [:]
         for (index, item) in items.enumerated() {
-            if item.kind == .delete, let resource = item.resource { deletions[resource] = index }
+            if item.kind == .delete || item.isLeaving, let resource = item.resource { deletions[resource] = index }
             for key in item.left where key != item.key { referring[key, default: []].append(index) }
         }
-        func isReplacing(_ item: Item) -> Bool { item.kind == .insert && item.resource.map { deletions[$0] != nil } ?? false }
+        func isReplacing(_ item: Item) -> Bool {
+            item.kind == .insert && !item.isLeaving && item.resource.map { deletions[$0] != nil } ?? false
+        }
         func blockers(_ item: Item) -> [(name: String, index: Int)] {
             item.needs.compactMap { need in
                 guard need.key != item.key, let index = new[need.key] else { return nil }

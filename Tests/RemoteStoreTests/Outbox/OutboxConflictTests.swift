@@ -252,31 +252,66 @@ import Testing
 
     // MARK: Identity
 
-    @Test("A deletion followed by a new object with the same identifier is a replacement, also while the deletion is under way")
-    func replacement() async throws {
-        for isUnderWay in [false, true] {
-            let world = try OutboxWorld(.init(identity: .attribute("title"), isIdempotent: true))
-            let first = try world.insert("Album", ["title": "Help!", "year": 1965, "notes": "old"])
-            try await world.store.sendPending()
+    /// What of an object is being sent while another one takes its place.
+    enum UnderWay: CaseIterable { case nothing, insert, edit, deletion }
+
+    @Test(
+        "A deletion followed by a new object with the same identifier is a replacement, also while the old object is being made, changed or deleted",
+        arguments: UnderWay.allCases)
+    func replacement(_ sent: UnderWay) async throws {
+        let world = try OutboxWorld(.init(identity: .attribute("title"), isIdempotent: true))
+        let first = try world.insert("Album", ["title": "Help!", "year": 1965, "notes": "old"])
+        var second: NSManagedObjectID?
+        func insert() throws { second = try world.insert("Album", ["title": "Help!", "year": 1966]) }
+        func replace() throws {
             try world.delete(first)
-            if isUnderWay {
-                world.backend.scriptSaves { _ in .hold }
-                async let sending: Void = world.store.sendPending()
-                await world.backend.untilHeld()
-                world.backend.scriptSaves { _ in .answer }
-                let second = try world.insert("Album", ["title": "Help!", "year": 1966])
-                #expect(try world.text(second, "notes") == nil)
-                world.backend.release()
-                try await sending
-            } else {
-                try world.insert("Album", ["title": "Help!", "year": 1966])
-            }
-            try await world.store.sendPending()
-            #expect(try world.only() == ["title": "Help!", "year": 1966])
-            #expect(world.backend.saves.joined().map(\.kind) == [.insert, .delete, .insert])
-            #expect(try world.fetch("Album").count == 1)
-            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+            try insert()
         }
+        if sent != .insert { try await world.store.sendPending() }
+        switch sent {
+        case .nothing: try replace()
+        case .insert: try await world.sendPending { try replace() }
+        case .edit:
+            try world.update(first, ["year": 1964])
+            try await world.sendPending { try replace() }
+        case .deletion:
+            try world.delete(first)
+            try await world.sendPending { try insert() }
+        }
+        let id = try #require(second)
+        #expect(try world.text(id) == "Help!")
+        #expect(try world.text(id, "notes") == nil)
+        try await world.store.sendPending()
+        #expect(try world.only() == ["title": "Help!", "year": 1966])
+        #expect(
+            world.backend.saves.joined().map(\.kind)
+                == (sent == .edit ? [.insert, .update, .delete, .insert] : [.insert, .delete, .insert]))
+        #expect(try world.fetch("Album") == [id])
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+    }
+
+    @Test(
+        "A deleted object that a merge policy brings back has its identifier again, unless another one has got it",
+        arguments: [true, false])
+    func broughtBack(isTaken: Bool) async throws {
+        let world = try OutboxWorld(.init(identity: .attribute("title"), isIdempotent: true))
+        let first = try world.insert("Album", ["title": "Help!", "year": 1965])
+        try await world.store.sendPending()
+        let context = world.coordinator.context()
+        context.mergePolicy = NSMergePolicy.overwrite
+        try context.performAndWait { try context.existingObject(with: first).setValue(1967, forKey: "year") }
+        try world.delete(first)
+        let second = try world.insert("Album", ["title": "Help!", "year": 1966])
+        if !isTaken { try world.delete(second) }
+        let error = context.performAndWait {
+            do { try context.save() } catch { return error as NSError? }
+            return nil
+        }
+        #expect(error?.code == (isTaken ? NSPersistentStoreSaveError : nil), "\(error as Any)")
+        try await world.store.sendPending()
+        #expect(try world.only()["year"] == (isTaken ? 1966 : 1967))
+        #expect(try world.fetch("Album") == [isTaken ? second : first])
+        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
     }
 
     @Test("A new object that a fetch finds before the answer to it has come is one object, with everything that refers to it")

@@ -92,6 +92,30 @@ final class OutboxWorld: @unchecked Sendable {
 
     // MARK: Work
 
+    /// Sends what is pending, and calls `body` while the first calls are under way; where there is nothing to send, without any.
+    func sendPending(while body: () throws -> Void) async throws {
+        let (isHeld, isDone) = (Guarded(false), Guarded(false))
+        backend.scriptSaves { _ in
+            isHeld.withValue { $0 = true }
+            return .hold
+        }
+        let store: CachedStore = store
+        let sending = Task {
+            defer { isDone.withValue { $0 = true } }
+            try await store.sendPending()
+        }
+        while !isHeld.withValue({ $0 }), !isDone.withValue({ $0 }) { await Task.yield() }
+        if isHeld.withValue({ $0 }) { await backend.untilHeld() }
+        let result = Result { try body() }
+        goOnline()
+        while !isDone.withValue({ $0 }) {
+            backend.release()
+            await Task.yield()
+        }
+        try await sending.value
+        try result.get()
+    }
+
     func goOffline() {
         backend.scriptSaves { _ in .fail(Self.offline) }
         backend.script { _ in .fail(Self.offline) }
