@@ -15,10 +15,12 @@ final class Activity: @unchecked Sendable {
 }
 
 /// The state of a thread that uses queues.
-// `workWhileBlocked` are guarded by `DeadlockResolution.lock`; the rest is used on the thread only, or immutable.
+// `workWhileBlocked` is guarded by `DeadlockResolution.lock`; the rest is used on the thread only, or set before others know it.
 final class QueueThread: @unchecked Sendable {
+    /// The worker whose thread this is; nil for other threads.
+    private(set) var worker: QueueWorkers.Worker?
     /// Whether the thread is a worker.
-    private(set) var isWorker = false
+    var isWorker: Bool { worker != nil }
     /// The activity that the thread is running.
     var activity: Activity?
     /// The activity of work that begins on this thread.
@@ -48,8 +50,8 @@ final class QueueThread: @unchecked Sendable {
         return thread
     }
 
-    /// Marks the calling thread as a worker.
-    static func becomeWorker() { current.isWorker = true }
+    /// Marks the calling thread as that of a worker.
+    static func become(_ worker: QueueWorkers.Worker) { current.worker = worker }
 
     /// Enqueues work for the blocked thread. Call it under ``DeadlockResolution/lock``.
     func runWhileBlocked(_ work: @escaping () -> Void) {

@@ -3,22 +3,26 @@ internal import Predicates
 
 /// The threads that the queues of all contexts share.
 ///
-/// There are as many as the machine has processors, four at least. Where work is waiting and threads have stood still for a while, on a semaphore or for a
-/// slow store, as many more come in their place, for the one that would wake them may be in what is waiting; they go again when there is nothing for
-/// them to do. A thread that computes is not replaced.
+/// There are as many as the machine has processors, four at least. One that waits for a store is replaced at once. Where work is waiting and threads
+/// have stood still otherwise for a while, as on a semaphore, as many more come in their place, for the one that would wake them may be in what is
+/// waiting; they go again when there has been nothing for them to do for some seconds. A thread that computes is not replaced.
 // `lock` guards everything that changes. It is not a `LockedBox`, for it guards fields of the workers, too.
 final class QueueWorkers: @unchecked Sendable {
     static let shared = QueueWorkers()
 
     /// The number of threads while none is blocked.
     let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
+    /// How many threads that wait for stores are replaced at once, and how many without work are kept for a while.
+    private static let replacedLimit = 64
     private let lock = Mutex()
     private var ready = Fifo<ContextQueue>()
     /// Queues whose work can be deferred, and the times of their arrival.
     private var deferred = Fifo<(queue: ContextQueue, time: UInt64)>()
     private var workers: [Worker] = []
     private var idle: [Worker] = []
-    /// The number of workers blocked at the last check.
+    /// The number of workers that wait for stores.
+    private var waitingCount = 0
+    /// The number of workers blocked at the last check that were not replaced at once.
     private var stalledCount = 0
     private var isWatched = false
 
@@ -33,14 +37,39 @@ final class QueueWorkers: @unchecked Sendable {
         } else {
             ready.append(queue)
         }
-        if let worker = idle.popLast() {
-            worker.wakeUp.signal()
-        } else if workers.count < usualCount + stalledCount {
-            startWorker()
-        } else if !isWatched {
-            isWatched = true
-            Self.startThread("NSManagedObjectContext.watch") { self.watch() }
+        if !callWorker() { beginWatch() }
+    }
+
+    /// Runs `body`, which waits for a store: meanwhile other queues have another thread, where the calling one is a worker.
+    func whileWaiting<Result>(_ body: () -> Result) -> Result {
+        guard let worker = QueueThread.current.worker else { return body() }
+        lock.lock()
+        worker.waits += 1
+        if worker.waits == 1 { waitingCount += 1 }
+        if readyCount > 0 { callWorker() }
+        lock.unlock()
+        defer {
+            lock.lock()
+            worker.waits -= 1
+            if worker.waits == 0 { waitingCount -= 1 }
+            lock.unlock()
         }
+        return body()
+    }
+
+    /// The number of workers that serve queues, as far as they are not replaced.
+    private var busyCount: Int { workers.count - idle.count - min(waitingCount, Self.replacedLimit) }
+
+    /// Calls a worker for what is waiting, if there may be one more.
+    @discardableResult private func callWorker() -> Bool {
+        guard busyCount < usualCount + stalledCount else { return false }
+        if let worker = idle.popLast() {
+            worker.isIdle = false
+            worker.wakeUp.signal()
+        } else {
+            startWorker()
+        }
+        return true
     }
 
     private func startWorker() {
@@ -56,7 +85,7 @@ final class QueueWorkers: @unchecked Sendable {
     }
 
     private func work(_ worker: Worker) {
-        QueueThread.becomeWorker()
+        QueueThread.become(worker)
         lock.lock()
         worker.clock = ThreadClock()
         lock.unlock()
@@ -68,12 +97,16 @@ final class QueueWorkers: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         while true {
-            if let queue = takeReady() {
+            // There are too many where others have ended their wait for a store.
+            if busyCount <= usualCount + stalledCount, let queue = takeReady() {
                 worker.queuesTaken += 1
                 return queue
             }
-            guard workers.count <= usualCount else { break }
+            // Those that are busy may come to stand still.
+            if readyCount > 0 { beginWatch() }
+            guard idle.count < Self.replacedLimit else { break }
             idle.append(worker)
+            worker.isIdle = true
             lock.unlock()
             let result = worker.wakeUp.wait(timeout: .now() + 10)
             lock.lock()
@@ -101,6 +134,12 @@ final class QueueWorkers: @unchecked Sendable {
 
     // MARK: Blocked threads
 
+    private func beginWatch() {
+        if isWatched { return }
+        isWatched = true
+        Self.startThread("NSManagedObjectContext.watch") { self.watch() }
+    }
+
     /// Replaces blocked workers as long as work is waiting.
     private func watch() {
         var quiet = 0
@@ -110,9 +149,10 @@ final class QueueWorkers: @unchecked Sendable {
             quiet = readyCount == 0 ? quiet + 1 : 0
             // While other workers make progress, the blockage is probably temporary.
             let hasAny = workers.reduce(into: false) { $0 = $1.checkProgress() || $0 }
-            stalledCount = workers.count { $0.stalledChecks >= (hasAny ? 10 : 1) }
-            let missing = usualCount + stalledCount - workers.count
-            for _ in 0..<max(0, min(missing, readyCount)) { startWorker() }
+            let stalled = workers.filter { !$0.isIdle && $0.stalledChecks >= (hasAny ? 10 : 1) }
+            let waiting = stalled.count { $0.waits > 0 }
+            stalledCount = stalled.count - min(waiting, Self.replacedLimit)
+            for _ in 0..<readyCount where !callWorker() { break }
             lock.unlock()
         }
         lock.lock()
@@ -127,19 +167,23 @@ final class QueueWorkers: @unchecked Sendable {
 
     /// A worker thread and its progress.
     // Guarded by the lock of the workers.
-    private final class Worker: @unchecked Sendable {
+    final class Worker: @unchecked Sendable {
         let wakeUp = DispatchSemaphore(value: 0)
-        var clock: ThreadClock?
+        fileprivate var clock: ThreadClock?
         /// The number of queues the worker has taken.
-        var queuesTaken = 0
+        fileprivate var queuesTaken = 0
+        /// The number of waits for stores, one within another, that it is in.
+        fileprivate var waits = 0
+        /// Whether it has nothing to do.
+        fileprivate var isIdle = false
         /// The number of consecutive checks that found the worker blocked.
-        private(set) var stalledChecks = 0
+        fileprivate private(set) var stalledChecks = 0
         private var seen: (queuesTaken: Int, time: Double) = (0, 0)
 
         /// Checks the progress of the worker.
         ///
         /// - Returns: Whether it has taken a queue since the last check.
-        func checkProgress() -> Bool {
+        fileprivate func checkProgress() -> Bool {
             let now = (queuesTaken: queuesTaken, time: clock?.seconds ?? 0)
             defer { seen = now }
             let hasTurned = now.queuesTaken != seen.queuesTaken
@@ -150,7 +194,7 @@ final class QueueWorkers: @unchecked Sendable {
 }
 
 /// The processor time of a thread.
-private struct ThreadClock {
+fileprivate struct ThreadClock {
     #if canImport(Darwin) || os(Windows)
     // Not available for other threads: each one that has not taken a queue counts as blocked.
     let seconds = 0.0

@@ -29,7 +29,7 @@ enum SocketReadiness {
             let limit = timeout.map { min(Self.ownWait, Int($0 * 1000)) } ?? Self.ownWait
             var descriptor = pollfd(fd: socket, events: Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), revents: 0)
             // What has failed is found out by whoever reads or writes.
-            if poll(&descriptor, 1, Int32(limit)) > 0 { return .ready }
+            if BlockingCall.whileWaiting({ poll(&descriptor, 1, Int32(limit)) }) > 0 { return .ready }
         }
         let wait = SocketWait()
         if !isCancellable { return await wait.run(socket, reads: reads, writes: writes, timeout) }

@@ -29,7 +29,7 @@ struct SaveRun {
     /// The number of statements that are sent at once.
     private static let callLimit = 2000
 
-    /// The number of changes up to which the COMMIT is sent along: to let the server count rows takes it longer than one more round trip for many.
+    /// The number of changes up to which the last statements are sent with the commit: to let the server count rows takes it longer than one more round trip for many.
     private static let atOnceLimit = 20
 
     private init(
@@ -116,9 +116,8 @@ struct SaveRun {
     }
 
     /// Sends what has been gathered, and commits.
-    private mutating func sendLast() async throws {
+    private func sendLast() async throws {
         try await connection.run(isBegun ? calls + [Call("COMMIT")] : calls, isCancellable: false)
-        calls = []
     }
 
     /// Sends what has been gathered, and returns the result of one more statement.

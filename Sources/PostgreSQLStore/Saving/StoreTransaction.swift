@@ -7,9 +7,9 @@ internal import Logging
 enum TransactionEnd: Sendable {
     /// The transaction is open: a COMMIT must follow.
     case open
-    /// It is committed: the COMMIT was sent along with its statements.
+    /// It is committed: its last statements were sent with the commit.
     case committed
-    /// The connection was lost after a COMMIT had been sent along: it may be committed or not.
+    /// The connection was lost after the last statements had been sent with the commit: it may be committed or not.
     case lost(ServerError)
 }
 
@@ -19,7 +19,7 @@ struct StoreTransaction {
     /// The number of attempts, where nothing of the earlier ones can have been seen.
     private static let attemptLimit = 6
 
-    /// Calls `body` with a connection and the ID of the transaction's own row, which it writes after its BEGIN; and commits.
+    /// Calls `body` with a connection and the ID of the transaction's own row, which it writes first; and commits.
     ///
     /// - Parameters:
     ///   - repeatsUniqueness: Whether the transaction is repeated where it violates a uniqueness constraint, because `body` looks for

@@ -33,7 +33,7 @@ extension PostgreSQLStore: BatchStore {
         _ body: @escaping @Sendable (inout BatchRun) async throws -> BatchOutcome
     ) throws -> BatchOutcome {
         do {
-            return try BlockingCall.wait(for: what) {
+            return try BlockingCall.wait(for: what, onCallingThread: true) {
                 try await StoreTransaction(content: content).commit(repeatsUniqueness: false) { connection, commit in
                     var run = BatchRun(content, connection, commit: commit, for: caller)
                     try await run.begin()

@@ -12,20 +12,24 @@ extension PostgreSQLStore: HistoryStore {
     func lastHistoryPosition() throws -> HistoryPosition? {
         guard keepsHistory else { return nil }
         let content = content!
-        return try BlockingCall.wait(for: "the end of the history") { try await content.reading { try await HistoryReader.end($0) } }
+        return try BlockingCall.wait(for: "the end of the history", onCallingThread: true) {
+            try await content.reading { try await HistoryReader.end($0) }
+        }
     }
 
     func history(_ query: HistoryQuery) throws -> [HistoryRecord] {
         guard keepsHistory else { throw untracked }
         let (content, reader) = (content!, reader)
-        return try BlockingCall.wait(for: "the history") { try await content.reading { try await reader.transactions(query, $0) } }
+        return try BlockingCall.wait(for: "the history", onCallingThread: true) {
+            try await content.reading { try await reader.transactions(query, $0) }
+        }
     }
 
     func deleteHistory(before boundary: HistoryQuery.Boundary) throws -> Int {
         guard keepsHistory else { throw untracked }
         let content = content!
         do {
-            return try BlockingCall.wait(for: "deleting history") {
+            return try BlockingCall.wait(for: "deleting history", onCallingThread: true) {
                 try await StoreTransaction(content: content).commit(repeatsUniqueness: false) { connection, commit in
                     (try await HistoryPurge.delete(before: boundary, connection, mark: HistoryNotes.mark(commit)), .open)
                 }

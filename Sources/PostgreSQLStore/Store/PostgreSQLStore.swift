@@ -76,7 +76,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
         let blocks = (Int64(missing) + size - 1) / size
         let sequence = sqlLiteral(LayoutDefinition.sequence(of: entity.table).sql)
         let content = content!
-        let starts = try BlockingCall.wait(for: "the keys of \(count) objects") {
+        let starts = try BlockingCall.wait(for: "the keys of \(count) objects", onCallingThread: true) {
             try await content.reading { connection in
                 let result = try await connection.query("SELECT nextval(\(sequence)) FROM generate_series(1, $1)", [.integer(blocks)])
                 return (0..<result.rowCount).map { result.integer($0, 0) }

@@ -127,6 +127,38 @@ struct WaitingThreadsTests {
         }
     }
 
+    @Test(
+        "While contexts wait for a store, all others have their turn: each is answered once all have asked, with as many other blocks before and after",
+        .timeLimit(.minutes(2)), arguments: [20, 200])
+    func queuesWhileOthersWait(count: Int) async {
+        let (asked, answers) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let ended = DispatchGroup()
+        let done = LockedBox(0)
+        for _ in 0..<count {
+            let queue = ContextQueue.makePrivate()
+            for waits in [false, true, false] {
+                ended.enter()
+                queue.async {
+                    if waits {
+                        asked.signal()
+                        BlockingCall.whileWaiting { answers.wait() }
+                    }
+                    done.withLock { $0 += 1 }
+                    ended.leave()
+                }
+            }
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                for _ in 0..<count { asked.wait() }
+                for _ in 0..<count { answers.signal() }
+                continuation.resume()
+            }
+        }
+        await withCheckedContinuation { continuation in ended.notify(queue: .global()) { continuation.resume() } }
+        #expect(done.withLock { $0 } == 3 * count)
+    }
+
     private enum Name {
         @TaskLocal static var current = ""
     }

@@ -157,7 +157,7 @@ import Testing
         #expect(name == "Low")
     }
 
-    @Test("The IDs of new objects differ, and are UUIDs as others write them")
+    @Test("The IDs of new objects differ, and are UUIDs of version 4")
     func temporaryURIs() throws {
         try withMusic { context in
             let uris = (0..<1000).map { _ in Band(context: context).objectID.uriRepresentation() }

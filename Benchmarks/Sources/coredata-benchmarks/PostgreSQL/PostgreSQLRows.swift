@@ -95,15 +95,15 @@ struct PostgreSQLRows {
         print("\nPostgreSQL: \(Self.writers) writers, each updates one row per transaction; per second")
         for round in 0...rounds {
             let byHand = try transactionsByHand(schema, seconds)
-            let byStore = try transactions(wide, seconds) { item, context in
-                try await context.perform {
-                    item.item?.i1 += 1
-                    try context.save()
+            let byStore = try transactions(wide, seconds) { writer in
+                try await writer.context.perform {
+                    writer.item?.i1 += 1
+                    try writer.context.save()
                 }
             }
-            let awaited = try transactions(wide, seconds) { item, context in
-                await context.perform { item.item?.i1 += 1 }
-                try await context.save()
+            let awaited = try transactions(wide, seconds) { writer in
+                await writer.context.perform { writer.item?.i1 += 1 }
+                try await writer.context.save()
             }
             // The first round warms up.
             if round == 0 { continue }
@@ -163,15 +163,15 @@ struct PostgreSQLRows {
 
     private func transactions(
         _ coordinator: NSPersistentStoreCoordinator, _ seconds: Double,
-        _ write: @escaping @Sendable (UncheckedItem, NSManagedObjectContext) async throws -> Void
+        _ write: @escaping @Sendable (Writer) async throws -> Void
     ) throws -> Double {
-        let items = try (0..<Self.writers).map { number in
+        let writers = try (0..<Self.writers).map { number in
             let context = NSManagedObjectContext(.privateQueue)
             context.persistentStoreCoordinator = coordinator
             return try context.performAndWait {
                 let request = NSFetchRequest<Item>(entityName: "Item")
                 request.predicate = NSPredicate(format: "i0 == %ld", number + 1)
-                return UncheckedItem(item: try context.fetch(request).first, context: context)
+                return Writer(item: try context.fetch(request).first, context: context)
             }
         }
         let counts = Counts(Self.writers)
@@ -180,12 +180,12 @@ struct PostgreSQLRows {
         let end = begin + UInt64(seconds * 1e9)
         Task.detached {
             await withTaskGroup(of: Void.self) { group in
-                for (number, item) in items.enumerated() {
+                for (number, writer) in writers.enumerated() {
                     group.addTask {
                         var count = 0
                         do {
                             while DispatchTime.now().uptimeNanoseconds < end {
-                                try await write(item, item.context)
+                                try await write(writer)
                                 count += 1
                             }
                             counts.set(count, number)
@@ -200,7 +200,7 @@ struct PostgreSQLRows {
     }
 
     // Read and changed on the queue of its context.
-    private struct UncheckedItem: @unchecked Sendable {
+    private struct Writer: @unchecked Sendable {
         let item: Item?
         let context: NSManagedObjectContext
     }

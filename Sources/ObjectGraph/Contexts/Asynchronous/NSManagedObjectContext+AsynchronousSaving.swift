@@ -4,7 +4,7 @@ internal import Synchronization
 extension NSManagedObjectContext {
     /// Saves like the synchronous ``save()-swift.method`` and suspends until the save is done.
     ///
-    /// The context runs other blocks meanwhile, and no thread waits for stores that load asynchronously. The save writes the changes that
+    /// The context runs other blocks meanwhile, and no thread of the task pool waits for stores that load asynchronously. The save writes the changes that
     /// are pending when it begins, and they count as saved from then on; later changes stay pending on top of them. If the save fails,
     /// its changes become pending again, together with those made since. See the article *Contexts and threads*. A second save waits for
     /// the first. Stores that subclass Apple's interface receive the context's objects and save on its queue.

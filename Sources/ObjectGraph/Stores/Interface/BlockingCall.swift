@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Lets synchronous code wait for asynchronous work.
 ///
-/// The work runs on separate threads, so that it completes even when every thread of the task pool is blocked.
+/// The work runs on separate threads, or on the one that waits for it, so that it completes even when every thread of the task pool is blocked.
 package enum BlockingCall {
     /// Runs tasks on separate threads, without using those of the shared pool; within a simulation, where that says.
     package static var executor: any TaskExecutor { simulated ?? waiting }
@@ -13,10 +13,16 @@ package enum BlockingCall {
 
     /// Whether the thread that runs the current task may wait for a moment: it is one of the separate ones, or waits for that task.
     package static var mayWait: Bool {
-        isOnCallingThread || withUnsafeCurrentTask { $0?.unownedTaskExecutor == waiting.asUnownedTaskExecutor() }
+        withUnsafeCurrentTask { task in
+            guard let executor = task?.unownedTaskExecutor else { return false }
+            return executor == waiting.asUnownedTaskExecutor() || executor == caller?.asUnownedTaskExecutor()
+        }
     }
-    /// Whether the thread that waits for a task runs it.
-    @TaskLocal private static var isOnCallingThread = false
+    /// The thread that waits for the current task. Tasks that this one starts know it, too, and may run elsewhere.
+    @TaskLocal private static var caller: CallingExecutor?
+
+    /// Runs `body`, which waits for a store, on a thread that may wait: the queues of contexts have another thread meanwhile.
+    package static func whileWaiting<Result>(_ body: () -> Result) -> Result { QueueWorkers.shared.whileWaiting(body) }
 
     /// Returns an executor for one task that is begun by ``StartingExecutor/run()``; nil within a simulation, which decides itself what runs when.
     package static func startingExecutor() -> StartingExecutor? { simulated == nil ? StartingExecutor(waiting.threads) : nil }
@@ -41,26 +47,18 @@ package enum BlockingCall {
     ) throws -> Result {
         warnOnMainQueue(what())
         let answer = Answer<Result>()
-        if isHere, simulated == nil {
-            let executor = CallingExecutor()
-            $isOnCallingThread.withValue(true) {
-                _ = Task(executorPreference: executor) {
-                    do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
-                    executor.end()
-                }
-            }
-            executor.run()
-            return try answer.get()
-        }
-        let done = DispatchSemaphore(value: 0)
+        let caller = CallingExecutor()
+        let executor: any TaskExecutor = isHere ? caller : waiting
         // Not on the executor of a simulation, whose thread waits here.
         $simulated.withValue(nil) {
-            _ = Task(executorPreference: waiting) {
-                do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
-                done.signal()
+            $caller.withValue(caller) {
+                _ = Task(executorPreference: executor) {
+                    do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
+                    caller.end()
+                }
             }
         }
-        done.wait()
+        caller.run()
         return try answer.get()
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 internal import Synchronization
 
-/// Runs one task on the thread that waits for it.
+/// A thread that waits for a task, and runs it meanwhile where it is the task's executor.
 // `state` is guarded by its mutex.
 final class CallingExecutor: TaskExecutor {
     private struct State {
@@ -10,25 +10,27 @@ final class CallingExecutor: TaskExecutor {
         var isOver = false
     }
     private let state = Synchronization.Mutex(State())
-    private let arrived = DispatchSemaphore(value: 0)
+    /// Signalled for each job, and for the end.
+    private let wakeUp = DispatchSemaphore(value: 0)
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
-        arrived.signal()
+        wakeUp.signal()
     }
 
     /// Called by the task when it has nothing more to do.
-    func end() { state.withLock { $0.isOver = true } }
+    func end() {
+        state.withLock { $0.isOver = true }
+        wakeUp.signal()
+    }
 
-    /// Runs what the task does, from its creation to its end.
+    /// Waits for the end of the task.
     func run() {
-        while true {
-            // One signal comes for each job.
-            arrived.wait()
+        while !state.withLock({ $0.isOver }) {
+            if wakeUp.wait(timeout: .now()) == .timedOut { BlockingCall.whileWaiting { wakeUp.wait() } }
             guard let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) else { continue }
             job.runSynchronously(on: asUnownedTaskExecutor())
-            if state.withLock({ $0.isOver }) { return }
         }
     }
 }
