@@ -44,6 +44,29 @@ import Testing
         }
     }
 
+    @Test(
+        "A page that was half, and then whole, is there whole: with its first rows too",
+        arguments: [(limit: 6, offset: 0, batch: 0), (limit: 3, offset: 3, batch: 0), (limit: 0, offset: 0, batch: 4)])
+    func readAgain(limit: Int, offset: Int, batch: Int) throws {
+        let backend = backend()
+        let context = try backend.context()
+        let isHalf = Guarded(true)
+        backend.script { request in
+            guard request.page != nil else { return .answer }
+            return isHalf.withValue { isHalf in
+                defer { isHalf = false }
+                return isHalf ? .half : .answer
+            }
+        }
+        let request = fetchRequest("Album", by: ["year"], limit: limit, offset: offset)
+        request.fetchBatchSize = batch
+        try context.performAndWait {
+            let years = try context.fetch(request).map { $0.value(forKey: "year") as? Int64 }
+            #expect(years == (Int64(offset) + 1...6).map { $0 })
+        }
+        #expect(!isHalf.withValue { $0 })
+    }
+
     @Test("So is the list of a relationship, and it is whole when it is asked for again")
     func relationships() async throws {
         let backend = backend()

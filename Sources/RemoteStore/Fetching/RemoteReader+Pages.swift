@@ -21,6 +21,8 @@ extension RemoteReader {
         fileprivate let ahead: ReadAhead?
         /// The rows so far.
         fileprivate(set) var pages = PagedRows()
+        /// New rows of a page after which reading began again: they are handed out with the next page.
+        private var heldBack: [Row] = []
         /// Whether the caller asks again for what has not come.
         private let mayEndEarly: Bool
         /// The number of resources that the first page has told.
@@ -43,6 +45,21 @@ extension RemoteReader {
             if sequence.isFirst { (total, received, leftOut) = (answer.total, 0, 0) }
             received += answer.foundCount
             leftOut += answer.foundCount - answer.count
+        }
+
+        /// Begins again with the first page.
+        fileprivate mutating func restart(holdingBack new: RowList = RowList()) {
+            heldBack += Array(new)
+            pages.restart()
+            sequence.restart()
+        }
+
+        /// Returns the new rows of a page, with those that were held back and are still there.
+        fileprivate mutating func handOut(_ new: RowList) -> RowList {
+            if heldBack.isEmpty { return new }
+            defer { heldBack = [] }
+            let own = Set(new.map(\.knownObjectID))
+            return RowList(heldBack.filter { pages.contains($0.knownObjectID) && !own.contains($0.knownObjectID) } + Array(new))
         }
 
         /// Returns the number of resources that the backend has told of, if fewer have come with the last page.
@@ -84,8 +101,7 @@ extension RemoteReader {
             return nil
         }
         if reading.sequence.mustRestart(answer) {
-            reading.pages.restart()
-            reading.sequence.restart()
+            reading.restart()
             return nil
         }
         reading.note(answer)
@@ -99,13 +115,12 @@ extension RemoteReader {
                 guard !isFirst, reading.sequence.mayRestart() else {
                     throw RemoteStoreError.endedEarly(reading.sequence.request, reading.pages.rows.count, expected)
                 }
-                reading.pages.restart()
-                reading.sequence.restart()
+                reading.restart(holdingBack: new)
                 return nil
             }
             end = .last(isProven: answer.isComplete || reading.endpoint.paging.size.map { answer.count < $0 } ?? false)
         }
-        return PageStep(answer: answer, new: new, hasRearranged: reading.pages.wasRearranged, end: end)
+        return PageStep(answer: answer, new: reading.handOut(new), hasRearranged: reading.pages.wasRearranged, end: end)
     }
 
     /// Reads the pages of a request, in order.
