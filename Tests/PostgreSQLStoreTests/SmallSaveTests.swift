@@ -60,6 +60,26 @@ import Testing
     }
 
     @Test(
+        "A save of one object that another program has changed or deleted is a conflict, and saves nothing; as the merge policy says, it is done",
+        arguments: [false, true], [false, true])
+    func conflictOfOne(isDeletedThere: Bool, deletes: Bool) async throws {
+        let world = try await World(["a", "b"])
+        try await World.edit(world.other, "a") { isDeletedThere ? $0.managedObjectContext?.delete($0) : $0.setValue(7, forKey: "rank") }
+        try await world.other.save()
+        try await World.edit(world.mine, "a") { deletes ? $0.managedObjectContext?.delete($0) : $0.setValue(1, forKey: "rank") }
+        let error = await #expect(throws: NSError.self) { try await world.mine.save() }
+        #expect(error?.code == NSManagedObjectMergeError)
+        #expect(try await World.tags(world.other) == (isDeletedThere ? ["b 0"] : ["a 7", "b 0"]))
+        await world.mine.perform { [mine = world.mine] in mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
+        try await world.mine.save()
+        #expect(try await World.tags(world.other) == (deletes ? ["b 0"] : ["a 1", "b 0"]))
+        // And once more, without others.
+        try await World.edit(world.mine, "b") { deletes ? $0.managedObjectContext?.delete($0) : $0.setValue(2, forKey: "rank") }
+        try await world.mine.save()
+        #expect(try await World.tags(world.other) == (deletes ? [] : ["a 1", "b 2"]))
+    }
+
+    @Test(
         "A save of a few objects of which another program has changed or deleted one is a conflict, and saves nothing",
         arguments: [false, true])
     func conflict(isDeleted: Bool) async throws {

@@ -23,6 +23,19 @@ struct Call: Sendable {
     func expecting(_ count: Int) -> Call {
         Call("WITH done AS (\(sql) RETURNING 1) SELECT 1 / (count(*) = \(count))::integer FROM done", parameters)
     }
+
+    /// Returns the statement, an UPDATE or a DELETE, together with an INSERT of one row for each that it writes.
+    ///
+    /// - Parameters:
+    ///   - insertion: The table and the column.
+    ///   - value: The value.
+    ///   - answer: What is returned.
+    func inserting(into insertion: String, _ value: BinaryValue, returning answer: String) -> Call {
+        var parameters = parameters
+        parameters.append(value)
+        let place = parameters.types.count
+        return Call("WITH done AS (\(sql) RETURNING 1) INSERT INTO \(insertion) SELECT $\(place) FROM done RETURNING \(answer)", parameters)
+    }
 }
 
 /// A connection to a PostgreSQL server, over libpq's calls that do not block.

@@ -53,6 +53,10 @@ struct ServerError: Error, CustomStringConvertible {
     var isRefusedParameter: Bool { message.contains("unsupported startup parameter") }
     /// Whether a statement has written another number of rows than was expected (``Call/expecting(_:)``): it has divided by zero then.
     var isUnexpectedCount: Bool { code == "22012" }
+    /// What is thrown where that is found out by the number itself.
+    static var unexpectedCount: ServerError {
+        ServerError(code: "22012", message: "A statement has written another number of rows.", isConnectionLost: false)
+    }
     /// Whether the request is one that PostgreSQL refuses: an order of distinct results, or a group, by what is not among them.
     var isRefusal: Bool { code == "42P10" || code == "42803" }
     /// Whether a lock of others was waited for as long as `lock_timeout` says.

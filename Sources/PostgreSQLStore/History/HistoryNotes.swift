@@ -34,12 +34,18 @@ struct HistoryNotes {
         isKept ? mark : Call(Self.checkedInsertion, [.uuid(commit)])
     }
 
+    /// The same, together with an UPDATE or a DELETE, where no history is kept: it writes as many rows as that has.
+    func checkedMark(after call: Call) -> Call { call.inserting(into: Self.place, .uuid(commit), returning: Self.check) }
+
     static func mark(_ commit: UUID) -> Call { Call(answeringInsertion, [.uuid(commit)]) }
 
     private static let answeringInsertion = "\(insertion) RETURNING \(HistoryTables.exist)"
-    private static let checkedInsertion = "\(insertion) RETURNING 1 / (\(HistoryTables.doNotExist))::integer"
+    private static let checkedInsertion = "\(insertion) RETURNING \(check)"
 
-    private static let insertion = "INSERT INTO \(PostgreSQLTables.commits) (id) VALUES ($1)"
+    private static let insertion = "INSERT INTO \(place) VALUES ($1)"
+    private static let place = "\(PostgreSQLTables.commits) (id)"
+    /// Divides by zero where there is a history.
+    private static let check = "1 / (\(HistoryTables.doNotExist))::integer"
 
     /// Checks the result of ``mark``.
     ///

@@ -20,6 +20,8 @@ struct SaveRun {
     private var mark: Int?
     /// What the number of rows changed by a call says.
     private var checks: [(call: Int, expected: Int, changes: [StoreChange])] = []
+    /// The statement that writes one row, where nothing else is written.
+    private var single: Call?
     /// The objects that others have changed or deleted.
     private var mismatched: [StoreChange] = []
     /// Rows that are written together are copied from this number on.
@@ -85,7 +87,9 @@ struct SaveRun {
         if let metadata { add("UPDATE \(PostgreSQLTables.metadata) SET metadata = $1", [.bytes(metadata)]) }
         calls += notes.statements()
         if commitsAtOnce {
-            do { try await sendLast() } catch let error as ServerError where error.isConnectionLost { return .lost(error) }
+            do {
+                if calls.count == 2, !isBegun, !notes.isKept, let single { try await sendAlone(single) } else { try await sendLast() }
+            } catch let error as ServerError where error.isConnectionLost { return .lost(error) }
             return .committed
         }
         try await send()
@@ -99,7 +103,10 @@ struct SaveRun {
 
     /// Adds a statement that writes as many rows as there are changes, unless others have written them.
     private mutating func add(_ call: Call, writing changes: [StoreChange]) {
-        if commitsAtOnce { return calls.append(call.expecting(changes.count)) }
+        if commitsAtOnce {
+            single = calls.count == 1 && changes.count == 1 ? call : nil
+            return calls.append(call.expecting(changes.count))
+        }
         checks.append((calls.count, changes.count, changes))
         calls.append(call)
     }
@@ -118,6 +125,12 @@ struct SaveRun {
     /// Sends what has been gathered, and commits.
     private func sendLast() async throws {
         try await connection.run(isBegun ? calls + [Call("COMMIT")] : calls, isCancellable: false)
+    }
+
+    /// Sends the only statement that writes a row, as one with that of the commit's row: where it writes none, nothing is written.
+    private func sendAlone(_ call: Call) async throws {
+        let results = try await connection.run([notes.checkedMark(after: call)], isCancellable: false)
+        guard results.last?.changedCount == 1 else { throw ServerError.unexpectedCount }
     }
 
     /// Sends what has been gathered, and returns the result of one more statement.
