@@ -252,9 +252,10 @@ let package = Package(
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
         .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: coreDataModules, swiftSettings: strict),
-        // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
+        // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax, nor on a store: all of it is compiled a second time, for the host.
         .target(
-            name: "ModelCodeGeneration", dependencies: coreDataModules + ["PropertyLists", "TakenNames"],
+            name: "ModelCodeGeneration",
+            dependencies: ["ObjectGraph", "ModelFiles", "Migration", "Predicates", "PropertyLists", "TakenNames"],
             swiftSettings: strict),
         .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
         .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),

@@ -1,4 +1,4 @@
-internal import CoreData
+internal import ObjectGraph
 internal import Predicates
 
 /// Writes the class by which the program finds the model by name, with the text of the model.

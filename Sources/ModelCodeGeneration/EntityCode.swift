@@ -1,4 +1,4 @@
-internal import CoreData
+internal import ObjectGraph
 
 /// Writes the classes and extensions that Xcode generates for an entity, according to its setting “Codegen”.
 struct EntityCode {

@@ -1,6 +1,6 @@
-internal import CoreData
 package import Foundation
 internal import Migration
+internal import ObjectGraph
 
 /// The output of compiling an `.xcmappingmodel`: the class by which the program finds it, and the file in the resources, both without the copies of the
 /// models that Xcode keeps in it.

@@ -1,4 +1,4 @@
-internal import CoreData
+internal import ObjectGraph
 
 /// Writes the methods that Xcode generates for a to-many relationship.
 struct MembersCode {

@@ -1,5 +1,6 @@
-internal import CoreData
 package import Foundation
+internal import ModelFiles
+internal import ObjectGraph
 internal import Predicates
 internal import PropertyLists
 internal import TakenNames

@@ -1,5 +1,6 @@
-internal import CoreData
 package import Foundation
+internal import ModelFiles
+internal import ObjectGraph
 
 /// A message about a model, in the format of compilers.
 package struct ModelDiagnostic: Hashable, Sendable, CustomStringConvertible, Error {

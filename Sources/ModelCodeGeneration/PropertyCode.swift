@@ -1,4 +1,4 @@
-package import CoreData
+package import ObjectGraph
 internal import TakenNames
 
 /// Writes the declaration of a property in its class, with the type that Xcode uses and the typed property of its accessors.

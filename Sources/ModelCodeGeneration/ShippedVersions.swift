@@ -1,5 +1,6 @@
-internal import CoreData
 package import Foundation
+internal import ModelFiles
+internal import ObjectGraph
 
 /// The versions of a model that were shipped, in the file `VersionHashes.lock` of the model's bundle.
 ///

@@ -6,6 +6,7 @@ Each space is a database of its own, made when it is first asked for.
 import collections
 import os
 import re
+import sqlite3
 import tempfile
 import threading
 
@@ -19,7 +20,7 @@ def database(name):
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": os.path.join(folder.name, name + ".sqlite"),
-        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL"},
+        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
     }
 
 
@@ -59,12 +60,20 @@ settings.configure(
     JSON_API_FORMAT_FIELD_NAMES="camelize",
     JSON_API_FORMAT_TYPES="dasherize",
     JSON_API_PLURALIZE_TYPES=True,
+    # The reason of each answer of 500.
+    LOGGING={
+        "version": 1,
+        "disable_existing_loggers": False,
+        "handlers": {"stderr": {"class": "logging.StreamHandler"}},
+        "loggers": {"django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False}},
+    },
 )
 django.setup()
 
 from django.db import connections, models, transaction  # noqa: E402
 
-made = set()
+# A connection to each database that stays open: with the last one goes the log of changes, and who connects at that moment finds the database locked.
+made = {}
 making = threading.Lock()
 
 
@@ -73,11 +82,13 @@ def prepare(name):
         if name in made:
             return
         connections.settings.setdefault(name, dict(connections.settings["default"], **database(name)))
+        keeper = sqlite3.connect(database(name)["NAME"], check_same_thread=False)
+        keeper.execute("PRAGMA journal_mode=WAL")
         with connections[name].schema_editor() as editor:
             for model in (Label, Band, Album):
                 editor.create_model(model)
         connections[name].close()
-        made.add(name)
+        made[name] = keeper
 
 
 writing = collections.defaultdict(threading.Lock)
