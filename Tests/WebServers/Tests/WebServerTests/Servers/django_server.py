@@ -72,7 +72,7 @@ django.setup()
 
 from django.db import connections, models, transaction  # noqa: E402
 
-# A connection to each database that stays open: with the last one goes the log of changes, and who connects at that moment finds the database locked.
+# A connection to each database that stays open: SQLite removes its log with the last one, and whoever connects at that moment finds the database locked.
 made = {}
 making = threading.Lock()
 
