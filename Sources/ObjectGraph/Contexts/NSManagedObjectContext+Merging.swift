@@ -147,7 +147,7 @@ extension NSManagedObjectContext {
     }
 
     private func postMergedIDs(_ saved: SavedIDs) {
-        NotificationCenter.default.post(name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: saved.userInfo)
+        NotificationCenter.postInTurn(name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: saved.userInfo)
     }
 }
 

@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
         if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = changes.refreshed }
         if !changes.invalidatedAll.isEmpty { info[NSInvalidatedAllObjectsKey] = changes.invalidatedAll }
         if name == Self.didSaveObjectsNotification { info.merge(statesAfterSave) { $1 } }
-        NotificationCenter.default.post(name: name, object: self, userInfo: info)
+        NotificationCenter.postInTurn(name: name, object: self, userInfo: info)
     }
 
     /// What a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
@@ -103,6 +103,6 @@ extension NSManagedObjectContext {
         info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.idSet
         info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.idSet
         info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.idSet
-        NotificationCenter.default.post(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
+        NotificationCenter.postInTurn(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
 }

@@ -60,6 +60,8 @@ final class ContextQueue: @unchecked Sendable {
 
     private static var isOnMainQueue: Bool {
         _ = main
+        // One of the contexts' own threads need not ask the system.
+        if QueueThread.current.worker != nil { return false }
         return Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) != nil
     }
     private static let mainKey = DispatchSpecificKey<Bool>()
@@ -90,8 +92,10 @@ final class ContextQueue: @unchecked Sendable {
         lock.lock()
         waiting.append(.job(job, canBeDeferred: canBeDeferred))
         if !canBeDeferred { undeferrableCount += 1 }
-        callWorker()
+        let (needsWorker, isDeferred) = (requestWorker(), isDeferred)
         lock.unlock()
+        // Without the lock, which the worker takes at once.
+        if needsWorker { QueueWorkers.shared.add(self, isDeferred: isDeferred) }
     }
 
     /// Runs `job` on this thread where the queue is free, and enqueues it otherwise: to wake a thread would often take longer than the job.
@@ -110,11 +114,14 @@ final class ContextQueue: @unchecked Sendable {
     }
 
     /// Calls a worker if the queue is free. Call it under `lock`.
-    private func callWorker() {
-        guard holderAddress.load(ordering: .relaxed) == 0, !isWorkerRequested || (isDeferred && undeferrableCount > 0) else { return }
+    private func callWorker() { if requestWorker() { QueueWorkers.shared.add(self, isDeferred: isDeferred) } }
+
+    /// Notes that a worker is called if the queue is free, and returns whether it is to be. Call it under `lock`.
+    private func requestWorker() -> Bool {
+        guard holderAddress.load(ordering: .relaxed) == 0, !isWorkerRequested || (isDeferred && undeferrableCount > 0) else { return false }
         isWorkerRequested = true
         isDeferred = undeferrableCount == 0
-        QueueWorkers.shared.add(self, isDeferred: isDeferred)
+        return true
     }
 
     /// Runs waiting jobs unless the queue is taken. A queue with many jobs yields to other queues.

@@ -1,12 +1,14 @@
 internal import Foundation
 internal import Predicates
+internal import Synchronization
 
 /// The threads that the queues of all contexts share.
 ///
 /// There are as many as the machine has processors, four at least. One that waits for a store is replaced at once. Where work is waiting and threads
 /// have stood still otherwise for a while, as on a semaphore, as many more come in their place, for the one that would wake them may be in what is
 /// waiting; they go again when there has been nothing for them to do for some seconds. A thread that computes is not replaced.
-// `lock` guards everything that changes. It is not a `LockedBox`, for it guards fields of the workers, too.
+// `lock` guards everything that changes, but for what is atomic. It is not a `LockedBox`, for it guards fields of the workers, too. No thread is woken
+// under it: who is woken would have to wait for it at once.
 final class QueueWorkers: @unchecked Sendable {
     static let shared = QueueWorkers()
 
@@ -14,14 +16,16 @@ final class QueueWorkers: @unchecked Sendable {
     let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
     /// How many threads that wait for stores are replaced at once, and how many without work are kept for a while.
     private static let replacedLimit = 64
-    private let lock = Mutex()
+    private let lock = Predicates.Mutex()
     private var ready = Fifo<ContextQueue>()
     /// Queues whose work can be deferred, and the times of their arrival.
     private var deferred = Fifo<(queue: ContextQueue, time: UInt64)>()
+    /// The number of queues in both. Written under the lock.
+    private let readyCount = Atomic(0)
     private var workers: [Worker] = []
     private var idle: [Worker] = []
     /// The number of workers that wait for stores.
-    private var waitingCount = 0
+    private let waitingCount = Atomic(0)
     /// The number of workers blocked at the last check that were not replaced at once.
     private var stalledCount = 0
     private var isWatched = false
@@ -31,50 +35,60 @@ final class QueueWorkers: @unchecked Sendable {
     /// - Parameter isDeferred: Whether other queues go first, for up to some milliseconds.
     func add(_ queue: ContextQueue, isDeferred: Bool) {
         lock.lock()
-        defer { lock.unlock() }
         if isDeferred {
             deferred.append((queue, DispatchTime.now().uptimeNanoseconds))
         } else {
             ready.append(queue)
         }
-        if !callWorker() { beginWatch() }
+        readyCount.add(1, ordering: .sequentiallyConsistent)
+        let worker = takeWorker()
+        if worker == nil { beginWatch() }
+        lock.unlock()
+        if let worker { begin(worker) }
     }
 
     /// Runs `body`, which waits for a store: meanwhile other queues have another thread, where the calling one is a worker.
     func whileWaiting<Result>(_ body: () -> Result) -> Result {
         guard let worker = QueueThread.current.worker else { return body() }
-        lock.lock()
-        worker.waits += 1
-        if worker.waits == 1 { waitingCount += 1 }
-        if readyCount > 0 { callWorker() }
-        lock.unlock()
-        defer {
+        defer { worker.waits.subtract(1, ordering: .relaxed) }
+        if worker.waits.add(1, ordering: .relaxed).oldValue > 0 { return body() }
+        defer { waitingCount.subtract(1, ordering: .sequentiallyConsistent) }
+        // Who adds a queue looks at the number of waiting workers thereafter, and finds this one, where the queue is not found here.
+        waitingCount.add(1, ordering: .sequentiallyConsistent)
+        if readyCount.load(ordering: .sequentiallyConsistent) > 0 {
             lock.lock()
-            worker.waits -= 1
-            if worker.waits == 0 { waitingCount -= 1 }
+            let other = takeWorker()
             lock.unlock()
+            if let other { begin(other) }
         }
         return body()
     }
 
     /// The number of workers that serve queues, as far as they are not replaced.
-    private var busyCount: Int { workers.count - idle.count - min(waitingCount, Self.replacedLimit) }
-
-    /// Calls a worker for what is waiting, if there may be one more.
-    @discardableResult private func callWorker() -> Bool {
-        guard busyCount < usualCount + stalledCount else { return false }
-        if let worker = idle.popLast() {
-            worker.isIdle = false
-            worker.wakeUp.signal()
-        } else {
-            startWorker()
-        }
-        return true
+    private var busyCount: Int {
+        workers.count - idle.count - min(waitingCount.load(ordering: .sequentiallyConsistent), Self.replacedLimit)
     }
 
-    private func startWorker() {
-        let worker = Worker()
-        workers.append(worker)
+    /// Takes a worker, which begins with the next queue, for what is waiting, if there may be one more. Call ``begin(_:)`` without the lock.
+    private func takeWorker() -> Worker? {
+        guard busyCount < usualCount + stalledCount, let queue = takeReady() else { return nil }
+        let worker: Worker
+        if let known = idle.popLast() {
+            worker = known
+        } else {
+            worker = Worker()
+            workers.append(worker)
+        }
+        worker.isIdle = false
+        worker.queue = queue
+        worker.queuesTaken += 1
+        return worker
+    }
+
+    /// Lets a worker begin that was taken for a queue. Call it without the lock.
+    private func begin(_ worker: Worker) {
+        if worker.hasThread { return _ = worker.wakeUp.signal() }
+        worker.hasThread = true
         Self.startThread("NSManagedObjectContext") { self.work(worker) }
     }
 
@@ -97,39 +111,44 @@ final class QueueWorkers: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         while true {
+            if let queue = worker.queue {
+                worker.queue = nil
+                return queue
+            }
             // There are too many where others have ended their wait for a store.
             if busyCount <= usualCount + stalledCount, let queue = takeReady() {
                 worker.queuesTaken += 1
                 return queue
             }
             // Those that are busy may come to stand still.
-            if readyCount > 0 { beginWatch() }
+            if readyCount.load(ordering: .relaxed) > 0 { beginWatch() }
             guard idle.count < Self.replacedLimit else { break }
             idle.append(worker)
             worker.isIdle = true
             lock.unlock()
             let result = worker.wakeUp.wait(timeout: .now() + 10)
             lock.lock()
-            // A worker that is woken was already removed.
-            if result == .timedOut, let index = idle.firstIndex(where: { $0 === worker }) {
-                idle.remove(at: index)
-                break
+            // One that is called was taken out already. It may have timed out then, and finds the signal when it next waits.
+            if worker.isIdle {
+                idle.removeAll { $0 === worker }
+                worker.isIdle = false
+                if result == .timedOut { break }
             }
         }
         workers.removeAll { $0 === worker }
         return nil
     }
 
-    private var readyCount: Int { ready.count + deferred.count }
-
     private func takeReady() -> ContextQueue? {
+        guard !ready.isEmpty || !deferred.isEmpty else { return nil }
+        readyCount.subtract(1, ordering: .relaxed)
         if let (queue, time) = deferred.first {
             if ready.isEmpty || DispatchTime.now().uptimeNanoseconds - time > 10_000_000 {
                 deferred.removeFirst()
                 return queue
             }
         }
-        return ready.isEmpty ? nil : ready.removeFirst()
+        return ready.removeFirst()
     }
 
     // MARK: Blocked threads
@@ -140,42 +159,59 @@ final class QueueWorkers: @unchecked Sendable {
         Self.startThread("NSManagedObjectContext.watch") { self.watch() }
     }
 
-    /// Replaces blocked workers as long as work is waiting.
+    /// Replaces blocked workers as long as work is waiting, and for a second longer.
     private func watch() {
-        var quiet = 0
-        while quiet < 100 {
-            Thread.sleep(forTimeInterval: 0.01)
-            lock.lock()
-            quiet = readyCount == 0 ? quiet + 1 : 0
-            // While other workers make progress, the blockage is probably temporary.
-            let hasAny = workers.reduce(into: false) { $0 = $1.checkProgress() || $0 }
-            let stalled = workers.filter { !$0.isIdle && $0.stalledChecks >= (hasAny ? 10 : 1) }
-            let waiting = stalled.count { $0.waits > 0 }
-            stalledCount = stalled.count - min(waiting, Self.replacedLimit)
-            for _ in 0..<readyCount where !callWorker() { break }
-            lock.unlock()
-        }
+        repeat {
+            var quiet = 0
+            while quiet < 100 {
+                Thread.sleep(forTimeInterval: 0.01)
+                quiet = replaceStalled() ? quiet + 1 : 0
+            }
+        } while isWatchNeeded()
+    }
+
+    /// Checks the progress of all workers, and replaces those that have made none.
+    ///
+    /// - Returns: Whether no queue was waiting.
+    private func replaceStalled() -> Bool {
         lock.lock()
-        stalledCount = 0
-        isWatched = false
-        // Work added meanwhile did not start another watch.
-        let isNeeded = readyCount > 0
-        if isNeeded { isWatched = true }
+        let isQuiet = readyCount.load(ordering: .relaxed) == 0
+        // While other workers make progress, the blockage is probably temporary.
+        let hasAny = workers.reduce(into: false) { $0 = $1.checkProgress() || $0 }
+        let stalled = workers.filter { !$0.isIdle && $0.stalledChecks >= (hasAny ? 10 : 1) }
+        let waiting = stalled.count { $0.waits.load(ordering: .relaxed) > 0 }
+        stalledCount = stalled.count - min(waiting, Self.replacedLimit)
+        var taken: [Worker] = []
+        while let worker = takeWorker() { taken.append(worker) }
         lock.unlock()
-        if isNeeded { watch() }
+        for worker in taken { begin(worker) }
+        return isQuiet
+    }
+
+    /// Ends the watch, unless a queue was added meanwhile, which has begun no other one.
+    private func isWatchNeeded() -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        stalledCount = 0
+        isWatched = readyCount.load(ordering: .relaxed) > 0
+        return isWatched
     }
 
     /// A worker thread and its progress.
     // Guarded by the lock of the workers.
     final class Worker: @unchecked Sendable {
-        let wakeUp = DispatchSemaphore(value: 0)
+        fileprivate let wakeUp = DispatchSemaphore(value: 0)
         fileprivate var clock: ThreadClock?
+        /// The queue that it is called for.
+        fileprivate var queue: ContextQueue?
         /// The number of queues the worker has taken.
         fileprivate var queuesTaken = 0
-        /// The number of waits for stores, one within another, that it is in.
-        fileprivate var waits = 0
+        /// The number of waits for stores, one within another, that it is in. Written by its thread.
+        fileprivate let waits = Atomic(0)
         /// Whether it has nothing to do.
         fileprivate var isIdle = false
+        /// Whether its thread was started. Used by whoever has taken it.
+        fileprivate var hasThread = false
         /// The number of consecutive checks that found the worker blocked.
         fileprivate private(set) var stalledChecks = 0
         private var seen: (queuesTaken: Int, time: Double) = (0, 0)

@@ -3,10 +3,10 @@ internal import Dispatch
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
-internal import Synchronization
+internal import Predicates
 
 /// Lends connections, each to one task at a time.
-// `state` is guarded by its mutex.
+// `state` is guarded by its lock: not a `Mutex` of the system, which hands itself to the thread that has waited longest, where fifty threads save.
 final class ConnectionPool: Sendable {
     private struct Waiter {
         let number: Int
@@ -29,7 +29,7 @@ final class ConnectionPool: Sendable {
         /// Whether connections to a host have sessions of their own on the server, from the first one on.
         var ownsSessions: [Int: Bool] = [:]
     }
-    private let state = Mutex(State())
+    private let state = LockedBox(State())
     let settings: ConnectionSettings
     private let limit: Int
     private let timeout: Double
@@ -70,9 +70,9 @@ final class ConnectionPool: Sendable {
     func with<Result: Sendable>(
         _ settings: DatabaseSettings, _ body: @Sendable (Connection) async throws -> Result
     ) async throws -> Result {
-        let connection = try await take()
+        let (connection, planEpoch) = try await take()
         connection.prelude = connection.ownsSession ? settings.prelude : self.settings.prelude(settings)
-        connection.usePlans(of: state.withLock { $0.planEpoch })
+        connection.usePlans(of: planEpoch)
         do {
             let result = try await body(connection)
             await giveBack(connection)
@@ -126,7 +126,23 @@ final class ConnectionPool: Sendable {
 
     // MARK: Lending
 
-    private func take() async throws -> Connection {
+    /// Returns a connection, and the number of times that tables were found changed.
+    private func take() async throws -> (Connection, planEpoch: Int) {
+        // Usually one is there.
+        while !Task.isCancelled, let (connection, epoch) = takeIdle() {
+            if isOfPrimary(connection), await isHealthy(connection) { return (connection, epoch) }
+            discard()
+        }
+        let connection = try await takeGranted()
+        return (connection, state.withLock { $0.planEpoch })
+    }
+
+    private func takeIdle() -> (Connection, planEpoch: Int)? {
+        state.withLock { state in state.isClosed ? nil : state.idle.popLast().map { ($0, state.planEpoch) } }
+    }
+
+    /// Waits for a connection, or for the permission to open one.
+    private func takeGranted() async throws -> Connection {
         while true {
             switch try await grant() {
             case .connection(let connection):

@@ -11,13 +11,13 @@ internal import Synchronization
 // `state` is guarded by its mutex.
 final class CommitAftermath: Sendable {
     private struct State {
-        /// Whether there were commits that nobody was told of.
-        var isPending = false
         var isRunning = false
         /// When commits were last deleted, in nanoseconds of the system's uptime.
         var lastPurge: UInt64?
     }
     private let state = Synchronization.Mutex(State())
+    /// Whether there were commits that nobody was told of. Whoever sets it sees to it that somebody is; others need no lock.
+    private let isPending = Atomic(false)
     private let pool: ConnectionPool
     let channel: String
     /// The time for which wake-ups are gathered.
@@ -35,8 +35,8 @@ final class CommitAftermath: Sendable {
 
     /// Called after each commit. Returns at once.
     func didCommit() {
+        if isPending.exchange(true, ordering: .acquiringAndReleasing) { return }
         let starts = state.withLock { state in
-            state.isPending = true
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -59,9 +59,8 @@ final class CommitAftermath: Sendable {
 
     private func takePending() -> Bool {
         state.withLock { state in
-            defer { state.isPending = false }
-            state.isRunning = state.isPending
-            return state.isPending
+            state.isRunning = isPending.exchange(false, ordering: .acquiringAndReleasing)
+            return state.isRunning
         }
     }
 

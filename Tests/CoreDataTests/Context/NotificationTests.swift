@@ -1,4 +1,5 @@
 import CoreData
+import Predicates
 import Testing
 
 /// The notifications of one context, in order.
@@ -27,6 +28,41 @@ extension Notification {
 }
 
 @Suite("A context's notifications") struct NotificationTests {
+    @Test(
+        "An observer may wait for other contexts, which save and post meanwhile: none waits for the end of another one's posts",
+        .timeLimit(.minutes(2)))
+    func observersThatWait() async throws {
+        let coordinator = try Music.coordinator()
+        let contexts = (0..<4).map { _ in
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+        let counts = LockedBox<[String]>([])
+        var tokens: [any NSObjectProtocol] = []
+        defer { tokens.forEach(NotificationCenter.default.removeObserver) }
+        // The save of each context is observed by one that waits for the save of the next.
+        for (index, context) in contexts.enumerated().dropLast() {
+            let next = contexts[index + 1]
+            tokens.append(
+                NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: context, queue: nil) { _ in
+                    counts.withLock { $0.append("begin \(index)") }
+                    next.performAndWait {
+                        Band(context: next).name = "\(index + 1)"
+                        do { try next.save() } catch { Issue.record(error) }
+                    }
+                    counts.withLock { $0.append("end \(index)") }
+                })
+        }
+        try await contexts[0].perform {
+            Band(context: contexts[0]).name = "0"
+            try contexts[0].save()
+        }
+        #expect(counts.withLock { $0 } == ["begin 0", "begin 1", "begin 2", "end 2", "end 1", "end 0"])
+        let names = try await contexts[0].perform { try contexts[0].fetch(NSFetchRequest<Band>(entityName: "Band")).map(\.name) }
+        #expect(Set(names) == ["0", "1", "2", "3"])
+    }
+
     @Test("Changes are told once, in their sets, when they are processed")
     func didChange() throws {
         try withMusic { context in

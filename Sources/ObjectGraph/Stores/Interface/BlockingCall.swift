@@ -33,7 +33,7 @@ package enum BlockingCall {
     /// Logs that the main thread or main queue is about to block.
     static func warnOnMainQueue(_ what: @autoclosure () -> String) {
         // With an asynchronous `main`, the main queue may run on any thread.
-        guard Thread.isMainThread || ContextQueue.main.isCurrent else { return }
+        guard ContextQueue.main.isCurrent else { return }
         Log.context.warning("The main queue waits for \(what()). Load it before by `await`, or use a private-queue context.")
     }
 
