@@ -60,9 +60,8 @@ final class ContextQueue: @unchecked Sendable {
 
     private static var isOnMainQueue: Bool {
         _ = main
-        // One of the contexts' own threads need not ask the system.
-        if QueueThread.current.worker != nil { return false }
-        return Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) != nil
+        // The contexts' own threads are not the main thread, and need not ask the system; but with an asynchronous `main`, the main queue may run on them.
+        return QueueThread.current.worker == nil && Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) != nil
     }
     private static let mainKey = DispatchSpecificKey<Bool>()
 

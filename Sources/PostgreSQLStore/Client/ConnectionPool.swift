@@ -70,9 +70,9 @@ final class ConnectionPool: Sendable {
     func with<Result: Sendable>(
         _ settings: DatabaseSettings, _ body: @Sendable (Connection) async throws -> Result
     ) async throws -> Result {
-        let (connection, planEpoch) = try await take()
+        let connection = try await take()
         connection.prelude = connection.ownsSession ? settings.prelude : self.settings.prelude(settings)
-        connection.usePlans(of: planEpoch)
+        connection.usePlans(of: state.withLock { $0.planEpoch })
         do {
             let result = try await body(connection)
             await giveBack(connection)
@@ -126,25 +126,11 @@ final class ConnectionPool: Sendable {
 
     // MARK: Lending
 
-    /// Returns a connection, and the number of times that tables were found changed.
-    private func take() async throws -> (Connection, planEpoch: Int) {
-        // Usually one is there.
-        while !Task.isCancelled, let (connection, epoch) = takeIdle() {
-            if isOfPrimary(connection), await isHealthy(connection) { return (connection, epoch) }
-            discard()
-        }
-        let connection = try await takeGranted()
-        return (connection, state.withLock { $0.planEpoch })
-    }
-
-    private func takeIdle() -> (Connection, planEpoch: Int)? {
-        state.withLock { state in state.isClosed ? nil : state.idle.popLast().map { ($0, state.planEpoch) } }
-    }
-
-    /// Waits for a connection, or for the permission to open one.
-    private func takeGranted() async throws -> Connection {
+    private func take() async throws -> Connection {
         while true {
-            switch try await grant() {
+            // Usually one is there.
+            let grant = if !Task.isCancelled, let idle = takeIdle() { Grant.connection(idle) } else { try await grant() }
+            switch grant {
             case .connection(let connection):
                 if isOfPrimary(connection), await isHealthy(connection) { return connection }
                 // Another may be there, or be opened.
@@ -157,6 +143,8 @@ final class ConnectionPool: Sendable {
             }
         }
     }
+
+    private func takeIdle() -> Connection? { state.withLock { $0.isClosed ? nil : $0.idle.popLast() } }
 
     /// Opens a connection: to the primary where there are several hosts.
     func open() async throws -> Connection {
