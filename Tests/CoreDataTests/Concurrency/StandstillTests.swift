@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    @Test("A context's thread that runs a block of an asynchronous main queue may use a main-queue context there")
+    func asynchronousMain() async {
+        await #expect(processExitsWith: .success) {
+            Deadline.start()
+            let coordinator = try Music.coordinator()
+            let (main, other) = (NSManagedObjectContext(.mainQueue), NSManagedObjectContext(.privateQueue))
+            main.persistentStoreCoordinator = coordinator
+            other.persistentStoreCoordinator = coordinator
+            let count = try await other.perform {
+                try DispatchQueue.main.sync {
+                    try main.performAndWait { try main.count(for: NSFetchRequest<Band>(entityName: "Band")) }
+                }
+            }
+            #expect(count == 0)
+        }
+    }
+
     @Test("Blocks of many contexts may wait for one of the last")
     func semaphores() async {
         await #expect(processExitsWith: .success) {
