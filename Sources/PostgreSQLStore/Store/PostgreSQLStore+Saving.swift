@@ -46,25 +46,21 @@ extension PostgreSQLStore {
         var rounded = changes
         var rows: [Row] = []
         func round(_ part: inout [StoreChange]) throws {
-            var slots: (entity: ObjectIdentifier, slots: [RowLayout.Slot])?
-            for index in part.indices {
-                guard let row = part[index].row else { continue }
-                let entity = part[index].entity
-                if slots?.entity != ObjectIdentifier(entity) { slots = (ObjectIdentifier(entity), try content.writer(entity).dateSlots) }
-                guard let dates = slots?.slots, !dates.isEmpty else { continue }
-                var copy: Row?
-                for slot in dates where !row.isNil(at: slot) {
-                    let seconds = (row.slots + slot.location.offset).load(as: Double.self)
-                    guard let microseconds = ColumnValues.microseconds(seconds) else { continue }
-                    let kept = ColumnValues.seconds(microseconds)
-                    if kept == seconds { continue }
-                    let own = copy ?? row.copy()
-                    own.store(.double(kept), in: slot)
-                    copy = own
+            var places: [Int] = []
+            try part.forEachRun { entity, range in
+                let dates = try content.writer(entity).dateSlots
+                if dates.isEmpty { return }
+                for index in range where part[index].row.map({ row in dates.contains { Self.rounded(row, $0) != nil } }) ?? false {
+                    places.append(index)
                 }
-                guard let copy else { continue }
-                rows.append(copy)
+            }
+            for index in places {
                 let old = part[index]
+                guard let copy = old.row?.copy() else { continue }
+                for slot in try content.writer(old.entity).dateSlots {
+                    if let kept = Self.rounded(copy, slot) { copy.store(.double(kept), in: slot) }
+                }
+                rows.append(copy)
                 part[index] = StoreChange(
                     row: copy, base: old.base, changed: old.changed, lists: old.lists, wasMissing: old.wasMissing,
                     identity: old.objectID)
@@ -73,6 +69,15 @@ extension PostgreSQLStore {
         try round(&rounded.inserted)
         try round(&rounded.updated)
         return (rounded, rows)
+    }
+
+    /// Returns the seconds that PostgreSQL keeps of a date; nil for no date, and for one that it keeps as it is.
+    @inline(__always) private static func rounded(_ row: Row, _ slot: RowLayout.Slot) -> Double? {
+        if row.isNil(at: slot) { return nil }
+        let seconds = (row.slots + slot.location.offset).load(as: Double.self)
+        guard let microseconds = ColumnValues.microseconds(seconds) else { return nil }
+        let kept = ColumnValues.seconds(microseconds)
+        return kept == seconds ? nil : kept
     }
 }
 #endif

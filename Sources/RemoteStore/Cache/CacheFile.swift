@@ -28,6 +28,8 @@ final class CacheFile: @unchecked Sendable {
     /// The number of transactions that were committed.
     private let commits = LockedBox(0)
     private static let caller = StoreCaller(author: "cache")
+    /// Reads past the rows that are in memory.
+    private static let doubter = StoreCaller(author: "cache", stalenessInterval: 0)
 
     /// What tests do before and after a transaction is committed, which has a number, and the rules that they switch off.
     struct CommitHooks: Sendable {
@@ -192,7 +194,11 @@ final class CacheFile: @unchecked Sendable {
     }
 
     /// Returns a row of the file.
-    func row(_ key: CacheKey) throws -> Row? { try store.interface.row(for: innerID(key), for: Self.caller) }
+    ///
+    /// - Parameter isFresh: Whether it must be as the file has it now, where another process may have written it since it was read.
+    func row(_ key: CacheKey, isFresh: Bool = false) throws -> Row? {
+        try store.interface.row(for: innerID(key), for: isFresh ? Self.doubter : Self.caller)
+    }
 
     /// Returns the destinations of a relationship of rows.
     func related(_ relationship: NSRelationshipDescription, of keys: [CacheKey]) throws -> [CacheKey: [CacheKey]] {

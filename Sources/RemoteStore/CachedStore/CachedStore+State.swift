@@ -47,10 +47,10 @@ extension CachedStore {
     ///
     /// - Throws: The error of a file that cannot be read.
     public func syncState(of id: NSManagedObjectID) throws -> SyncState {
-        guard let key = file.key(ofOuter: id.current), let row = try file.row(key) else { return .stale }
+        guard let row = try currentRow(of: id) else { return .stale }
         let entity = file.entity(inner: row.knownObjectID.owningEntity)
         if entity.state(of: row).isPending, let record = try outbox.record(file.key(of: row)) { return record.syncState }
-        guard let age = try age(of: id) else { return .stale }
+        guard let age = age(of: row) else { return .stale }
         switch policy(of: id.owningEntity) {
         case .cacheFirst(let maximumAge): return age <= maximumAge ? .fresh : .stale
         default: return .fresh
@@ -61,11 +61,19 @@ extension CachedStore {
     ///
     /// - Throws: The error of a file that cannot be read.
     public func age(of id: NSManagedObjectID) throws -> Double? {
-        guard let key = file.key(ofOuter: id.current), let row = try file.row(key) else { return nil }
+        try currentRow(of: id).flatMap(age)
+    }
+
+    private func age(of row: Row) -> Double? {
         let known = file.entity(inner: row.knownObjectID.owningEntity).fetchedAt(row)
         let confirmed = freshness.time(of: file.key(of: row))
         guard let time = [known, confirmed].compactMap({ $0 }).max() else { return nil }
         return max(0, file.clock.now - time)
+    }
+
+    /// Returns the row of an object as the file has it: another process may have saved or sent it since it was read last.
+    private func currentRow(of id: NSManagedObjectID) throws -> Row? {
+        try file.key(ofOuter: id.current).flatMap { try file.row($0, isFresh: true) }
     }
 
     /// The error of an object whose change was not saved; nil where nothing has failed. Call it on any thread.

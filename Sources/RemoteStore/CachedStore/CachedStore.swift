@@ -103,7 +103,8 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
     /// Call it on any thread.
     public func resourceID(for id: NSManagedObjectID) throws -> ResourceID? {
         let id = id.current
-        guard id.token === token, let key = file.key(ofOuter: id), let row = try file.row(key) else { return nil }
+        // Another process may have sent the object since its row was read.
+        guard id.token === token, let key = file.key(ofOuter: id), let row = try file.row(key, isFresh: true) else { return nil }
         return file.entity(inner: row.knownObjectID.owningEntity).resource(of: row)
     }
 

@@ -8,6 +8,8 @@ internal import Foundation
 struct SQLFaultSeries {
     private static let firstFaults = 8
     private static let longest: UInt64 = 20_000_000
+    /// The age in seconds that a row may have which is read in a series.
+    static var maximumAge: Double { Double(longest) / 1e9 }
     private var count = 0
     private var last: UInt64 = 0
     private var start: UInt64 = 0

@@ -18,8 +18,10 @@ extension SQLiteStore {
 
     package func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         guard let place = place(of: id) else { return nil }
-        if let row = cache.row(place.entity.rootNumber, place.key, maximumAge: caller.stalenessInterval) { return row }
-        return try reading(isPlain: isPlain(place.entity)) { try $0.readRow(place.entity, place.key) }
+        let age = caller.stalenessInterval
+        if let row = cache.row(place.entity.rootNumber, place.key, maximumAge: age) { return row }
+        let isCurrent = age >= 0 && age < SQLFaultSeries.maximumAge
+        return try reading(isPlain: isPlain(place.entity)) { try $0.readRow(place.entity, place.key, isCurrent: isCurrent) }
     }
 
     /// Returns whether reading rows runs no transformer.

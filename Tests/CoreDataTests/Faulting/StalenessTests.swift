@@ -53,6 +53,23 @@ import Testing
         if isFresh { #expect(seen.albums == 2) }
     }
 
+    @Test("Where nothing may be older, each of many faults reads what another coordinator has written just before it")
+    func faultsInARow() throws {
+        for number in 1...20 {
+            try writer.performAndWait {
+                let band = try #require(try writer.all(Band.self).first)
+                band.name = "\(number)"
+                try writer.save()
+            }
+            for _ in 1...10 {
+                let context = Music.context(reading)
+                context.stalenessInterval = 0
+                let name = try context.performAndWait { try #require(context.object(with: bandID) as? Band).name }
+                #expect(name == "\(number)")
+            }
+        }
+    }
+
     @Test("What a fault has read anew serves the contexts that accept older values, too")
     func freshValuesAreShared() throws {
         _ = try read(1e-9)

@@ -40,4 +40,23 @@ import Testing
         let context = coordinator.context()
         #expect(try context.performAndWait { try context.fetch(request).map(\.objectID) } == [same])
     }
+
+    @Test("The identifier of an object and its state are what another store over the same file has written last")
+    func writtenElsewhere() async throws {
+        let world = try OutboxWorld()
+        let other = try world.openAnother()
+        for number in 1...5 {
+            let id = try world.insert("Album", ["title": "\(number)"])
+            let same = try #require(other.coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()))
+            #expect(try other.store.resourceID(for: same) == nil)
+            try await world.store.sendPending()
+            let assigned = try #require(try world.store.resourceID(for: id))
+            #expect(try other.store.resourceID(for: same) == assigned)
+            #expect(try other.store.syncState(of: same) == .fresh)
+            try world.update(id, ["year": 1965])
+            #expect(try other.store.syncState(of: same) == .pending)
+            try await world.store.sendPending()
+            #expect(try other.store.syncState(of: same) == .fresh)
+        }
+    }
 }

@@ -115,14 +115,8 @@ final class CachedAccess: RowAccess {
 
     /// Updates the cache after a save.
     func didSave(_ changes: StoreChangeSet, except isLeftOut: (NSManagedObjectID) -> Bool = { _ in false }) {
-        for change in changes.inserted where !isLeftOut(change.objectID) {
-            if let row = change.row { cache.didSave(row, of: change.objectID, changed: nil) }
-        }
-        for part in [changes.updated, changes.locked] {
-            for change in part where !isLeftOut(change.objectID) {
-                if let row = change.row { cache.didSave(row, of: change.objectID, changed: change.lists.map(\.name)) }
-            }
-        }
+        cache.didSave(changes.inserted, areNew: true, except: isLeftOut)
+        for part in [changes.updated, changes.locked] { cache.didSave(part, areNew: false, except: isLeftOut) }
         for change in changes.deleted where !isLeftOut(change.objectID) { cache.didDelete(change.objectID) }
     }
 }

@@ -208,32 +208,65 @@ final class RowCache: @unchecked Sendable {
     ///   - makesNode: Whether to create a node where nothing was cached.
     func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String]?, makesNode: Bool = false) {
         defer { checkInvariants() }
-        // A node takes the row without the lock, which guards its place only.
-        var known: NSIncrementalStoreNode?
-        change { entries, removed in
-            var entry = entries[id] ?? Entry()
-            entry.isDeleted = false
-            if let relationships {
-                for name in relationships { entry.related[name] = nil }
-            } else if !entry.related.isEmpty {
-                entry.related = [:]
-            }
-            entry.time = Self.now
-            entry.saveTime = entry.time
-            switch entry.content {
-            case .node(let node): known = node
-            case nil where makesNode:
-                let node = NSIncrementalStoreNode(objectID: id, withValues: [:], version: 0)
-                known = node
-                entry.content = .node(node)
-            case .row(let old)?:
-                removed.append(.row(old))
-                entry.content = .row(row)
-            case nil: entry.content = .row(row)
-            }
-            entries[id] = entry
+        let known = change { entries, removed in
+            let number = entries.number(id, default: Entry())
+            return Self.noteSaved(
+                row, of: id, in: &entries.values[number]!, changed: relationships, makesNode: makesNode, at: Self.now, &removed)
         }
         known?.adopt(row)
+    }
+
+    /// The same for many objects.
+    ///
+    /// - Parameters:
+    ///   - areNew: Whether the objects were inserted.
+    ///   - isLeftOut: Returns whether an object was not saved with the others.
+    func didSave(_ changes: [StoreChange], areNew: Bool, except isLeftOut: (NSManagedObjectID) -> Bool) {
+        defer { checkInvariants() }
+        if areNew { reserve(changes.count) }
+        // In parts: others want the lock, too.
+        for start in stride(from: 0, to: changes.count, by: 256) {
+            var known: [(node: NSIncrementalStoreNode, row: Row)] = []
+            change { entries, removed in
+                let now = Self.now
+                for index in start..<min(start + 256, changes.count) {
+                    guard let row = changes[index].row else { continue }
+                    let id = changes[index].objectID
+                    if isLeftOut(id) { continue }
+                    let number = entries.number(id, default: Entry())
+                    let relationships = areNew ? nil : changes[index].lists.map(\.name)
+                    let node = Self.noteSaved(
+                        row, of: id, in: &entries.values[number]!, changed: relationships, makesNode: false, at: now, &removed)
+                    if let node { known.append((node, row)) }
+                }
+            }
+            for (node, row) in known { node.adopt(row) }
+        }
+    }
+
+    /// Notes a saved row, and returns the node that is to adopt it, without the lock: that guards its place only.
+    private static func noteSaved(
+        _ row: Row, of id: NSManagedObjectID, in entry: inout Entry, changed relationships: [String]?, makesNode: Bool, at time: UInt64,
+        _ removed: inout [Content]
+    ) -> NSIncrementalStoreNode? {
+        entry.isDeleted = false
+        if let relationships {
+            for name in relationships { entry.related[name] = nil }
+        } else if !entry.related.isEmpty {
+            entry.related = [:]
+        }
+        (entry.time, entry.saveTime) = (time, time)
+        switch entry.content {
+        case .node(let node)?: return node
+        case nil where makesNode:
+            let node = NSIncrementalStoreNode(objectID: id, withValues: [:], version: 0)
+            entry.content = .node(node)
+            return node
+        case let old:
+            if let old { removed.append(old) }
+            entry.content = .row(row)
+            return nil
+        }
     }
 
     /// Forgets an object, so that the store is queried again.

@@ -68,11 +68,13 @@ extension SQLReader {
 
     /// Reads the row with a key from the file.
     ///
-    /// - Parameter isFresh: Whether to read it even if the cached row has the current version.
-    func readRow(_ entity: SQLEntity, _ key: Int64, isFresh: Bool = false) throws -> Row? {
+    /// - Parameters:
+    ///   - isFresh: Whether to read it even if the cached row has the current version.
+    ///   - isCurrent: Whether the row must not be of the transaction of a series of faults, which may be some milliseconds old.
+    func readRow(_ entity: SQLEntity, _ key: Int64, isFresh: Bool = false, isCurrent: Bool = false) throws -> Row? {
         cursor.noteTime()
         let plan = plan(entity)
-        let statement = try plan.statementForOne(databaseForFault())
+        let statement = try plan.statementForOne(isCurrent ? database() : databaseForFault())
         // The bindings are not cleared: the key does no harm.
         defer { sqlite3_reset(statement.handle) }
         sqlite3_bind_int64(statement.handle, 1, key)
