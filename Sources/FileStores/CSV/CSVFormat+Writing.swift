@@ -101,7 +101,7 @@ private struct CSVWriting {
     private mutating func rewrite(_ update: RecordChanges.Update) throws {
         let shape = image.shapeIndex(update.record)
         // Mostly, each record has the same properties changed.
-        if newFieldsOf.map({ $0.shape != shape || !$0.changed.isEqual(to: update.changed) }) ?? true || !update.texts.isEmpty {
+        if newFieldsOf.map({ $0.shape != shape || $0.changed != update.changed }) ?? true || !update.texts.isEmpty {
             collectFields(update, shape)
         }
         var last = scanner.fields.count - 1

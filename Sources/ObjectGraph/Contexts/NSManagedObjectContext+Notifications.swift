@@ -84,18 +84,19 @@ extension NSManagedObjectContext {
         if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = changes.deleted }
         if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = changes.refreshed }
         if !changes.invalidatedAll.isEmpty { info[NSInvalidatedAllObjectsKey] = changes.invalidatedAll }
-        if name == Self.didSaveObjectsNotification { info.merge(statesAfterSave) { $1 } }
+        if name == Self.didSaveObjectsNotification { addStatesAfterSave(to: &info) }
         NotificationCenter.postInTurn(name: name, object: self, userInfo: info)
     }
 
-    /// What a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
+    /// Adds what a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
     /// network are not asked: no save is to wait for that.
-    private var statesAfterSave: [AnyHashable: Any] {
-        guard parent == nil, let persistentStoreCoordinator else { return [:] }
-        var info: [AnyHashable: Any] = [NSManagedObjectContextQueryGenerationKey: generation.current ?? .current]
+    private func addStatesAfterSave(to info: inout [AnyHashable: Any]) {
+        guard parent == nil, let persistentStoreCoordinator else { return }
+        info[NSManagedObjectContextQueryGenerationKey] = generation.current ?? .current
         let asked = persistentStoreCoordinator.persistentStores.filter { !($0.interface is any AsynchronousStore) }
-        info[newHistoryTokenKey] = persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked)
-        return info
+        if let token = asked.isEmpty ? nil : persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked) {
+            info[newHistoryTokenKey] = token
+        }
     }
 
     func postSavedIDs(_ changes: ChangeSet) {

@@ -4,7 +4,7 @@ internal import Foundation
 internal import SQLQueries
 
 /// Writes the rows of one entity: its statements and their parameters.
-// Immutable.
+// Immutable; the texts of updates are in a `LockedBox`.
 final class EntityWriter: @unchecked Sendable {
     enum Kind {
         case attribute(SQLStorage, NSAttributeDescription)
@@ -43,6 +43,9 @@ final class EntityWriter: @unchecked Sendable {
     let copy: String
     /// The slots of dates, which are rounded.
     let dateSlots: [RowLayout.Slot]
+    /// The statements that update some properties, by those: a program mostly changes the same ones.
+    private let updates = LockedBox<[PropertySet: String]>([:])
+    private static let updateLimit = 100
 
     init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken) {
         self.entity = entity
@@ -162,20 +165,23 @@ final class EntityWriter: @unchecked Sendable {
     /// Returns the statement that updates the changed properties of a row whose version is that which was read.
     func update(_ change: StoreChange, _ row: Row, key: Int64, orders: inout SQLOrderPositions) throws -> Call {
         let changed = properties(of: change, row)
-        var assignments: [String] = []
         var values: [BinaryValue] = [.integer(key), .integer(row.version &- 1), .integer(row.version)]
-        for step in steps where changed.contains(step.slotIndex) {
-            let new = try self.values(step, row, key, &orders)
-            for (column, value) in zip(step.columns, new) {
-                values.append(value)
-                assignments.append("\(column) = $\(values.count)")
-            }
+        for step in steps where changed.contains(step.slotIndex) { values += try self.values(step, row, key, &orders) }
+        if let known = updates.withLock({ $0[changed] }) { return Call(known, values) }
+        let sql = updateStatement(changed)
+        updates.withLock { known in
+            if known.count == Self.updateLimit { known = [:] }
+            known[changed] = sql
         }
+        return Call(sql, values)
+    }
+
+    /// Returns the statement that updates some properties. Its first parameters are the key, the version that was read, and the new one.
+    private func updateStatement(_ changed: PropertySet) -> String {
+        let columns = steps.filter { changed.contains($0.slotIndex) }.flatMap(\.columns)
         let identity = entity.identity
-        assignments.append("\(identity.version) = $3")
-        return Call(
-            "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE \(identity.key) = $1 AND \(identity.version) = $2",
-            values)
+        let assignments = columns.enumerated().map { "\($1) = $\($0 + 4)" } + ["\(identity.version) = $3"]
+        return "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE \(identity.key) = $1 AND \(identity.version) = $2"
     }
 
     /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position in

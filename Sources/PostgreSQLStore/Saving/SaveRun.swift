@@ -20,8 +20,6 @@ struct SaveRun {
     private var mark: Int?
     /// What the number of rows changed by a call says.
     private var checks: [(call: Int, expected: Int, changes: [StoreChange])] = []
-    /// The statement that writes one row, where nothing else is written.
-    private var single: Call?
     /// The objects that others have changed or deleted.
     private var mismatched: [StoreChange] = []
     /// Rows that are written together are copied from this number on.
@@ -64,7 +62,7 @@ struct SaveRun {
         return try await run.write(metadata)
     }
 
-    private var schema: SQLSchema { content.schema }
+    var schema: SQLSchema { content.schema }
 
     private mutating func write(_ metadata: Data?) async throws -> TransactionEnd {
         calls = [commitsAtOnce ? notes.checkedMark : notes.mark]
@@ -88,7 +86,7 @@ struct SaveRun {
         calls += notes.statements()
         if commitsAtOnce {
             do {
-                if calls.count == 2, !isBegun, !notes.isKept, let single { try await sendAlone(single) } else { try await sendLast() }
+                if let alone = onlyWriting { try await sendAlone(alone) } else { try await sendLast() }
             } catch let error as ServerError where error.isConnectionLost { return .lost(error) }
             return .committed
         }
@@ -99,19 +97,28 @@ struct SaveRun {
 
     // MARK: Sending
 
-    private mutating func add(_ sql: String, _ values: [BinaryValue]) { calls.append(Call(sql, values)) }
+    mutating func add(_ sql: String, _ values: [BinaryValue]) { calls.append(Call(sql, values)) }
 
     /// Adds a statement that writes as many rows as there are changes, unless others have written them.
     private mutating func add(_ call: Call, writing changes: [StoreChange]) {
-        if commitsAtOnce {
-            single = calls.count == 1 && changes.count == 1 ? call : nil
-            return calls.append(call.expecting(changes.count))
-        }
         checks.append((calls.count, changes.count, changes))
         calls.append(call)
     }
 
+    /// The statement that writes one row, where nothing else is written.
+    private var onlyWriting: Call? {
+        guard calls.count == 2, !isBegun, !notes.isKept, checks.count == 1, checks[0].call == 1, checks[0].expected == 1 else { return nil }
+        return calls[1]
+    }
+
+    /// Lets the server itself refuse what writes fewer rows than there are changes.
+    private mutating func expectCounts() {
+        for check in checks { calls[check.call] = calls[check.call].expecting(check.expected) }
+        checks = []
+    }
+
     private mutating func send() async throws {
+        if commitsAtOnce { expectCounts() }
         var results = try await connection.run(isBegun ? calls : [Call("BEGIN")] + calls, isCancellable: false)
         if !isBegun { results.removeFirst() }
         isBegun = true
@@ -123,7 +130,8 @@ struct SaveRun {
     }
 
     /// Sends what has been gathered, and commits.
-    private func sendLast() async throws {
+    private mutating func sendLast() async throws {
+        expectCounts()
         try await connection.run(isBegun ? calls + [Call("COMMIT")] : calls, isCancellable: false)
     }
 
@@ -139,9 +147,9 @@ struct SaveRun {
         return try await connection.query(sql, values, isCancellable: false)
     }
 
-    private mutating func sendIfMany() async throws { if calls.count >= Self.callLimit { try await send() } }
+    mutating func sendIfMany() async throws { if calls.count >= Self.callLimit { try await send() } }
 
-    private func key(of id: NSManagedObjectID, for property: NSPropertyDescription) throws -> Int64 {
+    func key(of id: NSManagedObjectID, for property: NSPropertyDescription) throws -> Int64 {
         guard let key = content.key(of: id) else { throw EntityWriter.elsewhere(id, property) }
         return key
     }
@@ -317,86 +325,15 @@ struct SaveRun {
         }
     }
 
-    private func relationship(_ difference: ListDifference, of change: StoreChange) -> NSRelationshipDescription {
+    func relationship(_ difference: ListDifference, of change: StoreChange) -> NSRelationshipDescription {
         change.entity.frozenParts.properties[difference.slotIndex] as! NSRelationshipDescription
     }
 
-    private mutating func knownPlaces(_ sql: String, _ owner: Int64) async throws -> [Int64: Int64] {
+    mutating func knownPlaces(_ sql: String, _ owner: Int64) async throws -> [Int64: Int64] {
         let result = try await query(sql, [.integer(owner)])
         var places: [Int64: Int64] = [:]
         for row in 0..<result.rowCount where !result.isNull(row, 1) { places[result.integer(row, 0)] = result.integer(row, 1) }
         return places
-    }
-
-    // MARK: Join tables and one-way relationships
-
-    private mutating func writeRelationships() async throws {
-        guard schema.hasPairs else { return }
-        for part in [changes.inserted, changes.updated] {
-            for change in part where !change.lists.isEmpty {
-                guard let entity = schema.entity(change.entity) else { continue }
-                for difference in change.lists {
-                    guard case .toMany(let place) = entity.properties[difference.slotIndex] else { continue }
-                    let relationship = relationship(difference, of: change)
-                    let owner = try key(of: change.objectID, for: relationship)
-                    switch place {
-                    case .join(let join): try await writePairs(owner, difference, relationship, join)
-                    case .foreignKey(let foreign):
-                        if relationship.storedInverse == nil { try writeKeys(owner, difference, relationship, foreign, entity) }
-                    }
-                    try await sendIfMany()
-                }
-            }
-        }
-    }
-
-    /// Pairs are written from either end: what the other end has written already changes nothing.
-    private mutating func writePairs(
-        _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ join: SQLJoin
-    ) async throws {
-        // An object that was never saved, or lies in another store, is in no pair.
-        let gone = difference.removed.compactMap { content.key(of: $0.current) }
-        if !gone.isEmpty {
-            add("DELETE FROM \(join.table) WHERE \(join.own) = $1 AND \(join.other) = ANY($2)", [.integer(owner), .keys(gone)])
-            if join.isReflexive {
-                add("DELETE FROM \(join.table) WHERE \(join.other) = $1 AND \(join.own) = ANY($2)", [.integer(owner), .keys(gone)])
-            }
-        }
-        let new = try difference.added.map { try key(of: $0, for: relationship) }
-        if !new.isEmpty {
-            add(
-                "INSERT INTO \(join.table) (\(join.own), \(join.other)) SELECT $1, new FROM unnest($2) AS new ON CONFLICT DO NOTHING",
-                [.integer(owner), .keys(new)])
-        }
-        guard let column = join.orderColumn else { return }
-        let members = try (difference.members ?? []).map { try key(of: $0, for: relationship) }
-        let known = try await knownPlaces("SELECT \(join.other), \(column) FROM \(join.table) WHERE \(join.own) = $1", owner)
-        let places = zip(members, SQLOrderPositions.places(members.map { known[$0] })).filter { known[$0.0] != $0.1 }
-        if places.isEmpty { return }
-        add(
-            "INSERT INTO \(join.table) (\(join.own), \(join.other), \(column)) SELECT $1, new.id, new.place FROM unnest($2, $3) AS new(id, place) "
-                + "ON CONFLICT (\(join.own), \(join.other)) DO UPDATE SET \(column) = excluded.\(column)",
-            [.integer(owner), .keys(places.map(\.0)), .keys(places.map(\.1))])
-    }
-
-    private mutating func writeKeys(
-        _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ place: SQLForeignKey, _ entity: SQLEntity
-    ) throws {
-        let columns = [place.column, place.entityColumn].compactMap { $0 }
-        let gone = difference.removed.compactMap { content.key(of: $0.current) }
-        if !gone.isEmpty {
-            let nothing = (columns + [place.orderColumn].compactMap { $0 }).map { "\($0) = NULL" }.joined(separator: ", ")
-            add("UPDATE \(place.table) SET \(nothing) WHERE id = ANY($1) AND \(place.column) = $2", [.keys(gone), .integer(owner)])
-        }
-        let new = try difference.added.map { try key(of: $0, for: relationship) }
-        if new.isEmpty { return }
-        var values: [BinaryValue] = [.keys(new), .integer(owner)]
-        var assignments = ["\(place.column) = $2"]
-        if let entityColumn = place.entityColumn {
-            values.append(.integer(entity.number))
-            assignments.append("\(entityColumn) = $3")
-        }
-        add("UPDATE \(place.table) SET \(assignments.joined(separator: ", ")) WHERE id = ANY($1)", values)
     }
 }
 #endif

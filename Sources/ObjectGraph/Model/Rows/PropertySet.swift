@@ -1,14 +1,11 @@
-/// A set of small integers; the first 64 need no allocation.
-@usableFromInline package struct PropertySet: Sendable {
+/// A set of small integers; the first 64 need no allocation. Equal are sets of equal members and equal capacity.
+@usableFromInline package struct PropertySet: Hashable, Sendable {
     @usableFromInline package var low: UInt64 = 0
     @usableFromInline package var high: [UInt64] = []
     @usableFromInline package init() {}
     @inlinable init(low: UInt64) { self.low = low }
 
     package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
-
-    /// Returns whether both sets have equal members and equal capacity.
-    package func isEqual(to other: PropertySet) -> Bool { low == other.low && high == other.high }
 
     @inlinable @inline(__always) package func contains(_ index: Int) -> Bool {
         index < 64 ? low & (1 << UInt64(truncatingIfNeeded: index)) != 0 : containsHigh(index)

@@ -218,7 +218,7 @@ struct SQLSave {
             while start < run.upperBound {
                 let properties = writer.properties(of: changed.changes, start)
                 var end = start + 1
-                while end < run.upperBound, writer.properties(of: changed.changes, end).isEqual(to: properties) { end += 1 }
+                while end < run.upperBound, writer.properties(of: changed.changes, end) == properties { end += 1 }
                 try update(changed, start..<end, writer, writer.update(properties))
                 start = end
             }
