@@ -250,7 +250,6 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "ManagedAccessorsTool", dependencies: ["ManagedSources"], swiftSettings: strict),
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
-        .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: coreDataModules, swiftSettings: strict),
         // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax, nor on a store: all of it is compiled a second time, for the host.
         .target(
