@@ -67,13 +67,15 @@ import Testing
         let reading =
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%coredata_rows%' AND pid <> pg_backend_pid() "
             + "AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'tag'::regclass)"
+        let areFetched = LockedBox(false)
         let fetches = Task {
+            defer { areFetched.withLock { $0 = true } }
             var found: [Bool] = []
             for _ in 0..<5 { found.append(try await Self.ranks(coordinator) == all) }
             return found
         }
         var isCut = false
-        for _ in 0..<1000 where !isCut { isCut = try await pool.with { try await $0.query(reading).rowCount > 0 } }
+        while !isCut, !areFetched.withLock({ $0 }) { isCut = try await pool.with { try await $0.query(reading).rowCount > 0 } }
         #expect(isCut)
         #expect(try await fetches.value.allSatisfy { $0 })
         let cancelled = Task { try await Self.ranks(coordinator) }

@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
         guard parent == nil, let persistentStoreCoordinator else { return }
         info[NSManagedObjectContextQueryGenerationKey] = generation.current ?? .current
         let asked = persistentStoreCoordinator.persistentStores.filter { !($0.interface is any AsynchronousStore) }
-        if let token = asked.isEmpty ? nil : persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked) {
+        if let token = persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked) {
             info[newHistoryTokenKey] = token
         }
     }

@@ -29,7 +29,7 @@ final class CacheFile: @unchecked Sendable {
     private let commits = LockedBox(0)
     private static let caller = StoreCaller(author: "cache")
     /// Reads past the rows that are in memory.
-    private static let doubter = StoreCaller(author: "cache", stalenessInterval: 0)
+    private static let freshCaller = StoreCaller(author: "cache", stalenessInterval: 0)
 
     /// What tests do before and after a transaction is committed, which has a number, and the rules that they switch off.
     struct CommitHooks: Sendable {
@@ -197,7 +197,7 @@ final class CacheFile: @unchecked Sendable {
     ///
     /// - Parameter isFresh: Whether it must be as the file has it now, where another process may have written it since it was read.
     func row(_ key: CacheKey, isFresh: Bool = false) throws -> Row? {
-        try store.interface.row(for: innerID(key), for: isFresh ? Self.doubter : Self.caller)
+        try store.interface.row(for: innerID(key), for: isFresh ? Self.freshCaller : Self.caller)
     }
 
     /// Returns the destinations of a relationship of rows.
