@@ -146,7 +146,7 @@ import Testing
         #expect(try broken.bytes == bytes)
     }
 
-    @Test("Files with bytes altered at random are read, or are errors", .timeLimit(.minutes(2))) func altered() throws {
+    @Test("Files with bytes altered at random are read, or are errors", .timeLimit(.minutes(30))) func altered() throws {
         let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
         print("Altered files: COREDATA_TEST_SEED=\(seed)")
         var random = Generator(state: seed)

@@ -100,7 +100,7 @@ import WebTransport
 
     @Test(
         "An event brings what has changed at once; nothing is asked between events, and other events are none of it",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(30)))
     func events() async throws {
         let service = LiveService()
         service.change(1, "Help!")
@@ -124,7 +124,7 @@ import WebTransport
         try program.context.persistentStoreCoordinator?.remove(program.store)
     }
 
-    @Test("What has changed while there was no connection comes with the next one", .timeLimit(.minutes(5)))
+    @Test("What has changed while there was no connection comes with the next one", .timeLimit(.minutes(30)))
     func reconnecting() async throws {
         let service = LiveService()
         service.change(1, "Help!")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The threads of tasks that others wait for")
 struct WaitingThreadsTests {
-    @Test("A task gets a thread, also while two hundred others block theirs", .timeLimit(.minutes(2)))
+    @Test("A task gets a thread, also while two hundred others block theirs", .timeLimit(.minutes(30)))
     func blockedThreads() async {
         let blocked = DispatchSemaphore(value: 0)
         let tasks = (0..<200).map { number in
@@ -23,7 +23,7 @@ struct WaitingThreadsTests {
         #expect(sum == 199 * 200 / 2)
     }
 
-    @Test("Thousands of short tasks that wait for each other all end", .timeLimit(.minutes(2)))
+    @Test("Thousands of short tasks that wait for each other all end", .timeLimit(.minutes(30)))
     func shortTasks() async {
         let sum = await withTaskGroup(of: Int.self) { group in
             for number in 0..<2_000 {
@@ -36,7 +36,7 @@ struct WaitingThreadsTests {
         #expect(sum == 1_999 * 2_000 / 2)
     }
 
-    @Test("A task that a thread begins runs there until it waits, and on another one afterwards", .timeLimit(.minutes(2)))
+    @Test("A task that a thread begins runs there until it waits, and on another one afterwards", .timeLimit(.minutes(30)))
     func beginsHere() async throws {
         let executor = try #require(BlockingCall.startingExecutor())
         let begun = LockedBox(false)
@@ -56,7 +56,7 @@ struct WaitingThreadsTests {
         #expect(last != here)
     }
 
-    @Test("A task that leaves the thread that has begun it goes on elsewhere; one that has left stays where it is", .timeLimit(.minutes(2)))
+    @Test("A task that leaves the thread that has begun it goes on elsewhere; one that has left stays where it is", .timeLimit(.minutes(30)))
     func leaves() async throws {
         let executor = try #require(BlockingCall.startingExecutor())
         let task = Task(executorPreference: executor) {
@@ -86,7 +86,7 @@ struct WaitingThreadsTests {
         #expect(values == ["outer", "inner", "outer"])
     }
 
-    @Test("Work that the waiting thread does itself stays there, also after it has waited for others", .timeLimit(.minutes(2)))
+    @Test("Work that the waiting thread does itself stays there, also after it has waited for others", .timeLimit(.minutes(30)))
     func onCallingThread() async throws {
         let (here, threads, mayWait) = try await Task(executorPreference: BlockingCall.executor) {
             let here = Self.thread
@@ -129,7 +129,7 @@ struct WaitingThreadsTests {
 
     @Test(
         "While contexts wait for a store, all others have their turn: each is answered once all have asked, with as many other blocks before and after",
-        .timeLimit(.minutes(2)), arguments: [20, 200])
+        .timeLimit(.minutes(30)), arguments: [20, 200])
     func queuesWhileOthersWait(count: Int) async {
         let (asked, answers) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let ended = DispatchGroup()

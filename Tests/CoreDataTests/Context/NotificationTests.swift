@@ -30,7 +30,7 @@ extension Notification {
 @Suite("A context's notifications") struct NotificationTests {
     @Test(
         "An observer may wait for other contexts, which save and post meanwhile: none waits for the end of another one's posts",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(30)))
     func observersThatWait() async throws {
         let coordinator = try Music.coordinator()
         let contexts = (0..<4).map { _ in
