@@ -56,7 +56,8 @@ struct WaitingThreadsTests {
         #expect(last != here)
     }
 
-    @Test("A task that leaves the thread that has begun it goes on elsewhere; one that has left stays where it is", .timeLimit(.minutes(30)))
+    @Test(
+        "A task that leaves the thread that has begun it goes on elsewhere; one that has left stays where it is", .timeLimit(.minutes(30)))
     func leaves() async throws {
         let executor = try #require(BlockingCall.startingExecutor())
         let task = Task(executorPreference: executor) {
