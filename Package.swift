@@ -160,7 +160,9 @@ let package = Package(
             dependencies: [
                 "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", logging,
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
-            ], swiftSettings: strict),
+            ],
+            // A save calls forty asynchronous functions. Each would ask the task first where it is to run.
+            swiftSettings: strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .testTarget(
             name: "PostgreSQLStoreTests",
             dependencies: coreDataModules + [

@@ -76,34 +76,39 @@ extension NSManagedObjectContext {
         case queryGeneration = "NSManagedObjectContextQueryGeneration"
     }
 
+    /// Posts a notification of changed objects.
     func post(_ name: Notification.Name, _ changes: ObjectChanges = ObjectChanges()) {
         if let observation, name == Self.didChangeObjectsNotification { observation.didChange(changes) }
-        var info: [AnyHashable: Any] = [:]
-        if !changes.inserted.isEmpty { info[NSInsertedObjectsKey] = changes.inserted }
-        if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = changes.updated }
-        if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = changes.deleted }
-        if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = changes.refreshed }
-        if !changes.invalidatedAll.isEmpty { info[NSInvalidatedAllObjectsKey] = changes.invalidatedAll }
-        if name == Self.didSaveObjectsNotification { addStatesAfterSave(to: &info) }
+        let (generation, token) = name == Self.didSaveObjectsNotification ? statesAfterSave() : (nil, nil)
+        let info = Self.objectInfo([
+            changes.inserted.unlessEmpty, changes.updated.unlessEmpty, changes.deleted.unlessEmpty, changes.refreshed.unlessEmpty,
+            changes.invalidatedAll.unlessEmpty, generation, token,
+        ])
         NotificationCenter.postInTurn(name: name, object: self, userInfo: info)
     }
 
-    /// Adds what a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
+    private static let objectInfo = NotificationInfo([
+        NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey, NSRefreshedObjectsKey, NSInvalidatedAllObjectsKey,
+        NSManagedObjectContextQueryGenerationKey, newHistoryTokenKey,
+    ])
+
+    /// Returns what a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
     /// network are not asked: no save is to wait for that.
-    private func addStatesAfterSave(to info: inout [AnyHashable: Any]) {
-        guard parent == nil, let persistentStoreCoordinator else { return }
-        info[NSManagedObjectContextQueryGenerationKey] = generation.current ?? .current
+    private func statesAfterSave() -> (generation: NSQueryGenerationToken?, token: NSPersistentHistoryToken?) {
+        guard parent == nil, let persistentStoreCoordinator else { return (nil, nil) }
         let asked = persistentStoreCoordinator.persistentStores.filter { !($0.interface is any AsynchronousStore) }
-        if let token = persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked) {
-            info[newHistoryTokenKey] = token
-        }
+        return (generation.current ?? .current, persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked))
     }
 
+    /// Posts the IDs of saved objects: three sets, also of none.
     func postSavedIDs(_ changes: ChangeSet) {
-        var info: [AnyHashable: Any] = [:]
-        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.idSet
-        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.idSet
-        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.idSet
+        let info = Self.savedIDInfo([changes.insertedIDs?.value ?? changes.inserted.idSet, changes.updated.idSet, changes.deleted.idSet])
         NotificationCenter.postInTurn(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
+
+    private static let savedIDInfo = NotificationInfo([NSInsertedObjectIDsKey, NSUpdatedObjectIDsKey, NSDeletedObjectIDsKey])
+}
+
+extension Collection {
+    fileprivate var unlessEmpty: Self? { isEmpty ? nil : self }
 }

@@ -31,15 +31,21 @@ extension NSManagedObjectContext {
     public func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
+        var result: Result<T, Failure>?
+        await runOnQueue(schedule) { result = Result { () throws(Failure) -> T in try block() } }
+        return try result.known("the block has run").get()
+    }
+
+    /// Runs `block` on the context's queue, processes pending changes after it, and suspends until it is done.
+    private func runOnQueue(_ schedule: ScheduledTaskType, _ block: @escaping () -> Void) async {
         let block = QueueBound(block, on: queue)
-        let result: Transfer<Result<T, Failure>> = await withCheckedContinuation { continuation in
+        await withCheckedContinuation { continuation in
             let run = { @Sendable in
-                let result = self.runEvent { Result { () throws(Failure) -> T in try block.value() } }
-                continuation.resume(returning: Transfer(result))
+                self.runEvent { block.value() }
+                continuation.resume()
             }
             if schedule == .immediate, contextQueue.isCurrent { run() } else { queue.async(execute: run) }
         }
-        return try result.value.get()
     }
 
     /// Runs `block` on the context's queue like ``perform(schedule:_:)``, but on this thread where the queue is free. Call it on a thread that may wait.

@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
     }
 
     private func write() throws -> (ChangeSet, [Row], PartialSave?) {
-        let changes = changesToSave()
+        var changes = changesToSave()
         guard !changes.isEmpty else {
             try saveNewMetadata()
             return (changes, [], nil)
@@ -169,6 +169,7 @@ extension NSManagedObjectContext {
         let ids = try source.permanentIDs(for: new, in: self)
         // An optional reference has the layout of the reference: the array needs no conversion.
         let temporary = registry.exchangeIDs(of: new, for: uncheckedArray(ids, of: NSManagedObjectID?.self))
+        changes.prepareInsertedIDs(ids)
         do {
             let values = try source.save(changes, in: self)
             promoteTemporaryIDs(temporary, to: ids)
@@ -271,6 +272,14 @@ extension NSManagedObjectContext {
 }
 
 extension ChangeSet {
+    /// Makes the set of the new objects' IDs beside the save, where they are many.
+    ///
+    /// - Parameter ids: The IDs of the objects that had temporary ones.
+    mutating func prepareInsertedIDs(_ ids: [NSManagedObjectID]) {
+        guard ids.count >= 10_000, ids.count == inserted.count, !ids.contains(where: \.isTemporary) else { return }
+        insertedIDs = SideWork { ids.idSet }
+    }
+
     /// Marks rows as shared: a store that failed may have retained them, so later changes copy them first.
     func keepRows() {
         for objects in [inserted, updated, locked] { objects.forEachUncounted { $0.flags.remove(.hasExclusiveRow) } }

@@ -67,6 +67,8 @@ struct ChangeSet {
     var updated: [NSManagedObject]
     var deleted: [NSManagedObject]
     var locked: [NSManagedObject] = []
+    /// The IDs of many inserted objects, of which the set is made while the stores write; nil for few, and where stores assign IDs only then.
+    var insertedIDs: SideWork<Set<NSManagedObjectID>>?
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
     var count: Int { inserted.count + updated.count + deleted.count + locked.count }

@@ -121,7 +121,13 @@ struct Parameters: Sendable {
 
     init() {}
 
-    init(_ values: [BinaryValue]) { for value in values { append(value) } }
+    init(_ values: [BinaryValue]) {
+        types.reserveCapacity(values.count)
+        places.reserveCapacity(values.count)
+        // Most values are numbers and dates.
+        bytes.reserveCapacity(8 * values.count)
+        for value in values { append(value) }
+    }
 
     mutating func append(_ value: BinaryValue) {
         let start = bytes.count
@@ -133,14 +139,22 @@ struct Parameters: Sendable {
     func withPointers<Result>(
         _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) throws -> Result
     ) rethrows -> Result {
-        // A value without bytes has a place, too: libpq takes a null pointer for NULL.
-        let padded = bytes + [0]
-        return try padded.withUnsafeBytes { buffer in
-            let base = buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
-            let pointers: [UnsafePointer<CChar>?] = places.map { place in place.map { base + $0.start } }
-            let lengths = places.map { Int32(truncatingIfNeeded: $0?.count ?? 0) }
-            let formats = [Int32](repeating: 1, count: places.count)
-            return try body(Int32(places.count), pointers, lengths, formats)
+        let count = places.count
+        return try bytes.withUnsafeBytes { buffer in
+            try withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { pointers in
+                try withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * count) { numbers in
+                    let (lengths, formats) = (numbers.baseAddress!, numbers.baseAddress! + count)
+                    // libpq takes a null pointer for NULL, and reads nothing of a value without bytes.
+                    let base = buffer.baseAddress ?? UnsafeRawPointer(lengths)
+                    for (index, place) in places.enumerated() {
+                        let start = place.map { (base + $0.start).assumingMemoryBound(to: CChar.self) }
+                        (pointers.baseAddress! + index).initialize(to: start)
+                        (lengths + index).initialize(to: Int32(truncatingIfNeeded: place?.count ?? 0))
+                        (formats + index).initialize(to: 1)
+                    }
+                    return try body(Int32(count), pointers.baseAddress, lengths, formats)
+                }
+            }
         }
     }
 }

@@ -102,6 +102,8 @@ extension NSManagedObjectContext {
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
         let temporary = registry.exchangeIDs(of: new, for: ids)
+        var changes = changes
+        changes.prepareInsertedIDs(ids)
         let work: any SaveWork
         do {
             work = try saveWork(changes)

@@ -71,6 +71,7 @@ extension NSPersistentStoreCoordinator {
     func parts(of changes: ChangeSet, in context: NSManagedObjectContext) throws -> [(store: NSPersistentStore, changes: ChangeSet)] {
         var parts: [(store: NSPersistentStore, changes: ChangeSet)] = []
         func collect(_ objects: [NSManagedObject], _ part: WritableKeyPath<ChangeSet, [NSManagedObject]>) throws {
+            if objects.isEmpty { return }
             func store(_ object: NSManagedObject) throws -> NSPersistentStore {
                 let id = object.objectID
                 // The store assigns the ID when it saves.
@@ -117,11 +118,19 @@ extension NSPersistentStoreCoordinator {
         var report = SaveReport(changeCount: changes.count, storeCount: parts.count)
         for index in parts.indices {
             let store = parts[index].store
-            let outcome = Result { try store.interface.save(parts[index].changes, for: context.caller) }
+            let outcome = Result { try store.save(parts[index].changes, for: context.caller) }
             SaveReport.keep(outcome, of: parts[index].changes, in: store)
             try report.note(outcome, of: parts[index].changes, in: store, context)
             parts[index].changes.releaseElements()
         }
         return report.values
+    }
+}
+
+extension NSPersistentStore {
+    /// Lets the store save changes; its row cache has room for new objects afterwards.
+    fileprivate func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
+        guard let access = rowAccess as? CachedAccess else { return try interface.save(changes, for: caller) }
+        return try access.preparing(changes.inserted) { try interface.save(changes, for: caller) }
     }
 }

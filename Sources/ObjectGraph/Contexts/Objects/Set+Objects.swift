@@ -55,17 +55,21 @@ extension Array where Element: NSManagedObject {
             // The object holds the ID that it has made.
             if let made = object.madeID { return Unmanaged.passUnretained(made) }
             return Unmanaged.passUnretained(object.identifier.known("the objects have been saved"))
-        } areDistinct: { references in
-            // Equal IDs have equal keys. Mostly a store has numbered its new objects in their order.
-            var last = Int64.min
-            for reference in references {
-                let key = reference._withUnsafeGuaranteedRef { $0.key }
-                if key <= last { return false }
-                last = key
-            }
-            return true
+        } areDistinct: {
+            haveRisingKeys($0)
         }
     }
+}
+
+/// Returns whether IDs have been numbered in their order, as a store mostly does with those of new objects. Equal IDs have equal keys.
+@inline(__always) private func haveRisingKeys(_ references: [Unmanaged<NSManagedObjectID>]) -> Bool {
+    var last = Int64.min
+    for reference in references {
+        let key = reference._withUnsafeGuaranteedRef { $0.key }
+        if key <= last { return false }
+        last = key
+    }
+    return true
 }
 
 extension Array where Element == NSManagedObjectID {
@@ -73,8 +77,8 @@ extension Array where Element == NSManagedObjectID {
     var idSet: Set<NSManagedObjectID> {
         setUncounted {
             Unmanaged.passUnretained($0)
-        } areDistinct: { _ in
-            false
+        } areDistinct: {
+            haveRisingKeys($0)
         }
     }
 }

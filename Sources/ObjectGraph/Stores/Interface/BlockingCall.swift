@@ -46,33 +46,21 @@ package enum BlockingCall {
         for what: @autoclosure () -> String, onCallingThread isHere: Bool = false, _ work: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
         warnOnMainQueue(what())
-        let answer = Answer<Result>()
+        // Written by the task before it ends, and read after that: the lock of `caller` orders the two.
+        nonisolated(unsafe) var answer: Swift.Result<Result, any Error>?
         let caller = CallingExecutor()
         let executor: any TaskExecutor = isHere ? caller : waiting
         // Not on the executor of a simulation, whose thread waits here.
         $simulated.withValue(nil) {
             $caller.withValue(caller) {
                 _ = Task(executorPreference: executor) {
-                    do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
+                    do { answer = .success(try await work()) } catch { answer = .failure(error) }
                     caller.end()
                 }
             }
         }
         caller.run()
-        return try answer.get()
-    }
-
-    /// The result of the work.
-    // `value` is guarded by its mutex.
-    private final class Answer<Value: Sendable>: Sendable {
-        private let value = Synchronization.Mutex<Swift.Result<Value, any Error>?>(nil)
-
-        func set(_ result: Swift.Result<Value, any Error>) { value.withLock { $0 = result } }
-
-        func get() throws -> Value {
-            guard let result = value.withLock({ $0 }) else { stopProgram("The work was waited for and has left no result.") }
-            return try result.get()
-        }
+        return try answer.known("a task that has ended has left its result").get()
     }
 }
 

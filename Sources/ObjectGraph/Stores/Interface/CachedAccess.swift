@@ -113,6 +113,22 @@ final class CachedAccess: RowAccess {
         if !gone.isEmpty { observer?.didRelease(gone) }
     }
 
+    /// Calls `save`, which lets the store write, and makes entries for the new objects meanwhile where they are many: on another thread.
+    func preparing<Result>(_ new: [StoreChange], while save: () throws -> Result) rethrows -> Result {
+        guard new.count >= 10_000, !new[0].objectID.isTemporary else { return try save() }
+        let ids = new.map(\.objectID)
+        let entries = SideWork { [cache] in cache.prepareEntries(ids) }
+        do {
+            let result = try save()
+            entries.value
+            return result
+        } catch {
+            entries.value
+            cache.removePreparedEntries(ids)
+            throw error
+        }
+    }
+
     /// Updates the cache after a save.
     func didSave(_ changes: StoreChangeSet, except isLeftOut: (NSManagedObjectID) -> Bool = { _ in false }) {
         cache.didSave(changes.inserted, areNew: true, except: isLeftOut)

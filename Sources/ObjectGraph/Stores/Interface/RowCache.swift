@@ -37,6 +37,13 @@ final class RowCache: @unchecked Sendable {
         return entries.withLock { body(&$0, &removed) }
     }
 
+    /// Changes the entries of many objects, in parts: others want the lock, too.
+    private func changeInParts(_ count: Int, _ body: (inout IDTable<Entry>, inout [Content], Range<Int>) -> Void) {
+        for start in stride(from: 0, to: count, by: 256) {
+            change { entries, removed in body(&entries, &removed, start..<min(start + 256, count)) }
+        }
+    }
+
     /// The current time of the cache.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
@@ -119,19 +126,16 @@ final class RowCache: @unchecked Sendable {
         reserve(rows.count)
         let arrival = Arrival(queryTime: queryTime, loadTime: Self.now, observer: observer)
         let mayBeEarlier = queryTime != .max && observer?.mayHaveEarlierQueries ?? false
-        // In parts: others want the lock, too.
-        for start in stride(from: 0, to: rows.count, by: 256) {
-            change { entries, removed in
-                for index in start..<min(start + 256, rows.count) {
-                    Row.with(rows.slots(index)) { row in
-                        guard let id = row.objectID else { return }
-                        var own = arrival
-                        if mayBeEarlier, let earlier = observer?.timeOfEarlierQuery(for: row), earlier < queryTime {
-                            (own.queryTime, own.loadTime) = (earlier, earlier)
-                        }
-                        let number = entries.number(id, default: Entry())
-                        _ = Self.file(row, in: &entries.values[number]!, own, &removed)
+        changeInParts(rows.count) { entries, removed, part in
+            for index in part {
+                Row.with(rows.slots(index)) { row in
+                    guard let id = row.objectID else { return }
+                    var own = arrival
+                    if mayBeEarlier, let earlier = observer?.timeOfEarlierQuery(for: row), earlier < queryTime {
+                        (own.queryTime, own.loadTime) = (earlier, earlier)
                     }
+                    let number = entries.number(id, default: Entry())
+                    _ = Self.file(row, in: &entries.values[number]!, own, &removed)
                 }
             }
         }
@@ -223,24 +227,43 @@ final class RowCache: @unchecked Sendable {
     ///   - isLeftOut: Returns whether an object was not saved with the others.
     func didSave(_ changes: [StoreChange], areNew: Bool, except isLeftOut: (NSManagedObjectID) -> Bool) {
         defer { checkInvariants() }
-        if areNew { reserve(changes.count) }
-        // In parts: others want the lock, too.
-        for start in stride(from: 0, to: changes.count, by: 256) {
-            var known: [(node: NSIncrementalStoreNode, row: Row)] = []
-            change { entries, removed in
-                let now = Self.now
-                for index in start..<min(start + 256, changes.count) {
-                    guard let row = changes[index].row else { continue }
-                    let id = changes[index].objectID
-                    if isLeftOut(id) { continue }
-                    let number = entries.number(id, default: Entry())
-                    let relationships = areNew ? nil : changes[index].lists.map(\.name)
-                    let node = Self.noteSaved(
-                        row, of: id, in: &entries.values[number]!, changed: relationships, makesNode: false, at: now, &removed)
-                    if let node { known.append((node, row)) }
-                }
+        if areNew, !hasEntries(changes) { reserve(changes.count) }
+        var known: [(node: NSIncrementalStoreNode, row: Row)] = []
+        changeInParts(changes.count) { entries, removed, part in
+            let now = Self.now
+            for index in part {
+                guard let row = changes[index].row else { continue }
+                let id = changes[index].objectID
+                if isLeftOut(id) { continue }
+                let number = entries.number(id, default: Entry())
+                let relationships = areNew ? nil : changes[index].lists.map(\.name)
+                let node = Self.noteSaved(
+                    row, of: id, in: &entries.values[number]!, changed: relationships, makesNode: false, at: now, &removed)
+                if let node { known.append((node, row)) }
             }
-            for (node, row) in known { node.adopt(row) }
+        }
+        for (node, row) in known { node.adopt(row) }
+    }
+
+    /// Whether the objects have entries already, as far as the first one tells.
+    private func hasEntries(_ changes: [StoreChange]) -> Bool {
+        guard let first = changes.first?.objectID else { return true }
+        return entries.withLock { $0.number(of: first) != nil }
+    }
+
+    /// Makes entries for objects that are about to be saved for the first time.
+    func prepareEntries(_ ids: [NSManagedObjectID]) {
+        reserve(ids.count)
+        changeInParts(ids.count) { entries, _, part in for id in ids[part] { _ = entries.number(id, default: Entry()) } }
+    }
+
+    /// Removes the entries of objects that were not saved.
+    func removePreparedEntries(_ ids: [NSManagedObjectID]) {
+        changeInParts(ids.count) { entries, _, part in
+            for id in ids[part] {
+                guard let number = entries.number(of: id), let entry = entries.values[number] else { continue }
+                if entry.holders == 0, entry.content == nil { entries.remove(id) }
+            }
         }
     }
 

@@ -1,0 +1,40 @@
+internal import Foundation
+internal import Predicates
+
+/// Work for another thread while this one does something else; this one does it when it wants the result and no thread has begun.
+// `state` has its own lock.
+final class SideWork<Value: Sendable>: Sendable {
+    private enum State {
+        case waiting(@Sendable () -> Value)
+        case running
+        case done(Value)
+    }
+    private let state: LockedBox<State>
+    private let end = DispatchGroup()
+
+    init(_ work: @escaping @Sendable () -> Value) {
+        state = LockedBox(.waiting(work))
+        end.enter()
+        DispatchQueue.global().async { self.runUnlessBegun() }
+    }
+
+    private func runUnlessBegun() {
+        let work = state.withLock { state -> (@Sendable () -> Value)? in
+            guard case .waiting(let work) = state else { return nil }
+            state = .running
+            return work
+        }
+        guard let work else { return }
+        let value = work()
+        state.withLock { $0 = .done(value) }
+        end.leave()
+    }
+
+    /// The result. Waits for the thread that makes it.
+    var value: Value {
+        runUnlessBegun()
+        end.wait()
+        guard case .done(let value) = state.withLock({ $0 }) else { stopProgram("Work that has ended has left no result.") }
+        return value
+    }
+}
