@@ -67,7 +67,7 @@ struct ChangeSet {
     var updated: [NSManagedObject]
     var deleted: [NSManagedObject]
     var locked: [NSManagedObject] = []
-    /// The IDs of many inserted objects, of which the set is made while the stores write; nil for few, and where stores assign IDs only then.
+    /// The set of the inserted objects' IDs, which another thread makes while the stores write; nil for few objects, and where a store assigns IDs only then.
     var insertedIDs: SideWork<Set<NSManagedObjectID>>?
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }

@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// A context posts four notifications for each save, mostly with the same keys. To hash them takes longer than to copy a dictionary that has them, so
 /// one for each combination of keys is made beforehand, and the values are put into their places.
-// Never changed; the values in it are all the one given.
+// Never changed; its dictionaries have keys only, each with an empty value.
 struct NotificationInfo: @unchecked Sendable {
     /// The dictionary of each combination of keys, and the place of each key in it. A dictionary's places are those of its copies, too.
     private let forms: [(info: [AnyHashable: Any], places: [Dictionary<AnyHashable, Any>.Index?])]

@@ -60,7 +60,8 @@ package enum BlockingCall {
             }
         }
         caller.run()
-        return try answer.known("a task that has ended has left its result").get()
+        guard let answer else { stopProgram("The work was waited for and has left no result.") }
+        return try answer.get()
     }
 }
 

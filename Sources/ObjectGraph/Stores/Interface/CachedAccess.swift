@@ -115,7 +115,8 @@ final class CachedAccess: RowAccess {
 
     /// Calls `save`, which lets the store write, and makes entries for the new objects meanwhile where they are many: on another thread.
     func preparing<Result>(_ new: [StoreChange], while save: () throws -> Result) rethrows -> Result {
-        guard new.count >= 10_000, !new[0].objectID.isTemporary else { return try save() }
+        // A store that assigns IDs only when it saves may have assigned some before.
+        guard new.count >= 10_000, !new.contains(where: { $0.objectID.isTemporary }) else { return try save() }
         let ids = new.map(\.objectID)
         let entries = SideWork { [cache] in cache.prepareEntries(ids) }
         do {
