@@ -4,40 +4,6 @@ internal import Dispatch
 internal import Foundation
 internal import SQLQueries
 
-/// A statement with its parameters.
-struct Call: Sendable {
-    let sql: String
-    let parameters: Parameters
-    /// Whether it is prepared once for each connection.
-    var isPrepared = true
-
-    init(_ sql: String, _ values: [BinaryValue] = []) {
-        self.init(sql, Parameters(values))
-    }
-
-    private init(_ sql: String, _ parameters: Parameters) { (self.sql, self.parameters) = (sql, parameters) }
-
-    /// Returns the statement, an UPDATE or a DELETE, so that the server lets it fail, and the transaction with it, unless it writes a number of rows.
-    ///
-    /// It fails with ``ServerError/isUnexpectedCount``, as no statement of PostgreSQL can ask for an error without a function.
-    func expecting(_ count: Int) -> Call {
-        Call("WITH done AS (\(sql) RETURNING 1) SELECT 1 / (count(*) = \(count))::integer FROM done", parameters)
-    }
-
-    /// Returns the statement, an UPDATE or a DELETE, together with an INSERT of one row for each that it writes.
-    ///
-    /// - Parameters:
-    ///   - insertion: The table and the column.
-    ///   - value: The value.
-    ///   - answer: What is returned.
-    func inserting(into insertion: String, _ value: BinaryValue, returning answer: String) -> Call {
-        var parameters = parameters
-        parameters.append(value)
-        let place = parameters.types.count
-        return Call("WITH done AS (\(sql) RETURNING 1) INSERT INTO \(insertion) SELECT $\(place) FROM done RETURNING \(answer)", parameters)
-    }
-}
-
 /// A connection to a PostgreSQL server, over libpq's calls that do not block.
 // Used by one task at a time, which the pool has lent it to.
 final class Connection: @unchecked Sendable {

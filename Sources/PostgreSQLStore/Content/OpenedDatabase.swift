@@ -17,6 +17,8 @@ struct OpenedDatabase: @unchecked Sendable {
     let history: StoreHistory
     let aftermath: CommitAftermath
     var settings: DatabaseSettings
+    /// Whether saves of single objects may share transactions.
+    var combinesSaves = false
     /// The commits that there were; nil where nobody listens for more.
     var look: RemoteChangeListener.Look?
     /// The coordinator whose store has opened the connections; nil for this store's own.

@@ -23,6 +23,8 @@ final class StoreContent: @unchecked Sendable {
     let aftermath: CommitAftermath
     /// What transactions set on the server, for the program's policies.
     let settings: DatabaseSettings
+    /// Whether saves of single objects may share transactions.
+    let combinesSaves: Bool
     private let lock = Synchronization.Mutex<Void>(())
     private let largeResults = LargeResults()
     private let readCount = Atomic(0)
@@ -34,7 +36,7 @@ final class StoreContent: @unchecked Sendable {
 
     init(_ opened: OpenedDatabase, token: StoreToken) {
         (pool, schema, mapping, settings) = (opened.pool, opened.schema, opened.mapping, opened.settings)
-        (history, aftermath) = (opened.history, opened.aftermath)
+        (history, aftermath, combinesSaves) = (opened.history, opened.aftermath, opened.combinesSaves)
         hasFunctions = opened.hasFunctions
         self.token = token
         place = pool.settings.place

@@ -35,7 +35,16 @@ struct HistoryNotes {
     }
 
     /// The same, together with an UPDATE or a DELETE, where no history is kept: it writes as many rows as that has.
-    func checkedMark(after call: Call) -> Call { call.inserting(into: Self.place, .uuid(commit), returning: Self.check) }
+    func checkedMark(after call: Call) -> Call { Self.checkedMark(commit, after: call, history) }
+
+    /// The same for another transaction.
+    static func checkedMark(_ commit: UUID, after call: Call, _ history: StoreHistory) -> Call {
+        call.appending(.uuid(commit)) { commit in
+            history.markedText(of: call.sql) {
+                "WITH done AS (\(call.sql) RETURNING 1) INSERT INTO \(place) SELECT \(commit) FROM done RETURNING \(check)"
+            }
+        }
+    }
 
     static func mark(_ commit: UUID) -> Call { Call(answeringInsertion, [.uuid(commit)]) }
 

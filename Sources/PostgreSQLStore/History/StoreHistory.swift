@@ -1,13 +1,17 @@
 #if PostgreSQL
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import SQLQueries
 internal import Synchronization
 
 /// Whether a store keeps a history, and what it keeps of deleted objects.
-// `kept` is an atomic.
+// `kept` is an atomic; the texts are in a `LockedBox`.
 final class StoreHistory: Sendable {
     private let kept: Atomic<Bool>
+    /// The texts of statements with the mark of their transaction, by those without it: a program mostly saves the same properties.
+    private let markedTexts = LockedBox<[String: String]>([:])
+    private static let markedTextLimit = 200
 
     init(isKept: Bool) { kept = Atomic(isKept) }
 
@@ -15,6 +19,17 @@ final class StoreHistory: Sendable {
     var isKept: Bool { kept.load(ordering: .acquiring) }
 
     func begin() { kept.store(true, ordering: .releasing) }
+
+    /// Returns the text of a statement with the mark of its transaction, which `make` returns the first time.
+    func markedText(of sql: String, _ make: () -> String) -> String {
+        if let known = markedTexts.withLock({ $0[sql] }) { return known }
+        let text = make()
+        markedTexts.withLock { known in
+            if known.count == Self.markedTextLimit { known = [:] }
+            known[sql] = text
+        }
+        return text
+    }
 
     /// Returns what a deleted object of an entity leaves behind, as an SQL expression; nil for nothing.
     ///

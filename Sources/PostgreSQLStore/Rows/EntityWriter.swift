@@ -44,7 +44,7 @@ final class EntityWriter: @unchecked Sendable {
     /// The slots of dates, which are rounded.
     let dateSlots: [RowLayout.Slot]
     /// The statements that update some properties, by those: a program mostly changes the same ones.
-    private let updates = LockedBox<[PropertySet: String]>([:])
+    private let updates = LockedBox<[PropertySet: UpdateStatement]>([:])
     private static let updateLimit = 100
 
     init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken) {
@@ -165,23 +165,36 @@ final class EntityWriter: @unchecked Sendable {
     /// Returns the statement that updates the changed properties of a row whose version is that which was read.
     func update(_ change: StoreChange, _ row: Row, key: Int64, orders: inout SQLOrderPositions) throws -> Call {
         let changed = properties(of: change, row)
-        var values: [BinaryValue] = [.integer(key), .integer(row.version &- 1), .integer(row.version)]
-        for step in steps where changed.contains(step.slotIndex) { values += try self.values(step, row, key, &orders) }
-        if let known = updates.withLock({ $0[changed] }) { return Call(known, values) }
-        let sql = updateStatement(changed)
-        updates.withLock { known in
-            if known.count == Self.updateLimit { known = [:] }
-            known[changed] = sql
-        }
-        return Call(sql, values)
+        return Call(statement(updating: changed).plain, try values(updating: changed, row, key, &orders))
     }
 
-    /// Returns the statement that updates some properties. Its first parameters are the key, the version that was read, and the new one.
-    private func updateStatement(_ changed: PropertySet) -> String {
-        let columns = steps.filter { changed.contains($0.slotIndex) }.flatMap(\.columns)
-        let identity = entity.identity
-        let assignments = columns.enumerated().map { "\($1) = $\($0 + 4)" } + ["\(identity.version) = $3"]
-        return "UPDATE \(entity.table) SET \(assignments.joined(separator: ", ")) WHERE \(identity.key) = $1 AND \(identity.version) = $2"
+    /// Returns the statement of an update that writes nothing where others hold the row; nil for one that writes relationships, and may wait for other rows.
+    func unwaitingUpdate(_ change: StoreChange, _ row: Row, key: Int64) throws -> Call? {
+        let changed = properties(of: change, row)
+        guard let sql = statement(updating: changed).unwaiting else { return nil }
+        var orders = SQLOrderPositions()
+        return Call(sql, try values(updating: changed, row, key, &orders))
+    }
+
+    /// Returns the parameters of an update: the key, the version that was read, the new one, and the values of the changed properties.
+    private func values(
+        updating changed: PropertySet, _ row: Row, _ key: Int64, _ orders: inout SQLOrderPositions
+    ) throws -> [BinaryValue] {
+        var values: [BinaryValue] = [.integer(key), .integer(row.version &- 1), .integer(row.version)]
+        for step in steps where changed.contains(step.slotIndex) { values += try self.values(step, row, key, &orders) }
+        return values
+    }
+
+    private func statement(updating changed: PropertySet) -> UpdateStatement {
+        if let known = updates.withLock({ $0[changed] }) { return known }
+        let steps = steps.filter { changed.contains($0.slotIndex) }
+        let hasRelationships = steps.contains { if case .toOne = $0.kind { true } else { false } }
+        let statement = UpdateStatement(entity, steps.flatMap(\.columns), hasRelationships: hasRelationships)
+        updates.withLock { known in
+            if known.count == Self.updateLimit { known = [:] }
+            known[changed] = statement
+        }
+        return statement
     }
 
     /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position in

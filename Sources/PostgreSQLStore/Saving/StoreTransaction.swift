@@ -85,8 +85,16 @@ struct StoreTransaction {
         }
         guard let lost else { return result }
         content.pool.replicas?.forget()
+        return try await isFound(commit, lost) ? result : nil
+    }
+
+    /// Looks up a transaction whose answer was lost.
+    ///
+    /// - Returns: Whether it is committed. If not, it will never be.
+    /// - Throws: Code 134070 where that cannot be determined.
+    func isFound(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
         Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
-        return try await isCommitted(commit, lost) ? result : nil
+        return try await isCommitted(commit, lost)
     }
 
     /// Returns whether a transaction is committed, by the row that it has written.

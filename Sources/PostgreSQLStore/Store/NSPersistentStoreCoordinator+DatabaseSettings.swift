@@ -55,7 +55,7 @@ extension NSPersistentStoreCoordinator {
         let content = store.content!
         let opened = OpenedDatabase(
             pool: content.pool, schema: content.schema, mapping: content.mapping, metadata: store.metadata ?? [:], history: content.history,
-            aftermath: content.aftermath, settings: settings, look: nil, origin: origin)
+            aftermath: content.aftermath, settings: settings, combinesSaves: content.combinesSaves, look: nil, origin: origin)
         let layout = type(of: store).layout
         let isWhole = store.configurationName == NSPersistentStore.defaultConfiguration
         try addPersistentStore(

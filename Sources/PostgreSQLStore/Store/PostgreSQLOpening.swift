@@ -72,7 +72,8 @@ struct PostgreSQLOpening: DatabaseOpening {
             let channel = CommitAftermath.channel(of: metadata[NSStoreUUIDKey] as? String ?? "")
             return OpenedDatabase(
                 pool: pool, schema: schema, mapping: nil, metadata: metadata, history: StoreHistory(isKept: keepsHistory),
-                aftermath: CommitAftermath(pool, channel: channel), settings: try DatabaseSettings(options.databaseSettings), look: look)
+                aftermath: CommitAftermath(pool, channel: channel), settings: try DatabaseSettings(options.databaseSettings),
+                combinesSaves: options.combinesSaves, look: look)
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 

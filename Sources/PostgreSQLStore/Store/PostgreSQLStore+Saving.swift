@@ -10,7 +10,7 @@ extension PostgreSQLStore {
         let metadata = try newMetadata()
         let (content, data) = (content!, metadata?.data)
         // On threads that are not the pool's, and in a task that is not cancelled, as every save of a store is.
-        try await Self.write(rounded.changes, data, content, for: caller)
+        try await write(rounded.changes, data, content, for: caller)
         if let metadata { didWrite(metadata.values) }
         var outcome = SaveOutcome()
         outcome.rows = rounded.rows
@@ -18,14 +18,15 @@ extension PostgreSQLStore {
     }
 
     /// Writes everything in one transaction.
-    private static func write(
+    private func write(
         _ changes: StoreChangeSet, _ metadata: Data?, _ content: StoreContent, for caller: StoreCaller
     ) async throws {
         do {
+            if metadata == nil, let save = try SmallSave(changes, content), try await combiners.run(save, content) { return }
             try await StoreTransaction(content: content).commit(repeatsUniqueness: true) { connection, commit in
                 ((), try await SaveRun.write(changes, metadata, content, connection, commit: commit, for: caller))
             }
-        } catch let error as ServerError { throw failure(error, changes, content) }
+        } catch let error as ServerError { throw Self.failure(error, changes, content) }
     }
 
     private static func failure(_ error: ServerError, _ changes: StoreChangeSet, _ content: StoreContent) -> NSError {

@@ -22,6 +22,8 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
         var metadataWrites = 0
     }
     private let state = Synchronization.Mutex(State())
+    /// Sends small saves together.
+    let combiners = SaveCombiners()
     /// Listens for the commits of all programs, where that is asked for.
     private let listening = Synchronization.Mutex<RemoteChangeListener?>(nil)
 

@@ -47,6 +47,11 @@ public struct PostgreSQLStoreOptions: Sendable {
     /// single contexts.
     public var databaseSettings: [String: String] = [:]
 
+    /// Whether saves may share transactions where they come faster than the server answers: those that change attributes of one object each, without
+    /// uniqueness constraints, history and settings. Each of them fails or succeeds by itself, whatever becomes of the others. Switch it off where
+    /// triggers of the database tell saves apart by their transactions. The default is true.
+    public var combinesSaves = true
+
     /// Whether a store of another version of the model is migrated when it is opened, as
     /// `NSPersistentStoreDescription.shouldMigrateStoreAutomatically` says for a container. The default is false. Whoever has the store open with the
     /// older version must be stopped before.

@@ -1,0 +1,35 @@
+#if PostgreSQL
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// A save that changes attributes of one object, and waits on the server for nothing but the row of that object.
+struct SmallSave: Sendable {
+    /// Writes the row of the object, and that by which a lost commit is looked up; or neither, where others hold the row of the object, or have
+    /// changed it.
+    let statement: Call
+    let commit: UUID
+    let entity: SQLEntity
+
+    /// Creates the save; nil where it is not such a one.
+    ///
+    /// - Throws: Code 134070 for an entity that the store does not hold; the errors of values that the database does not take.
+    init?(_ changes: StoreChangeSet, _ content: StoreContent) throws {
+        guard content.combinesSaves, changes.updated.count == 1, changes.inserted.isEmpty, changes.deleted.isEmpty, changes.locked.isEmpty,
+            changes.returning.isEmpty,
+            // What a history records, and what a transaction sets, is of one context. Constraints let one save wait for another.
+            !content.history.isKept, content.settings.prelude == nil, !content.hasUniqueness,
+            // Who records statements is told of their own.
+            SQLRecording.current == nil
+        else { return nil }
+        let change = changes.updated[0]
+        guard let row = change.row, change.baseVersion != nil, change.lists.isEmpty, !change.wasMissing,
+            let key = content.key(of: change.objectID)
+        else { return nil }
+        let writer = try content.writer(change.entity)
+        guard let update = try writer.unwaitingUpdate(change, row, key: key) else { return nil }
+        (commit, entity) = (UUID.ofNow(), writer.entity)
+        statement = HistoryNotes.checkedMark(commit, after: update, content.history)
+    }
+}
+#endif
