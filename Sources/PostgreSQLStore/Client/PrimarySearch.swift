@@ -2,10 +2,10 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
-internal import Synchronization
+internal import Predicates
 
 /// Finds the server that takes changes among those of a cluster.
-// `state` is guarded by its mutex.
+// `state` is guarded by its lock.
 final class PrimarySearch: Sendable {
     private struct State {
         /// The number of the host that was the primary last.
@@ -13,7 +13,7 @@ final class PrimarySearch: Sendable {
         /// Whether there has ever been one.
         var wasFound = false
     }
-    private let state = Mutex(State())
+    private let state = LockedBox(State())
     /// The names of the hosts.
     private let names: [String]
     private let place: String

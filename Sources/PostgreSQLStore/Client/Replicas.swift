@@ -2,13 +2,13 @@
 internal import Dispatch
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
-internal import Synchronization
+internal import Predicates
 
 /// Reads from a replica that has everything that the store has written and read.
 ///
 /// A store stays with the replica that it has chosen: what that has replayed once stays replayed, so that reads never go back in time. Where it is
 /// lost, only the primary can tell what was read from it, and the next read is the primary's.
-// `state` is guarded by its mutex.
+// `state` is guarded by its lock.
 final class Replicas: Sendable {
     private struct State {
         /// What a replica must have replayed; nil where only the primary has it for certain.
@@ -39,7 +39,7 @@ final class Replicas: Sendable {
             losses += 1
         }
     }
-    private let state = Mutex(State())
+    private let state = LockedBox(State())
     private let pools: [ConnectionPool]
     private let search: PrimarySearch
     private static let shortestPause = 0.02

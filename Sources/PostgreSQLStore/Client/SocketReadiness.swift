@@ -2,7 +2,7 @@
 internal import Dispatch
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
-internal import Synchronization
+internal import Predicates
 
 /// Waits until a socket can be read or written. No thread waits meanwhile, but for a short time one of those that may.
 enum SocketReadiness {
@@ -42,15 +42,15 @@ enum SocketReadiness {
 }
 
 /// One wait for a socket.
-// `state` is guarded by its mutex.
+// `state` is guarded by its lock.
 final class SocketWait: Sendable {
-    // The watch is made and ended under the mutex.
+    // The watch is made and ended under the lock.
     private struct State: @unchecked Sendable {
         var outcome: SocketReadiness.Outcome?
         var watch: SocketWatch?
         var continuation: CheckedContinuation<SocketReadiness.Outcome, Never>?
     }
-    private let state = Mutex(State())
+    private let state = LockedBox(State())
     private static let timers = DispatchQueue(label: "PostgreSQLStore.sockets")
 
     fileprivate func run(_ socket: Int32, reads: Bool, writes: Bool, _ timeout: Double?) async -> SocketReadiness.Outcome {

@@ -3,7 +3,7 @@ internal import Dispatch
 #if os(Linux) || os(Android)
 internal import CPostgreSQL
 internal import Foundation
-internal import Synchronization
+internal import Predicates
 
 /// A socket that is watched for a wait, until it can be read or written.
 ///
@@ -26,7 +26,7 @@ struct SocketWatch: Sendable {
     func end() { SocketPoller.shared?.forget(number) }
 }
 
-// `state` is guarded by its mutex.
+// `state` is guarded by its lock.
 private final class SocketPoller: Sendable {
     /// nil where the system gives no descriptor, or no thread.
     static let shared = SocketPoller()
@@ -35,7 +35,7 @@ private final class SocketPoller: Sendable {
         var lastNumber: UInt64 = 0
         var waits: [UInt64: SocketWait] = [:]
     }
-    private let state = Mutex(State())
+    private let state = LockedBox(State())
     /// What epoll tells of. It stays open as long as the program runs.
     private let descriptor: Int32
 
@@ -81,7 +81,7 @@ private final class SocketPoller: Sendable {
 internal import Foundation
 
 /// A socket that is watched for a wait, until it can be read or written: by sources of Dispatch.
-// The sources are used under the mutex of their wait.
+// The sources are used under the lock of their wait.
 struct SocketWatch: @unchecked Sendable {
     private let sources: [any DispatchSourceProtocol]
     private static let queue = DispatchQueue(label: "PostgreSQLStore.watches")

@@ -1,10 +1,10 @@
 #if PostgreSQL
-internal import Synchronization
+internal import Predicates
 
 /// The numbers of rows that queries have found, of those that were many: the same query will mostly find many again, and is read in parts.
-// `counts` is guarded by its mutex.
+// `counts` is guarded by its lock.
 final class LargeResults: Sendable {
-    private let counts = Mutex<[String: Int]>([:])
+    private let counts = LockedBox<[String: Int]>([:])
     /// Below this number of rows nothing is gained by parts.
     private static let threshold = 5000
     /// The number of queries that are remembered.

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import SQLQueries
 internal import Synchronization
 
@@ -25,7 +26,7 @@ final class StoreContent: @unchecked Sendable {
     let settings: DatabaseSettings
     /// Whether saves of single objects may share transactions.
     let combinesSaves: Bool
-    private let lock = Synchronization.Mutex<Void>(())
+    private let lock = LockedBox<Void>(())
     private let largeResults = LargeResults()
     private let readCount = Atomic(0)
     /// The number of reads, for tests.

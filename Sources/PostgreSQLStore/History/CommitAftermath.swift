@@ -2,20 +2,21 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import Synchronization
 
 /// Does what follows commits, outside of them: wakes other programs, and deletes rows that no one needs.
 ///
 /// A transaction that notifies by itself would wait for all others that do. So one statement tells of all commits since the last one; if it is lost,
 /// others see the changes when they next look.
-// `state` is guarded by its mutex.
+// `state` is guarded by its lock.
 final class CommitAftermath: Sendable {
     private struct State {
         var isRunning = false
         /// When commits were last deleted, in nanoseconds of the system's uptime.
         var lastPurge: UInt64?
     }
-    private let state = Synchronization.Mutex(State())
+    private let state = LockedBox(State())
     /// Whether there were commits that nobody was told of. Whoever sets it sees to it that somebody is; others need no lock.
     private let isPending = Atomic(false)
     private let pool: ConnectionPool

@@ -2,14 +2,14 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
-internal import Synchronization
+internal import Predicates
 
 /// Listens for the commits of all programs that have a store open, over a connection of its own.
-// `task` is guarded by its mutex.
+// `task` is guarded by its lock.
 final class RemoteChangeListener: Sendable {
     private let pool: ConnectionPool
     private let channel: String
-    private let task = Synchronization.Mutex<Task<Void, Never>?>(nil)
+    private let task = LockedBox<Task<Void, Never>?>(nil)
     /// The seconds after which the store is looked at although nobody has told of a commit: wake-ups may be lost.
     private let interval: Double
     /// The same where nobody can be woken: a program between lends sessions for a transaction.

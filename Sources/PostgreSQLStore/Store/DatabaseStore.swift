@@ -1,10 +1,10 @@
 #if PostgreSQL
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
-internal import Synchronization
+internal import Predicates
 
 /// A store in a PostgreSQL database, whoever has made its tables: how it is opened and closed.
-// Unchecked: `content` and `origin` are set once, before the store is shared, and guard themselves; `derived` is guarded by its mutex.
+// Unchecked: `content` and `origin` are set once, before the store is shared, and guard themselves; `derived` is guarded by its lock.
 class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     /// A store that is opened before it is added, as the value of an option.
     // Immutable.
@@ -29,11 +29,11 @@ class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     /// The coordinator whose store has opened the connections; nil for this store's own.
     private(set) var origin: NSPersistentStoreCoordinator?
     /// The coordinators of the same connections with settings of their own.
-    let derived = Synchronization.Mutex<[[String: String]: WeakCoordinator]>([:])
+    let derived = LockedBox<[[String: String]: WeakCoordinator]>([:])
     /// The URL with what may be secret.
     private let givenURL: URL
 
-    // Unchecked: guarded by the mutex of `derived`.
+    // Unchecked: guarded by the lock of `derived`.
     struct WeakCoordinator: @unchecked Sendable {
         weak var coordinator: NSPersistentStoreCoordinator?
     }

@@ -2,13 +2,13 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import SQLQueries
-internal import Synchronization
 
 /// The store in a PostgreSQL database.
 ///
 /// The class is internal: coordinators create it, and programs use it as an `NSPersistentStore`.
-// Unchecked, as its superclass; `state` and `listening` are guarded by their mutexes.
+// Unchecked, as its superclass; `state` and `listening` are guarded by their locks.
 final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable {
     // The metadata are property lists, which are not changed.
     private struct State: @unchecked Sendable {
@@ -21,11 +21,11 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
         /// The number of saves that have written metadata.
         var metadataWrites = 0
     }
-    private let state = Synchronization.Mutex(State())
+    private let state = LockedBox(State())
     /// Sends small saves together.
     let combiners = SaveCombiners()
     /// Listens for the commits of all programs, where that is asked for.
-    private let listening = Synchronization.Mutex<RemoteChangeListener?>(nil)
+    private let listening = LockedBox<RemoteChangeListener?>(nil)
 
     deinit { listening.withLock { $0.take() }?.stop() }
 
