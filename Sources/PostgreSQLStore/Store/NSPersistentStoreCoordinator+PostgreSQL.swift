@@ -56,7 +56,14 @@ extension NSPersistentStoreCoordinator {
         Self.registerPostgreSQLStores()
         let opening = try options.layout.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
         do {
-            let preparation = DatabaseStore.Preparation(url, options, opened: try await opening.open())
+            // On threads that nobody blocks: an opening holds a lock of the database, for which those wait that open stores in blocks.
+            let work = Task(executorPreference: BlockingCall.executor) { try await opening.open() }
+            let opened = try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
+            let preparation = DatabaseStore.Preparation(url, options, opened: opened)
             return try addPersistentStore(
                 ofType: options.layout.storeType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
                 options: [DatabaseStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])

@@ -16,10 +16,12 @@ func coordinator(
 }
 
 /// The same, for synchronous code.
-func openedCoordinator(_ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel) throws -> NSPersistentStoreCoordinator {
+func openedCoordinator(
+    _ options: PostgreSQLStoreOptions, _ model: NSManagedObjectModel, url: String? = nil
+) throws -> NSPersistentStoreCoordinator {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     let failure = OpeningFailure()
-    let description = NSPersistentStoreDescription(postgreSQL: try #require(URL(string: server().url)), options: options)
+    let description = NSPersistentStoreDescription(postgreSQL: try #require(URL(string: url ?? server().url)), options: options)
     coordinator.addPersistentStore(with: description) { failure.error = $1 }
     if let error = failure.error { throw error }
     return coordinator
