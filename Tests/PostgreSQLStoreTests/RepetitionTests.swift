@@ -45,9 +45,15 @@ import Testing
     /// Saves two rows while another program holds the first one given and then wants the second.
     private func save(against order: [String]) async throws {
         let options = ServerHistoryTests.tracking()
-        let context = context(try await coordinator(options))
+        // The server looks for a deadlock once, some time after a save has begun to wait: the other program is to wait by then.
+        let url = try await server().database()
+        let name = try #require(URL(string: url)).lastPathComponent
+        let settings = try rawPool(options, url: url)
+        try await settings.with { try await $0.execute("ALTER DATABASE \(name) SET deadlock_timeout = '5s'") }
+        settings.close()
+        let context = context(try await coordinator(options, url: url))
         let ids = try await context.perform { try ["a", "b"].map { try ServerHistoryTests.insertTag($0, context).objectID } }
-        let raw = try rawPool(options)
+        let raw = try rawPool(options, url: url)
         defer { raw.close() }
         // The other program holds one row, and is not the one to find the deadlock.
         let (entered, enter) = AsyncStream<Void>.makeStream()
@@ -56,7 +62,7 @@ import Testing
             defer { enter.finish() }
             try await raw.with { connection in
                 try await connection.execute(
-                    "SET deadlock_timeout = '1h'; BEGIN; UPDATE tag SET label = 'other' WHERE label = '\(order[0])'")
+                    "SET deadlock_timeout = '5min'; BEGIN; UPDATE tag SET label = 'other' WHERE label = '\(order[0])'")
                 enter.yield()
                 for await _ in left {}
                 try await connection.execute("UPDATE tag SET label = 'other' WHERE label = '\(order[1])'; COMMIT; RESET deadlock_timeout")

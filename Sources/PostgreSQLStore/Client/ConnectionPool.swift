@@ -72,7 +72,6 @@ final class ConnectionPool: Sendable {
     ) async throws -> Result {
         let connection = try await take()
         connection.prelude = connection.ownsSession ? settings.prelude : self.settings.prelude(settings)
-        connection.usePlans(of: state.withLock { $0.planEpoch })
         do {
             let result = try await body(connection)
             await giveBack(connection)
@@ -132,17 +131,25 @@ final class ConnectionPool: Sendable {
             let grant = if !Task.isCancelled, let idle = takeIdle() { Grant.connection(idle) } else { try await grant() }
             switch grant {
             case .connection(let connection):
+                // Under the lock, as it was given back: whoever has had it is done with it.
+                connection.usePlans(of: planEpoch)
                 if isOfPrimary(connection), await isHealthy(connection) { return connection }
                 // Another may be there, or be opened.
                 discard()
             case .permission:
-                do { return try await open() } catch {
+                do {
+                    let connection = try await open()
+                    connection.usePlans(of: planEpoch)
+                    return connection
+                } catch {
                     discard()
                     throw error
                 }
             }
         }
     }
+
+    private var planEpoch: Int { state.withLock { $0.planEpoch } }
 
     private func takeIdle() -> Connection? { state.withLock { $0.isClosed ? nil : $0.idle.popLast() } }
 

@@ -8,7 +8,7 @@ internal import SQLQueries
 internal import Synchronization
 
 /// An open database: its connections, its schema, and what is prepared for both.
-// `lock` guards the prepared parts; the rest is immutable or guards itself.
+// The prepared parts are in a `LockedBox`; the rest is immutable or guards itself.
 final class StoreContent: @unchecked Sendable {
     let pool: ConnectionPool
     let schema: SQLSchema
@@ -26,14 +26,16 @@ final class StoreContent: @unchecked Sendable {
     let settings: DatabaseSettings
     /// Whether saves of single objects may share transactions.
     let combinesSaves: Bool
-    private let lock = LockedBox<Void>(())
+    private struct Prepared {
+        let queries: SQLQueryPlanCache
+        var plans: [ObjectIdentifier: RowPlan] = [:]
+        var writers: [ObjectIdentifier: EntityWriter] = [:]
+    }
+    private let prepared: LockedBox<Prepared>
     private let largeResults = LargeResults()
     private let readCount = Atomic(0)
     /// The number of reads, for tests.
     var statementCount: Int { readCount.load(ordering: .relaxed) }
-    private var queries: SQLQueryPlanCache!
-    private var plans: [ObjectIdentifier: RowPlan] = [:]
-    private var writers: [ObjectIdentifier: EntityWriter] = [:]
 
     init(_ opened: OpenedDatabase, token: StoreToken) {
         (pool, schema, mapping, settings) = (opened.pool, opened.schema, opened.mapping, opened.settings)
@@ -43,9 +45,10 @@ final class StoreContent: @unchecked Sendable {
         place = pool.settings.place
         hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
         // Called under the lock only, which `plan(_:)` would take again.
-        queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(), token: token) { [schema, mapping] entity in
+        let queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(), token: token) { [schema, mapping] entity in
             RowPlan(entity, schema: schema, isVerbatim: mapping != nil).columns
         }
+        prepared = LockedBox(Prepared(queries: queries))
     }
 
     // MARK: The schema
@@ -75,20 +78,20 @@ final class StoreContent: @unchecked Sendable {
     func statement(_ sql: String) -> String { mapping?.statement(sql) ?? sql }
 
     func plan(_ entity: SQLEntity) -> RowPlan {
-        lock.withLock { _ in
-            if let plan = plans[ObjectIdentifier(entity)] { return plan }
+        prepared.withLock { prepared in
+            if let plan = prepared.plans[ObjectIdentifier(entity)] { return plan }
             let plan = RowPlan(entity, schema: schema, isVerbatim: mapping != nil)
-            plans[ObjectIdentifier(entity)] = plan
+            prepared.plans[ObjectIdentifier(entity)] = plan
             return plan
         }
     }
 
     func writer(_ entity: NSEntityDescription) throws -> EntityWriter {
         let entity = try sqlEntity(entity)
-        return lock.withLock { _ in
-            if let writer = writers[ObjectIdentifier(entity)] { return writer }
+        return prepared.withLock { prepared in
+            if let writer = prepared.writers[ObjectIdentifier(entity)] { return writer }
             let writer = EntityWriter(entity, schema: schema, token: token)
-            writers[ObjectIdentifier(entity)] = writer
+            prepared.writers[ObjectIdentifier(entity)] = writer
             return writer
         }
     }
@@ -98,7 +101,7 @@ final class StoreContent: @unchecked Sendable {
     /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, code 134091 naming a clause without SQL.
     func statement(_ query: StoreQuery) throws -> (plan: SQLFetchPlan, values: [BinaryValue]) {
         let entity = try sqlEntity(query.entity)
-        let found = try lock.withLock { _ in try queries.query(query, entity) }
+        let found = try prepared.withLock { try $0.queries.query(query, entity) }
         if !hasFunctions, found.plan.sql.contains(ServerFunctions.prefix) { throw missingFunctions() }
         return (found.plan, try found.plan.bindings.map { BinaryValue(try found.values.value(of: $0)) })
     }
@@ -116,7 +119,7 @@ final class StoreContent: @unchecked Sendable {
     func translatable(_ query: StoreQuery) throws -> NSPredicate? {
         guard let predicate = query.predicate else { return nil }
         let entity = try sqlEntity(query.entity)
-        return try lock.withLock { _ in try queries.translatable(predicate.tree(), entity) }.map { NSPredicate(tree: $0) }
+        return try prepared.withLock { try $0.queries.translatable(predicate.tree(), entity) }.map { NSPredicate(tree: $0) }
     }
 
     /// Called after each commit.
