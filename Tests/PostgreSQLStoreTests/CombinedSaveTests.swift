@@ -52,13 +52,18 @@ import Testing
             }
         }
 
-        /// The same, where the table is held until several transactions wait for it.
+        /// The same, together.
         func saveAllTogether(_ rank: @escaping @Sendable (Int) -> Int) async throws -> [Int: NSError] {
+            try await together { await saveAll(rank) }
+        }
+
+        /// Calls `saves` while the table is held, until several transactions wait for it.
+        func together<Result: Sendable>(_ saves: @escaping @Sendable () async throws -> Result) async throws -> Result {
             let held = try await HeldTransaction(raw, "LOCK TABLE tag IN SHARE ROW EXCLUSIVE MODE")
-            async let errors = saveAll(rank)
+            async let result = saves()
             try await raw.wait(for: "SELECT count(*) FROM pg_locks WHERE relation = 'tag'::regclass AND NOT granted HAVING count(*) > 2")
             try await held.release()
-            return await errors
+            return try await result
         }
 
         func ranks() async throws -> [Int] {
@@ -92,20 +97,18 @@ import Testing
 
     @Test("Saves in blocks share transactions like awaited ones") func blocks() async throws {
         let world = try await World(30)
-        let held = try await HeldTransaction(world.raw, "LOCK TABLE tag IN SHARE ROW EXCLUSIVE MODE")
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for context in world.contexts {
-                group.addTask {
-                    try await context.perform {
-                        context.registeredObjects.first?.setValue(1, forKey: "rank")
-                        try context.save()
+        try await world.together {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for context in world.contexts {
+                    group.addTask {
+                        try await context.perform {
+                            context.registeredObjects.first?.setValue(1, forKey: "rank")
+                            try context.save()
+                        }
                     }
                 }
+                try await group.waitForAll()
             }
-            try await world.raw.wait(
-                for: "SELECT count(*) FROM pg_locks WHERE relation = 'tag'::regclass AND NOT granted HAVING count(*) > 2")
-            try await held.release()
-            try await group.waitForAll()
         }
         #expect(try await world.ranks() == Array(repeating: 1, count: 30))
         let counts = try await world.counts()

@@ -131,7 +131,7 @@ final class ConnectionPool: Sendable {
             let grant = if !Task.isCancelled, let idle = takeIdle() { Grant.connection(idle) } else { try await grant() }
             switch grant {
             case .connection(let connection):
-                // Under the lock, as it was given back: whoever has had it is done with it.
+                // This takes the lock under which the connection was given back, after what its last user did with it.
                 connection.usePlans(of: planEpoch)
                 if isOfPrimary(connection), await isHealthy(connection) { return connection }
                 // Another may be there, or be opened.

@@ -21,15 +21,7 @@ final class StoreHistory: Sendable {
     func begin() { kept.store(true, ordering: .releasing) }
 
     /// Returns the text of a statement with the mark of its transaction, which `make` returns the first time.
-    func markedText(of sql: String, _ make: () -> String) -> String {
-        if let known = markedTexts.withLock({ $0[sql] }) { return known }
-        let text = make()
-        markedTexts.withLock { known in
-            if known.count == Self.markedTextLimit { known = [:] }
-            known[sql] = text
-        }
-        return text
-    }
+    func markedText(of sql: String, _ make: () -> String) -> String { markedTexts.kept(sql, limit: Self.markedTextLimit, make) }
 
     /// Returns what a deleted object of an entity leaves behind, as an SQL expression; nil for nothing.
     ///

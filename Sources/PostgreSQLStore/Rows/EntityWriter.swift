@@ -186,15 +186,11 @@ final class EntityWriter: @unchecked Sendable {
     }
 
     private func statement(updating changed: PropertySet) -> UpdateStatement {
-        if let known = updates.withLock({ $0[changed] }) { return known }
-        let steps = steps.filter { changed.contains($0.slotIndex) }
-        let hasRelationships = steps.contains { if case .toOne = $0.kind { true } else { false } }
-        let statement = UpdateStatement(entity, steps.flatMap(\.columns), hasRelationships: hasRelationships)
-        updates.withLock { known in
-            if known.count == Self.updateLimit { known = [:] }
-            known[changed] = statement
+        updates.kept(changed, limit: Self.updateLimit) {
+            let steps = steps.filter { changed.contains($0.slotIndex) }
+            let hasRelationships = steps.contains { if case .toOne = $0.kind { true } else { false } }
+            return UpdateStatement(entity, steps.flatMap(\.columns), hasRelationships: hasRelationships)
         }
-        return statement
     }
 
     /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position in

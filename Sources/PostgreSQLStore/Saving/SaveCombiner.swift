@@ -52,6 +52,14 @@ final class SaveCombiner: Sendable {
         /// In nanoseconds of the system's uptime.
         let arrival: UInt64
     }
+    /// Saves that are sent together.
+    private struct Batch {
+        let first: Waiter
+        let others: [Waiter]
+
+        /// Lets the first one send them.
+        func begin() { first.continuation.resume(returning: .leads(others)) }
+    }
     private struct State {
         /// The number of transactions under way.
         var running = 0
@@ -59,11 +67,18 @@ final class SaveCombiner: Sendable {
         /// Whether somebody looks from time to time whether saves wait for too long.
         var isWatched = false
 
+        /// Returns whether one more transaction may begin, which is counted then.
+        mutating func beginsOneMore() -> Bool {
+            guard running < SaveCombiner.runningLimit else { return false }
+            running += 1
+            return true
+        }
+
         /// Takes the saves that are sent next. There is one at least.
-        mutating func takeBatch() -> (first: Waiter, others: [Waiter]) {
+        mutating func takeBatch() -> Batch {
             let batch = waiting.prefix(SaveCombiner.batchLimit)
             waiting.removeFirst(batch.count)
-            return (batch[0], Array(batch.dropFirst()))
+            return Batch(first: batch[0], others: Array(batch.dropFirst()))
         }
     }
     private let state = LockedBox(State())
@@ -81,7 +96,7 @@ final class SaveCombiner: Sendable {
     /// - Throws: Code 134070 where that cannot be determined, and the errors of connecting.
     func run(_ save: SmallSave, _ content: StoreContent) async throws -> Bool {
         let answer: Answer
-        switch beginAtOnce() ? .leads([]) : await turn(of: save) {
+        switch state.withLock({ $0.beginsOneMore() }) ? .leads([]) : await turn(of: save) {
         case .answered(let known): answer = known
         case .leads(let others):
             let answers = await Self.send([save] + others.map(\.save), content)
@@ -100,23 +115,11 @@ final class SaveCombiner: Sendable {
 
     // MARK: Turns
 
-    /// Returns whether a save is sent at once; call ``end()`` after it.
-    private func beginAtOnce() -> Bool {
-        state.withLock { state in
-            guard state.running < Self.runningLimit else { return false }
-            state.running += 1
-            return true
-        }
-    }
-
-    /// Waits until a save is answered, or is to send others with it; call ``end()`` after that.
+    /// Waits until a save is answered, or is to send others with it; then call ``end()`` after those are sent.
     private func turn(of save: SmallSave) async -> Turn {
         await withCheckedContinuation { continuation in
             let (begins, isToBeWatched) = state.withLock { state in
-                if state.running < Self.runningLimit {
-                    state.running += 1
-                    return (true, false)
-                }
+                if state.beginsOneMore() { return (true, false) }
                 state.waiting.append(Waiter(save: save, continuation: continuation, arrival: DispatchTime.now().uptimeNanoseconds))
                 defer { state.isWatched = true }
                 return (false, !state.isWatched)
@@ -128,19 +131,19 @@ final class SaveCombiner: Sendable {
 
     /// Ends a transaction, and begins that of the saves that have come meanwhile.
     private func end() {
-        let batch = state.withLock { state -> (first: Waiter, others: [Waiter])? in
+        let batch = state.withLock { state -> Batch? in
             if !state.waiting.isEmpty { return state.takeBatch() }
             state.running -= 1
             return nil
         }
-        if let batch { batch.first.continuation.resume(returning: .leads(batch.others)) }
+        batch?.begin()
     }
 
     /// Sends what waits for too long: what is under way may wait itself, for a table that others hold.
     private func watch() {
         Self.timers.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.patience / 2))) { [self] in
             let now = DispatchTime.now().uptimeNanoseconds
-            let (batch, goesOn) = state.withLock { state -> ((first: Waiter, others: [Waiter])?, Bool) in
+            let (batch, goesOn) = state.withLock { state -> (Batch?, Bool) in
                 guard let first = state.waiting.first else {
                     state.isWatched = false
                     return (nil, false)
@@ -149,7 +152,7 @@ final class SaveCombiner: Sendable {
                 state.running += 1
                 return (state.takeBatch(), true)
             }
-            if let batch { batch.first.continuation.resume(returning: .leads(batch.others)) }
+            batch?.begin()
             if goesOn { watch() }
         }
     }
