@@ -37,6 +37,15 @@ import Testing
             try await context.save()
         }
 
+        /// The same, again where the connection was lost at all attempts, of which none was committed.
+        func saveUntilKept(_ number: Int, rank: Int) async throws {
+            while true {
+                do { return try await save(number, rank: rank) } catch let error as NSError
+                    where error.localizedDescription.contains("The connection was lost at each commit")
+                {}
+            }
+        }
+
         /// Saves an object in each context at once.
         ///
         /// - Returns: The errors, by the number of the context.
@@ -217,21 +226,29 @@ import Testing
         let url = try await server().database()
         let world = try await World(20, url: url)
         let rounds = 100
-        // The connections of the database, whose only program is this store, twenty times a second.
+        // The connections of the database, whose only program is this store, twenty times a second at most.
         let kill =
             "SELECT count(pg_terminate_backend(pid)), pg_sleep(0.05) FROM pg_stat_activity "
             + "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        let saves = Atomic(0)
         let isOver = Atomic(false)
         async let kills = {
-            var count = 0
-            while !isOver.load(ordering: .relaxed) { count += try await world.raw.with { Int(try await $0.query(kill).integer(0, 0)) } }
+            var (count, last) = (0, 0)
+            while !isOver.load(ordering: .relaxed) {
+                // A slow server comes to save something in between.
+                let known = saves.load(ordering: .relaxed)
+                let statement = known < last + world.contexts.count ? "SELECT 0, pg_sleep(0.01)" : kill
+                if statement == kill { last = known }
+                count += try await world.raw.with { Int(try await $0.query(statement).integer(0, 0)) }
+            }
             return count
         }()
         await withTaskGroup(of: Void.self) { group in
             for number in world.contexts.indices {
                 group.addTask {
                     for rank in 1...rounds {
-                        do { try await world.save(number, rank: rank) } catch { Issue.record("\(number): \(error)") }
+                        do { try await world.saveUntilKept(number, rank: rank) } catch { Issue.record("\(number): \(error)") }
+                        saves.add(1, ordering: .relaxed)
                     }
                 }
             }
