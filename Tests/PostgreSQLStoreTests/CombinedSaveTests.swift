@@ -230,13 +230,13 @@ import Testing
         let kill =
             "SELECT count(pg_terminate_backend(pid)), pg_sleep(0.05) FROM pg_stat_activity "
             + "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
-        let saves = Atomic(0)
+        let saves = LockedBox(0)
         let isOver = Atomic(false)
         async let kills = {
             var (count, last) = (0, 0)
             while !isOver.load(ordering: .relaxed) {
                 // A slow server comes to save something in between.
-                let known = saves.load(ordering: .relaxed)
+                let known = saves.withLock { $0 }
                 let statement = known < last + world.contexts.count ? "SELECT 0, pg_sleep(0.01)" : kill
                 if statement == kill { last = known }
                 count += try await world.raw.with { Int(try await $0.query(statement).integer(0, 0)) }
@@ -248,7 +248,7 @@ import Testing
                 group.addTask {
                     for rank in 1...rounds {
                         do { try await world.saveUntilKept(number, rank: rank) } catch { Issue.record("\(number): \(error)") }
-                        saves.add(1, ordering: .relaxed)
+                        saves.withLock { $0 += 1 }
                     }
                 }
             }
