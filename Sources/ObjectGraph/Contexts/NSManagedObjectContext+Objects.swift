@@ -236,7 +236,7 @@ extension NSManagedObjectContext {
         guard source.wantsRegistrations else { return }
         registry.startCollectingReleases()
         let ids = ids()
-        source.didRegister(ids.contains { $0.isTemporary } ? ids.filter { !$0.isTemporary } : ids)
+        source.didRegister(ids.keeping { !$0.isTemporary })
     }
 
     /// Notifies the source of the objects released since the last call.
@@ -248,7 +248,7 @@ extension NSManagedObjectContext {
     /// Registers a new object and calls `awakeFromInsert`. Called by the object's initializer.
     func insertNew(_ object: NSManagedObject) {
         checkQueue("A new object of the entity “\(object.owningEntity)” is inserted")
-        if object.registry !== registry { object.registry = registry }
+        if object.registry == nil { object.registry = registry }
         noteInsertion(of: object)
         object.awakeFromInsert()
     }

@@ -12,11 +12,11 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         try prepareSave()
-        let (changes, rows, partial) = try writeResolvingConflicts()
+        var written = try writeResolvingConflicts()
         generation.advance()
-        finishSave(changes, isWhole: partial == nil)
-        adopt(rows)
-        guard let partial else { return }
+        finishSave(written.changes, isWhole: written.partial == nil)
+        adopt(written.rows)
+        guard let partial = written.partial else { return written.changes.releaseInsertedIDs() }
         if attempt == 10 { throw tooManyConflicts }
         try resolveRest(of: partial)
         isSaving = false
@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
     // MARK: The save itself
 
     /// - Returns: The saved changes, the rows that stores changed, and what is left of a partial save.
-    private func writeResolvingConflicts() throws -> (ChangeSet, [Row], PartialSave?) {
+    private func writeResolvingConflicts() throws -> (changes: ChangeSet, rows: [Row], partial: PartialSave?) {
         for _ in 0..<mostSaveAttempts {
             do {
                 return try write()
@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
     }
 
-    private func write() throws -> (ChangeSet, [Row], PartialSave?) {
+    private func write() throws -> (changes: ChangeSet, rows: [Row], partial: PartialSave?) {
         var changes = changesToSave()
         guard !changes.isEmpty else {
             try saveNewMetadata()
@@ -172,7 +172,7 @@ extension NSManagedObjectContext {
         changes.prepareInsertedIDs(ids)
         do {
             let values = try source.save(changes, in: self)
-            promoteTemporaryIDs(temporary, to: ids)
+            promoteTemporaryIDs(temporary, to: ids, areRegistered: values.areInsertedRegistered)
             adopt(values.assignedIDs, changes)
             return (changes, values.rows, nil)
         } catch let partial as PartialSave {
@@ -189,12 +189,14 @@ extension NSManagedObjectContext {
     }
 
     /// Makes the permanent IDs of new objects final.
-    func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: [NSManagedObjectID]) {
+    ///
+    /// - Parameter areRegistered: Whether the source knows that the context has the objects.
+    func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: [NSManagedObjectID], areRegistered: Bool = false) {
         for index in temporary.indices {
             guard let old = temporary[index], !ids[index].isTemporary else { continue }
             old.promote(to: ids[index])
         }
-        notifySourceOfRegistration(ids)
+        if areRegistered { registry.startCollectingReleases() } else { notifySourceOfRegistration(ids) }
     }
 
     // MARK: After
@@ -272,12 +274,18 @@ extension NSManagedObjectContext {
 }
 
 extension ChangeSet {
-    /// Makes the set of the new objects' IDs beside the save, where they are many.
+    /// Notes which IDs the save has assigned, and makes their set beside it, where they are many.
     ///
     /// - Parameter ids: The IDs of the objects that had temporary ones.
     mutating func prepareInsertedIDs(_ ids: [NSManagedObjectID]) {
-        guard ids.count >= 10_000, ids.count == inserted.count, !ids.contains(where: \.isTemporary) else { return }
+        areInsertedNew = ids.count == inserted.count
+        guard areInsertedNew, ids.count >= SideQueue.minimumCount, ids.allSatisfyUncounted({ !$0.isTemporary }) else { return }
         insertedIDs = SideWork { ids.idSet }
+    }
+
+    /// Releases the set of the new objects' IDs, of which there are many, on another thread.
+    mutating func releaseInsertedIDs() {
+        if let ids = insertedIDs.take() { SideQueue.shared.async { withExtendedLifetime(ids) {} } }
     }
 
     /// Marks rows as shared: a store that failed may have retained them, so later changes copy them first.

@@ -36,10 +36,9 @@ struct ObjectList {
         }
     }
 
-    /// Empties the list and returns its objects.
+    /// Empties the list and returns its objects. They keep their positions: one counts only where the object is at it.
     mutating func removeAll() -> [NSManagedObject] {
         let all = elements
-        all.forEachUncounted { $0.listIndex = -1 }
         self = ObjectList()
         return all
     }
@@ -57,7 +56,19 @@ struct ObjectList {
     /// Returns distinct objects as a set: the cached set of the list where they are all of its objects.
     mutating func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
         if objects.isEmpty { return [] }
-        return objects.count == count && objects.allSatisfyUncounted(contains) ? set : objects.objectSet
+        let areAll = objects.count == count && (areTheSame(objects) || objects.allSatisfyUncounted(contains))
+        return areAll ? set : objects.objectSet
+    }
+
+    /// Whether these are the objects of the list in their order, as far as can be told without reading them.
+    private func areTheSame(_ other: [NSManagedObject]) -> Bool {
+        // An optional reference has the layout of the reference.
+        other.withUnsafeBytes { other in
+            objects.withUnsafeBytes { own in
+                guard own.count == other.count, let first = own.baseAddress, let second = other.baseAddress else { return false }
+                return memcmp(first, second, own.count) == 0
+            }
+        }
     }
 
     private func contains(_ object: NSManagedObject) -> Bool {

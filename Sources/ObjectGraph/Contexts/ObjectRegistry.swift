@@ -283,7 +283,16 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     /// Removes an object; called by its `deinit`, on any thread.
-    func objectWillDeallocate(_ object: NSManagedObject) { unregister(object) }
+    func objectWillDeallocate(_ object: NSManagedObject) {
+        guard object.flags.contains(.registered), let key = object.identityKey else { return }
+        lock.lock()
+        map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
+        // Once it is out of the map, nobody else reads its identity: the ID goes over without being counted.
+        if remembersReleases, object.hasPermanentID {
+            if let id = object.madeID.take() { releasedIDs.append(id) } else if let id = object.identifier { releasedIDs.append(id) }
+        }
+        lock.unlock()
+    }
 
     /// Returns the IDs of the objects released since the last call.
     func takeReleasedIDs() -> [NSManagedObjectID] {

@@ -59,6 +59,8 @@ struct SavedValues {
     var rows: [Row] = []
     /// The IDs that stores assigned, by temporary IDs.
     var assignedIDs: [NSManagedObjectID: NSManagedObjectID] = [:]
+    /// Whether the inserted objects were registered with the save, see ``ObjectSource/didRegister(_:)``.
+    var areInsertedRegistered = false
 }
 
 /// The objects of a save and their kinds of change.
@@ -69,6 +71,8 @@ struct ChangeSet {
     var locked: [NSManagedObject] = []
     /// The set of the inserted objects' IDs, which another thread makes while the stores write; nil for few objects, and where a store assigns IDs only then.
     var insertedIDs: SideWork<Set<NSManagedObjectID>>?
+    /// Whether all inserted objects got their IDs for this save, so that the source does not know yet that the context has them.
+    var areInsertedNew = false
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
     var count: Int { inserted.count + updated.count + deleted.count + locked.count }

@@ -37,7 +37,10 @@ extension Array where Element: AnyObject {
 
     /// Returns whether `predicate` holds for each element, iterating like ``forEachUncounted(_:)``.
     @inline(__always) func allSatisfyUncounted(_ predicate: (Element) -> Bool) -> Bool {
-        for index in indices where !uncounted(index)._withUnsafeGuaranteedRef(predicate) { return false }
+        for index in indices {
+            coredata_prefetch(uncounted(Swift.min(index &+ 12, count &- 1)).toOpaque())
+            if !uncounted(index)._withUnsafeGuaranteedRef(predicate) { return false }
+        }
         return true
     }
 

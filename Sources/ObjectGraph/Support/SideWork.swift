@@ -15,19 +15,23 @@ final class SideWork<Value: Sendable>: Sendable {
     init(_ work: @escaping @Sendable () -> Value) {
         state = LockedBox(.waiting(work))
         end.enter()
-        DispatchQueue.global().async { self.runUnlessBegun() }
+        SideQueue.shared.async { self.runUnlessBegun() }
     }
 
     private func runUnlessBegun() {
+        guard let value = workUnlessBegun() else { return }
+        state.withLock { $0 = .done(value) }
+        end.leave()
+    }
+
+    /// Does the work, of which nothing is held when it returns: whoever wants the result may be the only one who has what it was made of.
+    private func workUnlessBegun() -> Value? {
         let work = state.withLock { state -> (@Sendable () -> Value)? in
             guard case .waiting(let work) = state else { return nil }
             state = .running
             return work
         }
-        guard let work else { return }
-        let value = work()
-        state.withLock { $0 = .done(value) }
-        end.leave()
+        return work?()
     }
 
     /// The result. Waits for the thread that makes it.
@@ -37,4 +41,13 @@ final class SideWork<Value: Sendable>: Sendable {
         guard case .done(let value) = state.withLock({ $0 }) else { stopProgram("Work that has ended has left no result.") }
         return value
     }
+}
+
+/// The queue of work beside other work.
+enum SideQueue {
+    /// One at a time where there are few processors: what goes on meanwhile, mostly a store and its server, has one each then.
+    static let shared = DispatchQueue(
+        label: "ObjectGraph.side", attributes: ProcessInfo.processInfo.activeProcessorCount > 3 ? .concurrent : [])
+    /// The number of objects from which on what is done for each of them is done beside.
+    static let minimumCount = 10_000
 }

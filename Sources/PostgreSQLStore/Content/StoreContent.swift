@@ -69,6 +69,16 @@ final class StoreContent: @unchecked Sendable {
         return key
     }
 
+    /// Returns the key of an object to be saved here.
+    ///
+    /// - Throws: Code 133000 for an object of another store.
+    func savedKey(of id: NSManagedObjectID) throws -> Int64 {
+        if let key = key(of: id) { return key }
+        throw CoreDataError.make(
+            NSManagedObjectReferentialIntegrityError, "\(id) cannot be saved.", reason: "It does not belong to the store at \(place).",
+            info: [NSAffectedObjectsErrorKey: [id]])
+    }
+
     /// Returns the keys of objects of one kind as a parameter, without those of other stores.
     func keys(of ids: [NSManagedObjectID], _ kind: SQLKeyKind) -> BinaryValue {
         .array(ids.compactMap { $0.token === token ? kind.value($0.reference) : nil }, of: kind.type)

@@ -154,15 +154,7 @@ struct SaveRun {
         return key
     }
 
-    /// Returns the key of an object to be saved here.
-    ///
-    /// - Throws: Code 133000 for an object of another store.
-    private func key(of id: NSManagedObjectID) throws -> Int64 {
-        if let key = content.key(of: id) { return key }
-        throw CoreDataError.make(
-            NSManagedObjectReferentialIntegrityError, "\(id) cannot be saved.",
-            reason: "It does not belong to the store at \(content.place).", info: [NSAffectedObjectsErrorKey: [id]])
-    }
+    private func key(of id: NSManagedObjectID) throws -> Int64 { try content.savedKey(of: id) }
 
     // MARK: Conflicts
 
@@ -283,16 +275,22 @@ struct SaveRun {
 
     /// Copies new rows: the server takes them in while further ones are made.
     private mutating func copy(_ range: Range<Int>, _ writer: EntityWriter) async throws {
+        // For each row, the closure would copy all of `self` to read these from it.
+        let inserted = changes.inserted
+        let content = content
         var next = range.lowerBound
         try await connection.copy(writer.copy) {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(Self.copySize + 4096)
             while next < range.upperBound, bytes.count < Self.copySize {
                 defer { next += 1 }
-                guard let row = changes.inserted[next].row else { continue }
-                let key = try self.key(of: changes.inserted[next].objectID)
-                try writer.appendCopy(of: row, key: key, orders: &orders, to: &bytes)
-                notes.note(.insert, writer.entity.number, key)
+                guard let slots = inserted[next].rowSlots else { continue }
+                // The changes hold the row.
+                try Row.with(slots) { row in
+                    let key = try row.number(ofStoreWith: content.token) ?? content.savedKey(of: row.knownObjectID)
+                    try writer.appendCopy(of: row, key: key, orders: &orders, to: &bytes)
+                    notes.note(.insert, writer.entity.number, key)
+                }
             }
             return bytes.isEmpty ? nil : bytes
         }

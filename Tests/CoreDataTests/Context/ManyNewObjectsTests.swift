@@ -3,7 +3,7 @@ import Foundation
 import Predicates
 import Testing
 
-@testable import ObjectGraph
+@_spi(Stores) @testable import ObjectGraph
 
 @Suite("Saving many new objects")
 struct ManyNewObjectsTests {
@@ -79,6 +79,46 @@ struct ManyNewObjectsTests {
         #expect(areTold)
         let areSaved = Set(store.saves.last ?? []) == ids
         #expect(areSaved)
+    }
+
+    @Test("An entry made beforehand that went, came again or got a row meanwhile leaves each object its own row")
+    func entriesThatChangeMeanwhile() throws {
+        try withMusic { context in
+            let ids = try ["A", "B", "C", "D"].map { try context.saveBand($0).objectID }
+            let layout = try #require(ids[0].owningEntity.frozen?.layout)
+            let cache = RowCache()
+            func change(_ id: NSManagedObjectID) -> StoreChange {
+                StoreChange(row: Row.blank(layout, objectID: id, version: 1), base: nil)
+            }
+            let changes = ids[..<3].map(change)
+            let prepared = try #require(cache.prepare(changes))
+            // The number of the first goes to another object, and the third is read.
+            cache.entries.withLock { $0.remove(ids[0]) }
+            let (other, read) = (Row.blank(layout, objectID: ids[3], version: 1), Row.blank(layout, objectID: ids[2], version: 1))
+            _ = cache.setRow(other, of: ids[3])
+            _ = cache.setRow(read, of: ids[2])
+            let others = cache.fill(prepared)
+            #expect(others == [0, 2])
+            cache.didSave(others.map { changes[$0] }, areNew: true) { _ in false }
+            #expect(cache.row(for: ids[3], maximumAge: -1) === other)
+            for (id, change) in zip(ids, changes) { #expect(cache.row(for: id, maximumAge: -1) === change.row) }
+            #expect(cache.invariantViolations == [])
+        }
+    }
+
+    @Test("Entries made for a save that fails go, unless a context has the object or the row was read")
+    func entriesOfAFailedSave() throws {
+        try withMusic { context in
+            let ids = try ["A", "B", "C"].map { try context.saveBand($0).objectID }
+            let layout = try #require(ids[0].owningEntity.frozen?.layout)
+            let cache = RowCache()
+            let prepared = try #require(
+                cache.prepare(ids.map { StoreChange(row: Row.blank(layout, objectID: $0, version: 1), base: nil) }))
+            cache.retain([ids[1]])
+            _ = cache.setRow(Row.blank(layout, objectID: ids[2], version: 1), of: ids[2])
+            cache.remove(prepared)
+            #expect(cache.entries.withLock { Set($0.map(\.0)) } == [ids[1], ids[2]])
+        }
     }
 
     @Test("Work beside another is done once, by a thread of its own or by who wants the result")

@@ -114,6 +114,7 @@ struct StoreSave: SaveWork, @unchecked Sendable {
     func send() async -> SaveAnswer? {
         var answer = SaveAnswer(storeCount: parts.count)
         for (store, part) in parts {
+            let prepared = (store.rowAccess as? CachedAccess)?.prepare(part.inserted)
             let result: Result<SaveOutcome, any Error>
             do {
                 if let store = store.interface as? any AsynchronousStore {
@@ -124,7 +125,7 @@ struct StoreSave: SaveWork, @unchecked Sendable {
             } catch {
                 result = .failure(error)
             }
-            SaveReport.keep(result, of: part, in: store)
+            SaveReport.keep(result, of: part, prepared?.value, in: store)
             answer.outcomes.append((SaveAnswer.StoreReference(store: store), part, result))
             if case .failure = result { break }
         }

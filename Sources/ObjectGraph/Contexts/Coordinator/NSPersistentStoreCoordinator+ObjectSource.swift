@@ -140,7 +140,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     private func forEachStore(of ids: [NSManagedObjectID], _ body: (NSPersistentStore, [NSManagedObjectID]) -> Void) {
         guard let first = ids.first else { return }
-        if ids.allSatisfy({ $0.token === first.token }) {
+        if ids.allSatisfyUncounted({ $0.token === first.token }) {
             if let store = first.persistentStore { body(store, ids) }
             return
         }

@@ -116,21 +116,20 @@ extension NSPersistentStoreCoordinator {
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues {
         var parts = try storeParts(of: changes, in: context)
         var report = SaveReport(changeCount: changes.count, storeCount: parts.count)
+        var areRegistered = false
         for index in parts.indices {
             let store = parts[index].store
-            let outcome = Result { try store.save(parts[index].changes, for: context.caller) }
-            SaveReport.keep(outcome, of: parts[index].changes, in: store)
+            let registers = parts.count == 1 && changes.areInsertedNew
+            let work = (store.rowAccess as? CachedAccess)?.prepare(parts[index].changes.inserted, registers: registers)
+            let outcome = Result { try store.interface.save(parts[index].changes, for: context.caller) }
+            let prepared = work?.value
+            SaveReport.keep(outcome, of: parts[index].changes, prepared, in: store)
             try report.note(outcome, of: parts[index].changes, in: store, context)
             parts[index].changes.releaseElements()
+            if registers, prepared != nil { areRegistered = true }
         }
-        return report.values
-    }
-}
-
-extension NSPersistentStore {
-    /// Lets the store save changes; its row cache has room for new objects afterwards.
-    fileprivate func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
-        guard let access = rowAccess as? CachedAccess else { return try interface.save(changes, for: caller) }
-        return try access.preparing(changes.inserted) { try interface.save(changes, for: caller) }
+        var values = report.values
+        values.areInsertedRegistered = areRegistered
+        return values
     }
 }

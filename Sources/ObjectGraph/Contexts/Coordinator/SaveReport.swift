@@ -50,12 +50,18 @@ struct SaveReport {
     }
 
     /// Updates a store's row cache after its save. Call it on any thread, as soon as the store has answered.
-    static func keep(_ outcome: Result<SaveOutcome, any Error>, of part: StoreChangeSet, in store: NSPersistentStore) {
+    ///
+    /// - Parameter prepared: The entries that were made for the inserted objects; nil for none.
+    static func keep(
+        _ outcome: Result<SaveOutcome, any Error>, of part: StoreChangeSet, _ prepared: PreparedRows? = nil, in store: NSPersistentStore
+    ) {
         if case .success = outcome { store.persistentStoreCoordinator?.didSaveMetadata(of: store) }
         guard let access = store.rowAccess as? CachedAccess else { return }
+        if case .failure = outcome, let prepared { access.cache.remove(prepared) }
         switch outcome {
         case .success(let outcome):
-            access.didSave(part.naming(outcome.assignedIDs))
+            // Rows with assigned IDs in them are others than those that were prepared.
+            access.didSave(part.naming(outcome.assignedIDs), outcome.assignedIDs.isEmpty ? prepared : nil)
             access.keep(outcome.rows)
         case .failure(let incomplete as IncompleteSave):
             let isNamed = Dictionary(incomplete.assignedIDs.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

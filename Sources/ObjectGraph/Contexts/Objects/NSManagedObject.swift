@@ -84,7 +84,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
         // Last: the reference that the argument is becomes the object's, without being counted once more.
         owningEntity = entity
         super.init()
-        context?.insertNew(self)
+        guard let context = context.map(Unmanaged.passUnretained) else { return }
+        // The caller holds the context, and the initializer the object.
+        context._withUnsafeGuaranteedRef { context in
+            Unmanaged.passUnretained(self)._withUnsafeGuaranteedRef { context.insertNew($0) }
+        }
     }
 
     /// Creates an object of the class's entity and inserts it into a context. Call it on the context's queue.
@@ -102,7 +106,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     }
 
     deinit {
-        registry?.objectWillDeallocate(self)
+        // The object holds the registry.
+        registry.map(Unmanaged.passUnretained)?._withUnsafeGuaranteedRef { $0.objectWillDeallocate(self) }
         SlotPointer(slots)?.block.release()
         SlotPointer(snapshotSlots)?.block.release()
         SlotPointer(eventSlots)?.block.release()

@@ -74,6 +74,14 @@ package struct IDIndex {
         return number < 0 ? nil : Int(number)
     }
 
+    /// Returns whether a number is that of this very ID. It counts no reference.
+    package func isNumber(_ number: Int, of id: ObjectIdentifier) -> Bool {
+        guard number < ids.count else { return false }
+        // A reference has the layout of its address, and none that of 0.
+        let stride = MemoryLayout<NSManagedObjectID?>.stride
+        return ids.withUnsafeBytes { $0.load(fromByteOffset: number * stride, as: UInt.self) } == UInt(bitPattern: id)
+    }
+
     /// Returns the number of an object, and whether it is new.
     package mutating func numberMaking(_ id: NSManagedObjectID) -> (number: Int, isNew: Bool) {
         if (count &+ 1) &* 2 > places.count { grow(to: places.count * 2) }

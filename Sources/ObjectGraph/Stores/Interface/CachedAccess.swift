@@ -113,26 +113,22 @@ final class CachedAccess: RowAccess {
         if !gone.isEmpty { observer?.didRelease(gone) }
     }
 
-    /// Calls `save`, which lets the store write, and makes entries for the new objects meanwhile where they are many: on another thread.
-    func preparing<Result>(_ new: [StoreChange], while save: () throws -> Result) rethrows -> Result {
-        // A store that assigns IDs only when it saves may have assigned some before.
-        guard new.count >= 10_000, !new.contains(where: { $0.objectID.isTemporary }) else { return try save() }
-        let ids = new.map(\.objectID)
-        let entries = SideWork { [cache] in cache.prepareEntries(ids) }
-        do {
-            let result = try save()
-            entries.value
-            return result
-        } catch {
-            entries.value
-            cache.removePreparedEntries(ids)
-            throw error
-        }
+    /// Begins to make the cache's entries for new objects where they are many, on another thread: call it before their store writes them.
+    ///
+    /// - Parameter registers: Whether the context gets the objects with this, see ``RowAccess/didRegister(_:)``.
+    /// - Returns: What ``didSave(_:_:except:)`` takes when the store has answered, or ``RowCache/remove(_:)`` where it has failed.
+    func prepare(_ new: [StoreChange], registers: Bool = false) -> SideWork<PreparedRows?>? {
+        new.count < SideQueue.minimumCount ? nil : SideWork { [cache] in cache.prepare(new, retaining: registers) }
     }
 
     /// Updates the cache after a save.
-    func didSave(_ changes: StoreChangeSet, except isLeftOut: (NSManagedObjectID) -> Bool = { _ in false }) {
-        cache.didSave(changes.inserted, areNew: true, except: isLeftOut)
+    ///
+    /// - Parameter prepared: The entries that were made for the inserted objects; nil for none.
+    func didSave(
+        _ changes: StoreChangeSet, _ prepared: PreparedRows? = nil, except isLeftOut: (NSManagedObjectID) -> Bool = { _ in false }
+    ) {
+        let inserted = prepared.map { cache.fill($0).map { changes.inserted[$0] } } ?? changes.inserted
+        cache.didSave(inserted, areNew: true, except: isLeftOut)
         for part in [changes.updated, changes.locked] { cache.didSave(part, areNew: false, except: isLeftOut) }
         for change in changes.deleted where !isLeftOut(change.objectID) { cache.didDelete(change.objectID) }
     }

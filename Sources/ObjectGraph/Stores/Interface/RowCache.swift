@@ -38,7 +38,7 @@ final class RowCache: @unchecked Sendable {
     }
 
     /// Changes the entries of many objects, in parts: others want the lock, too.
-    private func changeInParts(_ count: Int, _ body: (inout IDTable<Entry>, inout [Content], Range<Int>) -> Void) {
+    func changeInParts(_ count: Int, _ body: (inout IDTable<Entry>, inout [Content], Range<Int>) -> Void) {
         for start in stride(from: 0, to: count, by: 256) {
             change { entries, removed in body(&entries, &removed, start..<min(start + 256, count)) }
         }
@@ -227,7 +227,7 @@ final class RowCache: @unchecked Sendable {
     ///   - isLeftOut: Returns whether an object was not saved with the others.
     func didSave(_ changes: [StoreChange], areNew: Bool, except isLeftOut: (NSManagedObjectID) -> Bool) {
         defer { checkInvariants() }
-        if areNew, !hasEntries(changes) { reserve(changes.count) }
+        if areNew { reserve(changes.count) }
         var known: [(node: NSIncrementalStoreNode, row: Row)] = []
         changeInParts(changes.count) { entries, removed, part in
             let now = Self.now
@@ -243,28 +243,6 @@ final class RowCache: @unchecked Sendable {
             }
         }
         for (node, row) in known { node.adopt(row) }
-    }
-
-    /// Whether the objects have entries already, as far as the first one tells.
-    private func hasEntries(_ changes: [StoreChange]) -> Bool {
-        guard let first = changes.first?.objectID else { return true }
-        return entries.withLock { $0.number(of: first) != nil }
-    }
-
-    /// Makes entries for objects that are about to be saved for the first time.
-    func prepareEntries(_ ids: [NSManagedObjectID]) {
-        reserve(ids.count)
-        changeInParts(ids.count) { entries, _, part in for id in ids[part] { _ = entries.number(id, default: Entry()) } }
-    }
-
-    /// Removes the entries of objects that were not saved.
-    func removePreparedEntries(_ ids: [NSManagedObjectID]) {
-        changeInParts(ids.count) { entries, _, part in
-            for id in ids[part] {
-                guard let number = entries.number(of: id), let entry = entries.values[number] else { continue }
-                if entry.holders == 0, entry.content == nil { entries.remove(id) }
-            }
-        }
     }
 
     /// Notes a saved row, and returns the node that is to adopt it, without the lock: that guards its place only.
@@ -331,7 +309,7 @@ final class RowCache: @unchecked Sendable {
     func retain(_ ids: [NSManagedObjectID]) {
         defer { checkInvariants() }
         entries.withLock { entries in
-            for id in ids {
+            ids.forEachUncounted { id in
                 let number = entries.number(id, default: Entry())
                 entries.values[number]!.holders += 1
             }

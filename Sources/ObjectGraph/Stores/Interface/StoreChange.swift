@@ -126,8 +126,13 @@ internal import Foundation
     /// The number of changes.
     public var count: Int { inserted.count + updated.count + deleted.count + locked.count }
 
-    /// Releases everything, see ``Swift/Array/releaseElements()``.
+    /// Releases everything: much of it on another thread, less like ``Swift/Array/releaseElements()``.
     mutating func releaseElements() {
+        if count >= SideQueue.minimumCount {
+            let all = self
+            self = StoreChangeSet()
+            return SideQueue.shared.async { withExtendedLifetime(all) {} }
+        }
         inserted.releaseElements()
         updated.releaseElements()
         deleted.releaseElements()
