@@ -75,6 +75,31 @@ import Testing
         #expect(count == 20_000)
     }
 
+    @Test("Rows that cannot be made end their copy, of which nothing is kept, and leave the connection usable", arguments: [1, 2, 60])
+    func failedCopy(parts: Int) async throws {
+        struct Unmakeable: Error {}
+        let pool = try pool(limit: 1)
+        defer { pool.close() }
+        let count = try await pool.with { connection in
+            try await connection.execute("CREATE TEMPORARY TABLE copied (number bigint, word text)")
+            var row: [UInt8] = []
+            row.append(bigEndian: UInt16(2))
+            BinaryValue.integer(1).appendField(to: &row)
+            BinaryValue.text(String(repeating: "w", count: 1 << 16)).appendField(to: &row)
+            var made = 0
+            await #expect(throws: Unmakeable.self) {
+                try await connection.copy("COPY copied FROM STDIN (FORMAT binary)") {
+                    if made == parts { throw Unmakeable() }
+                    made += 1
+                    return row
+                }
+            }
+            return try await connection.query("SELECT count(*) FROM copied").integer(0, 0)
+        }
+        #expect(count == 0)
+        #expect(pool.count == 1)
+    }
+
     @Test("Cancelling a task cancels its statement on the server, and keeps the connection") func cancellation() async throws {
         let pool = try pool(limit: 1)
         defer { pool.close() }
