@@ -10,14 +10,14 @@ import Testing
 
 /// The rows that a SQLite store keeps in memory.
 @Suite struct RowCacheTests {
+    // Of all tests: the rows here have no IDs that would hold it, and a cache may go last.
+    private static let model = Music.model()
     private let layout: RowLayout
-    private let model: NSManagedObjectModel
     private let cache = SQLRowCache()
 
     init() throws {
-        model = Music.model()
-        try model.freeze()
-        layout = try #require(model.entitiesByName["Band"]?.frozen?.layout)
+        try Self.model.freeze()
+        layout = try #require(Self.model.entitiesByName["Band"]?.frozen?.layout)
         cache.open([1, 3], limit: 1 << 20)
     }
 
