@@ -106,18 +106,22 @@ struct ManyNewObjectsTests {
         }
     }
 
-    @Test("Entries made for a save that fails go, unless a context has the object or the row was read")
-    func entriesOfAFailedSave() throws {
+    @Test(
+        "Entries made for a save that fails go, unless another context has the object, or nobody was counted for a row that was read",
+        arguments: [false, true])
+    func entriesOfAFailedSave(countContext: Bool) throws {
         try withMusic { context in
             let ids = try ["A", "B", "C"].map { try context.saveBand($0).objectID }
             let layout = try #require(ids[0].owningEntity.frozen?.layout)
             let cache = RowCache()
-            let prepared = try #require(
-                cache.prepare(ids.map { StoreChange(row: Row.blank(layout, objectID: $0, version: 1), base: nil) }))
+            let changes = ids.map { StoreChange(row: Row.blank(layout, objectID: $0, version: 1), base: nil) }
+            let prepared = try #require(cache.prepare(changes, retaining: countContext))
             cache.retain([ids[1]])
             _ = cache.setRow(Row.blank(layout, objectID: ids[2], version: 1), of: ids[2])
             cache.remove(prepared)
-            #expect(cache.entries.withLock { Set($0.map(\.0)) } == [ids[1], ids[2]])
+            // A row goes with the only context that was counted for it.
+            #expect(cache.entries.withLock { Set($0.map(\.0)) } == (countContext ? [ids[1]] : [ids[1], ids[2]]))
+            #expect(cache.entries.withLock { $0[ids[1]]?.holders } == 1)
         }
     }
 
