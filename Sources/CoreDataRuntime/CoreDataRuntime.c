@@ -3,6 +3,11 @@
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+#if defined(__linux__)
+#include <sys/resource.h>
+#elif defined(__APPLE__)
+#include <pthread/qos.h>
+#endif
 
 _Thread_local const void *coredata_entity_without_values = 0;
 
@@ -16,6 +21,15 @@ void coredata_return_free_memory(void) {
     if (memory.fordblks < ((size_t)64 << 20) || memory.fordblks < memory.uordblks) return;
 #endif
     malloc_trim(0);
+#endif
+}
+
+void coredata_let_others_go_first(void) {
+#if defined(__linux__)
+    // On Linux, 0 is the calling thread, not the process: setpriority(2), "C library/kernel differences".
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 5);
+#elif defined(__APPLE__)
+    pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
 #endif
 }
 

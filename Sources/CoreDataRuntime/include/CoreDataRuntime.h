@@ -29,6 +29,9 @@ int coredata_is_plain_enumeration(const void *metadata);
 /// Tells the processor that the memory at an address will be read soon. Any address will do; nothing is read.
 static inline void coredata_prefetch(const void *address) { __builtin_prefetch(address); }
 
+/// Lowers the priority of the calling thread a little, for good. It remains the usual one where the system cannot.
+void coredata_let_others_go_first(void);
+
 /// The entity of which this thread is making an object without values; see coredata_takes_no_values.
 extern _Thread_local const void *coredata_entity_without_values;
 

@@ -173,6 +173,7 @@ extension NSManagedObjectContext {
         do {
             let values = try source.save(changes, in: self)
             promoteTemporaryIDs(temporary, to: ids, areRegistered: values.areInsertedRegistered)
+            if ids.count >= SideThreads.minimumCount { SideThreads.shared.release(consume ids) }
             adopt(values.assignedIDs, changes)
             return (changes, values.rows, nil)
         } catch let partial as PartialSave {
@@ -279,13 +280,13 @@ extension ChangeSet {
     /// - Parameter ids: The IDs of the objects that had temporary ones.
     mutating func prepareInsertedIDs(_ ids: [NSManagedObjectID]) {
         areInsertedNew = ids.count == inserted.count
-        guard areInsertedNew, ids.count >= SideQueue.minimumCount, ids.allSatisfyUncounted({ !$0.isTemporary }) else { return }
+        guard areInsertedNew, ids.count >= SideThreads.minimumCount, ids.allSatisfyUncounted({ !$0.isTemporary }) else { return }
         insertedIDs = SideWork { ids.idSet }
     }
 
     /// Releases the set of the new objects' IDs, of which there are many, on another thread.
     mutating func releaseInsertedIDs() {
-        if let ids = insertedIDs.take() { SideQueue.shared.async { withExtendedLifetime(ids) {} } }
+        if insertedIDs != nil { SideThreads.shared.release(insertedIDs.take()) }
     }
 
     /// Marks rows as shared: a store that failed may have retained them, so later changes copy them first.

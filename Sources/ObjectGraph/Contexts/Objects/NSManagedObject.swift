@@ -81,7 +81,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
             slots = Row.with(parts.defaultSlots) { $0.copy().retainedSlots }
             flags = .hasExclusiveRow
         }
-        // Last: the reference that the argument is becomes the object's, without being counted once more.
         owningEntity = entity
         super.init()
         guard let context = context.map(Unmanaged.passUnretained) else { return }

@@ -118,7 +118,7 @@ final class CachedAccess: RowAccess {
     /// - Parameter registers: Whether the context gets the objects with this, see ``RowAccess/didRegister(_:)``.
     /// - Returns: What ``didSave(_:_:except:)`` takes when the store has answered, or ``RowCache/remove(_:)`` where it has failed.
     func prepare(_ new: [StoreChange], registers: Bool = false) -> SideWork<PreparedRows?>? {
-        new.count < SideQueue.minimumCount ? nil : SideWork { [cache] in cache.prepare(new, retaining: registers) }
+        new.count < SideThreads.minimumCount ? nil : SideWork { [cache] in cache.prepare(new, retaining: registers) }
     }
 
     /// Updates the cache after a save.

@@ -63,7 +63,7 @@ extension RowCache {
         }
         let used = prepared.places
         prepared.places = []
-        SideQueue.shared.async { withExtendedLifetime(used) {} }
+        SideThreads.shared.release(consume used)
         return others
     }
 

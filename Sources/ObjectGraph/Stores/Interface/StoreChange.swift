@@ -128,10 +128,10 @@ internal import Foundation
 
     /// Releases everything: much of it on another thread, less like ``Swift/Array/releaseElements()``.
     mutating func releaseElements() {
-        if count >= SideQueue.minimumCount {
+        if count >= SideThreads.minimumCount {
             let all = self
             self = StoreChangeSet()
-            return SideQueue.shared.async { withExtendedLifetime(all) {} }
+            return SideThreads.shared.release(consume all)
         }
         inserted.releaseElements()
         updated.releaseElements()

@@ -15,7 +15,7 @@ final class SideWork<Value: Sendable>: Sendable {
     init(_ work: @escaping @Sendable () -> Value) {
         state = LockedBox(.waiting(work))
         end.enter()
-        SideQueue.shared.async { self.runUnlessBegun() }
+        SideThreads.shared.run { self.runUnlessBegun() }
     }
 
     private func runUnlessBegun() {
@@ -41,13 +41,4 @@ final class SideWork<Value: Sendable>: Sendable {
         guard case .done(let value) = state.withLock({ $0 }) else { stopProgram("Work that has ended has left no result.") }
         return value
     }
-}
-
-/// The queue of work beside other work.
-enum SideQueue {
-    /// One at a time where there are few processors: what goes on meanwhile, mostly a store and its server, has one each then.
-    static let shared = DispatchQueue(
-        label: "ObjectGraph.side", attributes: ProcessInfo.processInfo.activeProcessorCount > 3 ? .concurrent : [])
-    /// The number of objects from which on what is done for each of them is done beside.
-    static let minimumCount = 10_000
 }
