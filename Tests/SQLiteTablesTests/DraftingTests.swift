@@ -100,6 +100,37 @@ import Testing
         ] { #expect(unmapped.contains { $0.contains(text) }, "\(text) is not in \(unmapped)") }
     }
 
+    @Test("A table is named by the unique columns that most foreign keys lead to", arguments: ["", " WITHOUT ROWID"])
+    func otherKeys(ending: String) throws {
+        let file = try OthersFile(
+            """
+            CREATE TABLE accounts (id INTEGER NOT NULL UNIQUE, number TEXT PRIMARY KEY NOT NULL, parent_id INTEGER REFERENCES accounts (id))\(ending);
+            CREATE TABLE plain (code TEXT NOT NULL UNIQUE, note TEXT);
+            CREATE TABLE lines (id INTEGER PRIMARY KEY, account_id INTEGER NOT NULL REFERENCES accounts (id), code TEXT REFERENCES plain (code));
+            INSERT INTO accounts VALUES (1, '4000', NULL), (2, '4010', 1);
+            INSERT INTO plain VALUES ('x', 'a note');
+            INSERT INTO lines VALUES (1, 2, 'x');
+            """)
+        let draft = try file.draft()
+        #expect(draft.unmapped.isEmpty, "\(draft.unmapped)")
+        #expect(draft.model.entitiesByName["Accounts"]?.uniquenessConstraints.map { $0.map { "\($0)" } } == [["number"], ["id"]])
+        #expect(draft.model.entitiesByName["Plain"]?.uniquenessConstraints.map { $0.map { "\($0)" } } == [["code"]])
+        let context = try file.open(draft.model)
+        try context.performAndWait {
+            let line = try context.one("Lines", "account.parent.number == '4000' AND code.note == 'a note'")
+            let account = try #require(line.value(forKey: "account") as? NSManagedObject)
+            account.setValue("4011", forKey: "number")
+            let new = NSEntityDescription.insertNewObject(forEntityName: "Accounts", into: context)
+            new.setValue(3, forKey: "id")
+            new.setValue("5000", forKey: "number")
+            new.setValue(account, forKey: "parent")
+            line.setValue(new, forKey: "account")
+            try context.save()
+        }
+        #expect(try file.texts("SELECT number FROM accounts ORDER BY id") == ["4000", "4011", "5000"])
+        #expect(try file.texts("SELECT account_id FROM lines") == ["3"])
+    }
+
     @Test("Names with quotes, keywords and other alphabets are tables and columns like others") func names() throws {
         let file = try OthersFile(
             """

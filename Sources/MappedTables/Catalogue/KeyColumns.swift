@@ -16,6 +16,11 @@ package struct KeyColumns<Dialect: TableDialect>: Sendable {
         (kind, isPlain) = Dialect.kind(of: columns, target: target)
     }
 
+    /// Whether the columns, made for that target, hold keys of its rows as the target itself has them.
+    package func canRefer(to target: Self) -> Bool {
+        kind == target.kind && isPlain == target.isPlain && columns.count == target.columns.count
+    }
+
     /// Returns the name of a column in SQL.
     package func name(_ column: CatalogueColumn<Dialect>, of table: String?) -> String {
         (table.map { $0 + "." } ?? "") + TableNames.identifier(column.name).sql

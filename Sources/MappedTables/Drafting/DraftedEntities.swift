@@ -14,6 +14,8 @@ package struct DraftedEntities<Dialect: TableDialect> {
         var byColumns: [[String]: String] = [:]
     }
     private let catalogue: Catalogue<Dialect>
+    /// The columns that name a row of each table; none where nothing does.
+    private let keys: [String: [String]]
     private var drafts: [String: Draft] = [:]
     package private(set) var unmapped: [String] = []
     package private(set) var notes: [String] = []
@@ -22,6 +24,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     package init(_ catalogue: Catalogue<Dialect>) {
         self.catalogue = catalogue
+        keys = Self.keys(of: catalogue)
         unmapped = catalogue.unread
         let pairs = catalogue.relations.filter(isPairTable)
         var names = DraftedNames()
@@ -41,11 +44,11 @@ package struct DraftedEntities<Dialect: TableDialect> {
     private func isPairTable(_ relation: CatalogueRelation<Dialect>) -> Bool {
         guard relation.kind == .table, relation.references.count == 2, !isReferredTo(relation) else { return false }
         let columns = relation.references.flatMap(\.columns)
-        let ends = relation.references.allSatisfy { reference in
-            guard reference.targetSchema == catalogue.schema, let target = catalogue.relation(reference.target) else { return false }
-            return Set(target.primaryKey) == Set(reference.targetColumns) && reference.target != relation.name
+        let areEnds = relation.references.allSatisfy { reference in
+            guard reference.target != relation.name, let (own, key) = ends(of: reference, in: relation) else { return false }
+            return own.canRefer(to: key)
         }
-        guard ends, Set(columns).count == columns.count, relation.isUnique(columns) else { return false }
+        guard areEnds, Set(columns).count == columns.count, relation.isUnique(columns) else { return false }
         let others = relation.columns.filter { !columns.contains($0.name) }
         return others.isEmpty || others.count == 1 && relation.primaryKey == [others[0].name] && others[0].hasDefault
     }
@@ -54,17 +57,33 @@ package struct DraftedEntities<Dialect: TableDialect> {
         catalogue.relations.contains { $0.references.contains { $0.targetSchema == catalogue.schema && $0.target == relation.name } }
     }
 
+    /// Returns the columns that name a row of each table: of several keys those that most foreign keys lead to, as a relationship can follow
+    /// only these; the primary key where they are as many.
+    private static func keys(of catalogue: Catalogue<Dialect>) -> [String: [String]] {
+        let references = catalogue.relations.flatMap(\.references).filter { $0.targetSchema == catalogue.schema }
+        let counts = Dictionary(grouping: references, by: \.target).mapValues { references in
+            Dictionary(references.map { (Set($0.targetColumns), 1) }, uniquingKeysWith: +)
+        }
+        let keys = catalogue.relations.map { ($0.name, key(of: $0, counts[$0.name] ?? [:])) }
+        return Dictionary(keys, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func key(of relation: CatalogueRelation<Dialect>, _ counts: [Set<String>: Int]) -> [String] {
+        func isRequired(_ names: [String]) -> Bool { names.allSatisfy { relation.column($0)?.isRequired ?? false } }
+        var key = relation.primaryKey
+        for unique in relation.uniques where isRequired(unique) {
+            if key.isEmpty || counts[Set(unique), default: 0] > counts[Set(key), default: 0] { key = unique }
+        }
+        // A view has no keys.
+        if key.isEmpty, relation.kind != .table, let id = relation.columns.first(where: { $0.name.lowercased() == "id" }) {
+            return [id.name]
+        }
+        return key
+    }
+
     private mutating func draft(_ relation: CatalogueRelation<Dialect>, _ names: inout DraftedNames) {
         let place = "\(relation.kind.name) \(relation.name)"
-        func isRequired(_ names: [String]) -> Bool { names.allSatisfy { relation.column($0)?.isRequired ?? false } }
-        let key: [String] =
-            if !relation.primaryKey.isEmpty {
-                relation.primaryKey
-            } else if let unique = relation.uniques.first(where: isRequired) {
-                unique
-            } else if relation.kind != .table, let id = relation.columns.first(where: { $0.name.lowercased() == "id" }) {
-                [id.name]
-            } else { [] }
+        let key = keys[relation.name] ?? []
         if key.isEmpty {
             return unmapped.append(
                 "The \(place): nothing says which columns name a row. Add an entity with “\(MappingKey.table)” and “\(MappingKey.key)” in its user info."
@@ -78,6 +97,9 @@ package struct DraftedEntities<Dialect: TableDialect> {
         if relation.kind != .table {
             entity.userInfo?[MappingKey.readOnly] = "YES"
             notes.append("The \(place) is read only, and “\(key.joined(separator: ", "))” is taken for its key.")
+        }
+        if !relation.primaryKey.isEmpty, Set(key) != Set(relation.primaryKey) {
+            notes.append("The \(place) is referred to by “\(key.joined(separator: ", "))”, which is taken for its key.")
         }
         if let number = relation.rowNumber, key == [number.name] {
             notes.append("The \(place) has no key of its own: “\(number.name)” is taken for it, which the database may change.")
@@ -96,11 +118,26 @@ package struct DraftedEntities<Dialect: TableDialect> {
         guard reference.targetSchema == catalogue.schema else {
             return leaveOut("it leads to \(reference.targetSchema).\(reference.target), which is in another schema.")
         }
-        guard let target = drafts[reference.target] else { return leaveOut("it leads to \(reference.target), which is no entity.") }
-        guard Set(target.key) == Set(reference.targetColumns) else {
+        guard drafts[reference.target] != nil else { return leaveOut("it leads to \(reference.target), which is no entity.") }
+        guard let (own, key) = ends(of: reference, in: relation) else {
             return leaveOut("it leads to \(reference.targetColumns.joined(separator: ", ")) of \(reference.target), not to the key.")
         }
+        guard own.canRefer(to: key) else {
+            func declared(_ key: KeyColumns<Dialect>) -> String { key.columns.map { Dialect.declared($0.type) }.joined(separator: ", ") }
+            return leaveOut("\(declared(own)) is compared with the key of \(reference.target), \(declared(key)), by the database alone.")
+        }
         return true
+    }
+
+    /// Returns the columns of a foreign key, and the key of rows that they lead to; nil where they lead to other columns.
+    private func ends(
+        of reference: CatalogueReference, in relation: CatalogueRelation<Dialect>
+    ) -> (own: KeyColumns<Dialect>, key: KeyColumns<Dialect>)? {
+        guard reference.targetSchema == catalogue.schema, let target = catalogue.relation(reference.target), let names = keys[target.name],
+            Set(names) == Set(reference.targetColumns)
+        else { return nil }
+        let key = KeyColumns(names.compactMap(target.column))
+        return (KeyColumns(ordered(reference, names).compactMap(relation.column), target: key), key)
     }
 
     /// Returns the columns of a reference in the order of the key that they refer to.
@@ -191,7 +228,10 @@ package struct DraftedEntities<Dialect: TableDialect> {
         // A key that the database gives is nobody's to choose.
         let ownKey = draft.key.contains { draft.relation.column($0)?.hasDefault ?? false } ? [] : [draft.key]
         var constraints: [[Any]] = []
-        for columns in draft.relation.uniques + ownKey where !columns.isEmpty {
+        // The number of a row is nobody's to choose either.
+        let primary = draft.relation.rowNumber.map { [$0.name] } == draft.relation.primaryKey ? [] : [draft.relation.primaryKey]
+        let others = (primary + draft.relation.uniques).filter { Set($0) != Set(draft.key) }
+        for columns in others + ownKey where !columns.isEmpty {
             let names = draft.byColumns[columns].map { [$0] } ?? columns.compactMap { draft.byColumns[[$0]] }
             let isWhole = draft.byColumns[columns] != nil || names.count == columns.count
             if !isWhole {

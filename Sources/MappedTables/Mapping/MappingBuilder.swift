@@ -157,7 +157,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
             return nil
         }
         let key = KeyColumns(columns, target: target.key)
-        guard key.kind == target.key.kind, key.isPlain == target.key.isPlain, key.columns.count == target.key.columns.count else {
+        guard key.canRefer(to: target.key) else {
             note(
                 entity, relationship, column: place,
                 expected: declared(target.key.columns) + " as the key of \(target.relation.name)", found: declared(columns))
@@ -237,9 +237,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
         let names = Self.info(relationship, word).map(MappingKey.names) ?? []
         let columns = names.compactMap(relation.column)
         let key = columns.isEmpty ? nil : KeyColumns(columns, target: end.key)
-        guard let key, columns.count == names.count, key.kind == end.key.kind, key.isPlain == end.key.isPlain,
-            columns.count == end.key.columns.count
-        else {
+        guard let key, columns.count == names.count, key.canRefer(to: end.key) else {
             note(
                 entity, relationship, column: "\(relation.name).\(names.joined(separator: ", "))",
                 expected: "“\(word)” with columns of \(declared(end.key.columns))", found: columns.isEmpty ? "none" : declared(columns))

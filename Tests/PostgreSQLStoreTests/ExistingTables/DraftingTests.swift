@@ -78,6 +78,68 @@ import Testing
         #expect(draft.model.entitiesByName["Shelves"]?.attributesByName["tag"]?.type == .string)
     }
 
+    @Test("A table is named by the unique columns that most foreign keys lead to, and its primary key is an attribute then")
+    func otherKeys() async throws {
+        let database = try await LibraryDatabase(
+            """
+            CREATE TABLE accounts (id serial NOT NULL UNIQUE, number text PRIMARY KEY, parent_id integer REFERENCES accounts (id));
+            CREATE TABLE lines (id serial PRIMARY KEY, account_id integer NOT NULL REFERENCES accounts (id), note text);
+            CREATE TABLE groups (name text PRIMARY KEY);
+            CREATE TABLE account_groups (
+                account integer REFERENCES accounts (id), "group" text REFERENCES groups (name), PRIMARY KEY (account, "group"));
+            CREATE TABLE labels (account_number text PRIMARY KEY REFERENCES accounts (number));
+            INSERT INTO accounts (number) VALUES ('4000');
+            INSERT INTO accounts (number, parent_id) VALUES ('4010', 1);
+            INSERT INTO lines (account_id) VALUES (1), (2), (2);
+            """)
+        let draft = try await database.draft()
+        let accounts = try entity("Accounts", of: draft.model)
+        #expect(accounts.attributesByName["number"]?.isOptional == false)
+        #expect(accounts.uniquenessConstraints.map { $0.map { "\($0)" } } == [["number"]])
+        #expect(accounts.relationshipsByName.keys.sorted() == ["accounts", "groups", "lines", "parent"])
+        #expect(draft.notes.contains("The table accounts is referred to by “id”, which is taken for its key."))
+        #expect(draft.unmapped.count == 1 && draft.unmapped[0].contains("it leads to number of accounts, not to the key"))
+        let context = try await database.open(draft.model)
+        try await context.perform {
+            let account = try context.one("Accounts", "parent.number == '4000' AND lines.@count == 2")
+            account.setValue("4011", forKey: "number")
+            let new = context.insert("Accounts", ["number": "5000"])
+            new.setValue(account, forKey: "parent")
+            context.insert("Lines", ["note": "first"]).setValue(new, forKey: "account")
+            new.setValue([context.insert("Groups", ["name": "sales"])] as Set<NSManagedObject>, forKey: "groups")
+            try context.save()
+            context.refreshAllObjects()
+            let line = try context.one("Lines", "account.parent.number == '4011' AND ANY account.groups.name == 'sales'")
+            #expect(line.value(forKey: "note") as? String == "first")
+        }
+    }
+
+    @Test("A foreign key of another type than the key is left to the database, and the model opens") func otherTypes() async throws {
+        let database = try await LibraryDatabase(
+            """
+            CREATE TABLE languages (code varchar(6) PRIMARY KEY);
+            CREATE TABLE invoices (id serial PRIMARY KEY, language_code char(6) REFERENCES languages);
+            CREATE TABLE invoice_languages (
+                invoice integer REFERENCES invoices, language char(6) REFERENCES languages, PRIMARY KEY (invoice, language));
+            INSERT INTO languages VALUES ('pl');
+            INSERT INTO invoices (language_code) VALUES ('pl');
+            """)
+        let draft = try await database.draft()
+        #expect(
+            draft.unmapped.sorted() == [
+                "The foreign key invoice_languages_language_fkey of invoice_languages: character(6) is compared with the key of languages, "
+                    + "character varying(6), by the database alone. Its columns are attributes.",
+                "The foreign key invoices_language_code_fkey of invoices: character(6) is compared with the key of languages, "
+                    + "character varying(6), by the database alone. Its columns are attributes.",
+            ])
+        let context = try await database.open(draft.model)
+        try await context.perform {
+            let invoice = try context.one("Invoices", "languageCode BEGINSWITH 'pl'")
+            let pairs = try context.found("InvoiceLanguages")
+            #expect(invoice.value(forKey: "languageCode") is String && pairs.isEmpty)
+        }
+    }
+
     @Test("A schema that is not there is an error") func missing() async throws {
         var options = PostgreSQLStoreOptions()
         options.schema = "no_such_schema"
