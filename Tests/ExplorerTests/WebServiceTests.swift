@@ -1,11 +1,14 @@
 import CoreData
 import Explorer
-import ExplorerServer
 import Foundation
 import StoreCommands
 import Synchronization
 import Testing
 import WebTransport
+
+#if Command
+import ExplorerServer
+#endif
 
 /// A web service in the explorer: 250 albums of 30 artists, in pages of 100, which nobody counts.
 @Suite("The explorer of a web service") struct WebServiceTests {
@@ -87,6 +90,7 @@ import WebTransport
         await #expect(throws: (any Error).self) { try await session.rows(TableQuestion("Artist")) }
     }
 
+    #if Command
     @Test("One scrolls to the end of what nobody has counted, and walks to an artist") func browser() async throws {
         let addresses = AsyncStream.makeStream(of: String.self)
         let server = ExplorerServer(session)
@@ -116,4 +120,5 @@ import WebTransport
             #expect(try browser.consoleErrors() == [])
         }.value
     }
+    #endif
 }
