@@ -14,8 +14,8 @@ package struct DraftedEntities<Dialect: TableDialect> {
         var byColumns: [[String]: String] = [:]
     }
     private let catalogue: Catalogue<Dialect>
-    /// The columns that name a row of each table; none where nothing does.
-    private let keys: [String: [String]]
+    /// The columns that name a row, of each table that has some.
+    private let keys: [String: KeyColumns<Dialect>]
     private var drafts: [String: Draft] = [:]
     package private(set) var unmapped: [String] = []
     package private(set) var notes: [String] = []
@@ -59,13 +59,15 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     /// Returns the columns that name a row of each table: of several keys those that most foreign keys lead to, as a relationship can follow
     /// only these; the primary key where they are as many.
-    private static func keys(of catalogue: Catalogue<Dialect>) -> [String: [String]] {
+    private static func keys(of catalogue: Catalogue<Dialect>) -> [String: KeyColumns<Dialect>] {
         let references = catalogue.relations.flatMap(\.references).filter { $0.targetSchema == catalogue.schema }
         let counts = Dictionary(grouping: references, by: \.target).mapValues { references in
             Dictionary(references.map { (Set($0.targetColumns), 1) }, uniquingKeysWith: +)
         }
-        let keys = catalogue.relations.map { ($0.name, key(of: $0, counts[$0.name] ?? [:])) }
-        return Dictionary(keys, uniquingKeysWith: { first, _ in first })
+        return catalogue.relations.reduce(into: [:]) { keys, relation in
+            let columns = key(of: relation, counts[relation.name] ?? [:]).compactMap(relation.column)
+            if !columns.isEmpty { keys[relation.name] = KeyColumns(columns) }
+        }
     }
 
     private static func key(of relation: CatalogueRelation<Dialect>, _ counts: [Set<String>: Int]) -> [String] {
@@ -83,8 +85,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     private mutating func draft(_ relation: CatalogueRelation<Dialect>, _ names: inout DraftedNames) {
         let place = "\(relation.kind.name) \(relation.name)"
-        let key = keys[relation.name] ?? []
-        if key.isEmpty {
+        guard let key = keys[relation.name]?.columns.map(\.name) else {
             return unmapped.append(
                 "The \(place): nothing says which columns name a row. Add an entity with “\(MappingKey.table)” and “\(MappingKey.key)” in its user info."
             )
@@ -124,7 +125,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
         }
         guard own.canRefer(to: key) else {
             func declared(_ key: KeyColumns<Dialect>) -> String { key.columns.map { Dialect.declared($0.type) }.joined(separator: ", ") }
-            return leaveOut("\(declared(own)) is compared with the key of \(reference.target), \(declared(key)), by the database alone.")
+            return leaveOut("its type is \(declared(own)), and that of the key of \(reference.target) is \(declared(key)).")
         }
         return true
     }
@@ -133,10 +134,9 @@ package struct DraftedEntities<Dialect: TableDialect> {
     private func ends(
         of reference: CatalogueReference, in relation: CatalogueRelation<Dialect>
     ) -> (own: KeyColumns<Dialect>, key: KeyColumns<Dialect>)? {
-        guard reference.targetSchema == catalogue.schema, let target = catalogue.relation(reference.target), let names = keys[target.name],
-            Set(names) == Set(reference.targetColumns)
-        else { return nil }
-        let key = KeyColumns(names.compactMap(target.column))
+        guard reference.targetSchema == catalogue.schema, let key = keys[reference.target] else { return nil }
+        let names = key.columns.map(\.name)
+        guard Set(names) == Set(reference.targetColumns) else { return nil }
         return (KeyColumns(ordered(reference, names).compactMap(relation.column), target: key), key)
     }
 

@@ -127,10 +127,10 @@ import Testing
         let draft = try await database.draft()
         #expect(
             draft.unmapped.sorted() == [
-                "The foreign key invoice_languages_language_fkey of invoice_languages: character(6) is compared with the key of languages, "
-                    + "character varying(6), by the database alone. Its columns are attributes.",
-                "The foreign key invoices_language_code_fkey of invoices: character(6) is compared with the key of languages, "
-                    + "character varying(6), by the database alone. Its columns are attributes.",
+                "The foreign key invoice_languages_language_fkey of invoice_languages: its type is character(6), and that of the key of languages is "
+                    + "character varying(6). Its columns are attributes.",
+                "The foreign key invoices_language_code_fkey of invoices: its type is character(6), and that of the key of languages is "
+                    + "character varying(6). Its columns are attributes.",
             ])
         let context = try await database.open(draft.model)
         try await context.perform {
