@@ -172,13 +172,12 @@ extension NSManagedObjectContext {
         changes.prepareInsertedIDs(ids)
         do {
             let values = try source.save(changes, in: self)
-            promoteTemporaryIDs(temporary, to: ids, areRegistered: values.areInsertedRegistered)
-            if ids.count >= SideThreads.minimumCount { SideThreads.shared.release(consume ids) }
+            promoteTemporaryIDs(temporary, to: consume ids, areRegistered: values.areInsertedRegistered)
             adopt(values.assignedIDs, changes)
             return (changes, values.rows, nil)
         } catch let partial as PartialSave {
             // New objects that were not saved keep their IDs too: saved objects may refer to them.
-            promoteTemporaryIDs(temporary, to: ids)
+            promoteTemporaryIDs(temporary, to: consume ids)
             changes.keepRows()
             adopt(partial.values.assignedIDs, changes)
             return (changes.filter { partial.accepted.contains($0.objectID) }, partial.values.rows, partial)
@@ -189,15 +188,16 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Makes the permanent IDs of new objects final.
+    /// Makes the permanent IDs of new objects final. Many are released on another thread, where the caller has given them up.
     ///
     /// - Parameter areRegistered: Whether the source knows that the context has the objects.
-    func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: [NSManagedObjectID], areRegistered: Bool = false) {
+    func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: consuming [NSManagedObjectID], areRegistered: Bool = false) {
         for index in temporary.indices {
             guard let old = temporary[index], !ids[index].isTemporary else { continue }
             old.promote(to: ids[index])
         }
         if areRegistered { registry.startCollectingReleases() } else { notifySourceOfRegistration(ids) }
+        if ids.count >= SideThreads.minimumCount { SideThreads.shared.release(consume ids) }
     }
 
     // MARK: After
@@ -286,7 +286,7 @@ extension ChangeSet {
 
     /// Releases the set of the new objects' IDs, of which there are many, on another thread.
     mutating func releaseInsertedIDs() {
-        if insertedIDs != nil { SideThreads.shared.release(insertedIDs.take()) }
+        if let ids = insertedIDs.take() { SideThreads.shared.release(consume ids) }
     }
 
     /// Marks rows as shared: a store that failed may have retained them, so later changes copy them first.

@@ -89,13 +89,7 @@ final class QueueWorkers: @unchecked Sendable {
     private func begin(_ worker: Worker) {
         if worker.hasThread { return _ = worker.wakeUp.signal() }
         worker.hasThread = true
-        Self.startThread("NSManagedObjectContext") { self.work(worker) }
-    }
-
-    private static func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
-        thread.start()
+        Thread.start("NSManagedObjectContext") { self.work(worker) }
     }
 
     private func work(_ worker: Worker) {
@@ -156,7 +150,7 @@ final class QueueWorkers: @unchecked Sendable {
     private func beginWatch() {
         if isWatched { return }
         isWatched = true
-        Self.startThread("NSManagedObjectContext.watch") { self.watch() }
+        Thread.start("NSManagedObjectContext.watch") { self.watch() }
     }
 
     /// Replaces blocked workers as long as work is waiting, and for a second longer.

@@ -3,6 +3,7 @@ internal import Dispatch
 #if os(Linux) || os(Android)
 internal import CPostgreSQL
 internal import Foundation
+internal import ObjectGraph
 internal import Predicates
 
 /// A socket that is watched for a wait, until it can be read or written.
@@ -42,9 +43,7 @@ private final class SocketPoller: Sendable {
     private init?() {
         descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         if descriptor < 0 { return nil }
-        let thread = Thread { Self.shared?.run() }
-        thread.name = "PostgreSQLStore.sockets"
-        thread.start()
+        Thread.start("PostgreSQLStore.sockets") { Self.shared?.run() }
     }
 
     func watch(_ socket: Int32, reads: Bool, writes: Bool, for wait: SocketWait) -> UInt64? {

@@ -5,10 +5,10 @@ import Testing
 @testable import ObjectGraph
 
 @Suite("Threads of work beside other work") struct SideThreadsTests {
-    /// With no time to wait, threads end after each piece, and mostly while the next one arrives.
-    @Test("do each piece once, also where they end just then", arguments: [0, 0.0001, 10], [1, 4])
-    func pieces(idleTime: Double, limit: Int) {
-        let threads = SideThreads(limit: limit, idleTime: idleTime)
+    /// Threads end where no piece is left, and mostly while the next one arrives.
+    @Test("do each piece once, also where they end just then", arguments: [1, 4])
+    func pieces(limit: Int) {
+        let threads = SideThreads(limit: limit)
         let counts = LockedBox([Int](repeating: 0, count: 2_000))
         let end = DispatchGroup()
         DispatchQueue.concurrentPerform(iterations: 4) { part in
@@ -30,7 +30,7 @@ import Testing
 
     @Test("are no more than their limit", arguments: [1, 3])
     func limit(limit: Int) {
-        let threads = SideThreads(limit: limit, idleTime: 10)
+        let threads = SideThreads(limit: limit)
         let running = LockedBox((now: 0, most: 0))
         let end = DispatchGroup()
         for _ in 0..<300 {
@@ -57,7 +57,7 @@ import Testing
             init(_ body: @escaping @Sendable () -> Void) { self.body = body }
             deinit { body() }
         }
-        let threads = SideThreads(limit: 1, idleTime: 10)
+        let threads = SideThreads(limit: 1)
         let (caller, releasing) = (pthread_self(), LockedBox<pthread_t?>(nil))
         let end = DispatchSemaphore(value: 0)
         threads.release(
@@ -75,7 +75,7 @@ import Testing
 
     @Test("have a lower priority than others, which keep theirs")
     func priority() {
-        let threads = SideThreads(limit: 1, idleTime: 10)
+        let threads = SideThreads(limit: 1)
         let before = Self.priority
         let (beside, end) = (LockedBox<Int32>(0), DispatchSemaphore(value: 0))
         threads.run {

@@ -113,9 +113,9 @@ extension NSManagedObjectContext {
             throw error
         }
         // Permanently: relationships may refer to the IDs before the save is done.
-        promoteTemporaryIDs(temporary, to: ids)
+        promoteTemporaryIDs(temporary, to: consume ids)
         // Children look up the IDs whether the save succeeds or not.
-        if !ids.isEmpty { saveCount.add(1, ordering: .releasing) }
+        if !new.isEmpty { saveCount.add(1, ordering: .releasing) }
         let sets = ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
         let assigned = assignedStores
         let unchanged = updatedList.count == changes.updated.count ? [] : updatedList.elements

@@ -57,10 +57,7 @@ final class WaitingThreads: Sendable {
         switch call {
         case .none: break
         case .wake(let worker): worker.wakeUp.signal()
-        case .start:
-            let thread = Thread { [self] in run(Worker()) }
-            thread.name = "CoreData.waiting"
-            thread.start()
+        case .start: Thread.start("CoreData.waiting") { self.run(Worker()) }
         }
     }
 
