@@ -65,8 +65,10 @@ let package = Package(
         .default(enabledTraits: []),
         .trait(name: "Macros", description: "The product CoreDataMacros: models as Swift classes. Fetches swift-syntax."),
         .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
+        .trait(name: "YAML", description: "Descriptions of web services in YAML, without the network. Fetches Yams."),
         .trait(
-            name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
+            name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others.",
+            enabledTraits: ["YAML"]),
         .trait(name: "PostgreSQL", description: "The product PostgreSQLStore: PostgreSQL databases as stores. Needs the headers of libpq."),
         .trait(
             name: "Command",
@@ -81,6 +83,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        // Fetched only by those who enable the trait "YAML" or "WebBackend".
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         // Fetched only by those who enable the trait "Command".
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -185,7 +188,7 @@ let package = Package(
             name: "WebBackend",
             dependencies: [
                 "RemoteStore", "ObjectGraph", "Predicates", "PropertyLists", "JSONReading", "WebTransport", logging,
-                .product(name: "Yams", package: "Yams", condition: .when(traits: ["WebBackend"])),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ], swiftSettings: strict),
         .testTarget(
             name: "WebBackendTests",
@@ -326,17 +329,29 @@ let package = Package(
         ]
 )
 
-// With the checks only the graph and its tests are built: nothing else has any, and a second build of swift-syntax takes longer than
-// they do.
-if !internalChecks.isEmpty {
-    let checked: Set = [
-        "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
-        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "MappedTables", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
-        "RandomPrograms", "CoreDataTests",
-        "store-writer", "WriterVersions",
-        "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
-        "ExampleSupport", "Guide", "Songs", "FileStores", "JSONReading",
-    ]
-    package.targets.removeAll { !checked.contains($0.name) }
-    package.products.removeAll { !checked.contains($0.name) }
+// A part of the package, for the work at one module and for checks that build a few targets in another way: the targets that the variable names, with
+// all that they need.
+if let wanted = Context.environment["COREDATA_TARGETS"] {
+    let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var kept: Set<String> = []
+    var waiting = wanted.split(separator: ",").map(String.init)
+    while let name = waiting.popLast() {
+        guard let target = targets[name] else { fatalError("COREDATA_TARGETS: the package has no target “\(name)”.") }
+        guard kept.insert(name).inserted else { continue }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): waiting.append(name)
+            default: break
+            }
+        }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products.removeAll { product in
+        switch product {
+        case let library as Product.Library: !kept.isSuperset(of: library.targets)
+        case let program as Product.Executable: !kept.isSuperset(of: program.targets)
+        case let plugin as Product.Plugin: !kept.isSuperset(of: plugin.targets)
+        default: true
+        }
+    }
 }

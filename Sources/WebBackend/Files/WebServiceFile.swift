@@ -5,7 +5,7 @@ public import WebTransport
 
 /// A file that describes a web service: the service, and what a client of it needs besides.
 ///
-/// A file is JSON, or YAML where the package's trait `WebBackend` is enabled. Secrets never stand in it: `authentication` names the environment
+/// A file is JSON, or YAML where the package's trait `WebBackend` (or `YAML` alone) is enabled. Secrets never stand in it: `authentication` names the environment
 /// variables or the files that have them.
 ///
 /// ```swift
@@ -31,7 +31,7 @@ public struct WebServiceFile: Sendable {
     /// Reads a file: YAML where its name ends with `.yaml` or `.yml`, JSON otherwise.
     ///
     /// - Throws: Code 134080, naming the file and the place, for what a description does not have; the error of the system for a file that
-    ///   cannot be read. A YAML file is an error where the package's trait `WebBackend` is not enabled.
+    ///   cannot be read. A YAML file is an error where neither of the package's traits `WebBackend` and `YAML` is enabled.
     public init(contentsOf url: URL) throws {
         let name = url.lastPathComponent
         let data = try Data(contentsOf: url)
@@ -39,7 +39,7 @@ public struct WebServiceFile: Sendable {
             self = try DescriptionSource(json: data, name: name).file()
             return
         }
-        #if WebBackend
+        #if YAML
         guard let text = String(data: data, encoding: .utf8) else {
             throw WebBackendError.description(name, "The file is not UTF-8.", next: "Save it as UTF-8.")
         }

@@ -1,4 +1,4 @@
-#if WebBackend
+#if YAML
 internal import Foundation
 internal import JSONReading
 internal import Yams

@@ -63,7 +63,7 @@ import Testing
             } catch {
                 #expect((error as NSError).code == 134080)
             }
-            #if WebBackend
+            #if YAML
             do {
                 _ = try WebServiceFile(yaml: String(decoding: bytes, as: UTF8.self))
             } catch {

@@ -101,7 +101,7 @@ import WebTransport
         try Data("address: https://example.com\nstyel: kinto\n".utf8).write(to: yaml)
         let error = #expect(throws: NSError.self) { try WebService(contentsOf: yaml) }
         #expect(error?.code == 134080)
-        #if WebBackend
+        #if YAML
         #expect(
             error?.localizedDescription.contains("bands.yaml, line 2, column 1 (styel). “styel” is no key") == true
                 && error?.localizedDescription.contains("Did you mean “style”?") == true, "\(String(describing: error))")

@@ -1,4 +1,4 @@
-#if WebBackend
+#if YAML
 import Foundation
 import RemoteStore
 import Testing

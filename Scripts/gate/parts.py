@@ -1,0 +1,109 @@
+"""The parts of the gate: what every run takes, and what is taken in turn."""
+from dataclasses import dataclass
+
+from steps import SCRATCH, TRAITS, Command, Tests
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that runs in turn, and where the files that it is about have changed."""
+
+    name: str
+    # What it shows, as a sentence.
+    about: str
+    # Expected minutes beyond what every run takes.
+    minutes: float
+    # A change of a file whose path begins with one of these calls for the part. Without any it goes by turns only: it concerns every file.
+    paths: tuple[str, ...] = ()
+    # Traits of the one build of the run, besides those of every run.
+    traits: tuple[str, ...] = ()
+    # Debian's packages that it needs.
+    packages: tuple[str, ...] = ()
+    steps: tuple[object, ...] = ()
+
+
+# The traits that every run's build has, and Debian's packages that it needs.
+BASE_TRAITS = ("PostgreSQL", "YAML")
+BASE_PACKAGES = ("postgresql", "libpq-dev", "pgbouncer")
+# Expected minutes of what every run takes.
+BASE_MINUTES = 18
+
+# What needs no build comes first: a line's length must not cost an hour.
+CHEAP = (
+    Command("format", ("Scripts/check-format",), 20, limit=5),
+    Command("deviations", ("Scripts/check-deviations",), 1, limit=2),
+    Command("turns", ("python3", "-m", "unittest", "discover", "-s", "Scripts/gate", "-p", "test_*.py"), 1, limit=2),
+)
+
+# The test targets that every run takes, in processes of their own. What is in none of these groups is in the last one, so that a new
+# target is never left out.
+NAMED_GROUPS = (
+    Tests("CoreDataTests, programs and stress", r"^CoreDataTests\.(Program|Differential|RandomUndo|RandomGivingWay|RandomModel|QueryDifferential"
+          r"|SideBySide|Soak|PowerFailure|MigrationPower|Durability|EightThreads|GraphInvariant)", 150),
+    Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 150),
+    Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 160),
+    Tests("MigrationTests", r"^MigrationTests\.", 120),
+    Tests("CoreDataTests, SQLite", r"^CoreDataTests\.SQLite", 60),
+    Tests("web services and examples", r"^(WebBackendTests|WebTransportTests|BandcampTests|PalettesTests|GitHubTests|DemoTests|SampleServiceTests"
+          r"|ToDoTests|ExampleSupportTests)\.", 60),
+)
+OTHER_TESTS = Tests("CoreDataTests and all others", "", 200)
+
+# What reads the build.
+AFTER_BUILD = (
+    Command("list of Apple's API", ("Scripts/api-coverage", "--check"), 4, limit=5),
+    Command("order", ("Scripts/check-order", "--scratch-path", ".build"), 5, limit=5),
+    Command("blocks of the documentation", ("Scripts/check-examples", "--traits", TRAITS), 60, limit=15),
+)
+
+PARTS = (
+    Part(
+        "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 5,
+        paths=("Sources/WebTransport", "Tests/WebTransportTests", "Examples/Support"),
+        traits=("WebBackend",),
+        steps=(Command("blocks that use the network", ("Scripts/check-examples", "--traits", TRAITS, "--needing", "WebBackend"), 40),)),
+    Part(
+        "explorer", "The explorer works in a browser.", 6,
+        paths=("Sources/Explorer", "Tests/ExplorerTests", "Sources/StoreCommands/Commands", "Sources/CoreDataCommand"),
+        traits=("Command",), packages=("chromium", "chromium-driver"),
+        steps=(Tests("ExplorerTests", r"^ExplorerTests\.", 45, alone=True),)),
+    Part(
+        "macros", "Models declared as Swift classes: their macros, and what becomes of them.", 6,
+        paths=("Sources/CoreDataMacro", "Sources/TakenNames", "Tests/CoreDataMacroTests"),
+        traits=("Macros",),
+        steps=(Command("blocks that use macros", ("Scripts/check-examples", "--traits", TRAITS, "--needing", "Macros"), 30),)),
+    Part(
+        "accessors", "The sources of macros and of @NSManaged accessors, and packages that use them.", 9,
+        paths=("Sources/Managed", "Sources/CoreDataMacroPlugin", "Plugins/ManagedAccessors", "Tests/MacroExpansion", "Examples/ModelLayer",
+               "Examples/KeptClasses", "Tests/Packages/MixedTargets"),
+        steps=(
+            Command("tests of macros and accessors",
+                    ("swift", "test", "--package-path", "Tests/MacroExpansion", "--scratch-path", f"{SCRATCH}/accessors"), 240),
+            Command("packages with accessors", ("Scripts/check-packages", "accessors"), 300))),
+    Part(
+        "packages", "Packages that depend on this one build without any trait: a model alone, a store, a backend.", 6,
+        paths=("Plugins/ModelCompiler", "Plugins/ShipModels", "Sources/ModelCo", "Examples/LogStore", "Examples/Redis",
+               "Tests/Packages/ModelOnly"),
+        packages=("libhiredis-dev", "redis-server"),
+        steps=(Command("packages without traits", ("Scripts/check-packages", "plain"), 330),)),
+    Part(
+        "web-servers", "Stores over Kinto and Django, which the tests start.", 9,
+        paths=("Tests/WebServers", "Examples/ToDo"),
+        packages=("python3", "python3-venv"),
+        steps=(Command("stores over real servers", ("Scripts/check-packages", "servers"), 500),)),
+    Part(
+        "invariants", "Every structure of the graph is checked after each change.", 8,
+        steps=(Command("internal invariants", ("Scripts/check-invariants",), 450, limit=25),)),
+    Part(
+        "threads", "The thread sanitizer finds no data race in contexts, caches and stores.", 9,
+        steps=(Command("thread sanitizer", ("Scripts/check-threads",), 540, limit=25),)),
+    Part(
+        "release", "The optimizer compiles the libraries and the tests without a warning.", 10,
+        steps=(Command("release build", ("Scripts/check-release",), 600, limit=30),)),
+    Part(
+        "traits", "What depends on a trait compiles with none, and with each alone.", 8,
+        paths=("Package.swift",),
+        steps=(Command("traits alone", ("Scripts/check-traits",), 500, limit=30),)),
+)
+
+BY_NAME = {part.name: part for part in PARTS}

@@ -1,0 +1,33 @@
+"""What a part of the gate does: processes, each with a limit of its own."""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Runs those tests of the package's test product whose names match a regular expression, in a process of their own."""
+
+    name: str
+    filter: str
+    # Expected seconds: the longest begin first.
+    seconds: float
+    # Minutes after which the process is ended, and what hangs is named.
+    limit: float = 12
+    # Nothing else runs beside it: a browser has its own deadlines.
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """Runs a command in the folder of the package."""
+
+    name: str
+    words: tuple[str, ...]
+    seconds: float
+    limit: float = 30
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+# Stands in a command for the traits of the run's build, separated by commas.
+TRAITS = "{traits}"
+# Stands in a command for the folder that packages of other scratch folders are built in.
+SCRATCH = "{scratch}"

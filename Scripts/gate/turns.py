@@ -1,0 +1,117 @@
+"""Which parts a run takes.
+
+`.ci/turns` has a line for each landing, the newest last:
+
+    2026-11-27  21.4 min  ran: network explorer  owed: release  reason: …
+
+CI has no state but the repository, so that the turns are kept there.
+"""
+from dataclasses import dataclass, field
+
+# A run may take this many minutes by itself; what would take it beyond `CAP` is owed to the next one.
+AIM = 25
+CAP = 40
+# So many parts that have waited longest are taken besides those that the changes call for.
+IN_TURN = 2
+# No part is missed by more landings in a row.
+MOST_MISSED = 5
+
+
+@dataclass
+class Turn:
+    """A landing: the parts that ran, in minutes, those that were owed, and why it took more than it should."""
+
+    date: str
+    minutes: float
+    ran: list
+    owed: list = field(default_factory=list)
+    reason: str = ""
+
+    @staticmethod
+    def parse(line):
+        """Reads a line. Raises ValueError for one that has another form."""
+        fields = [part.strip() for part in line.rstrip("\n").split("  ") if part.strip()]
+        if len(fields) < 3 or not fields[1].endswith(" min"):
+            raise ValueError(f"not a line of turns: {line!r}")
+        turn = Turn(fields[0], float(fields[1][: -len(" min")]), [])
+        for text in fields[2:]:
+            name, colon, value = text.partition(":")
+            if not colon or name not in ("ran", "owed", "reason"):
+                raise ValueError(f"“{text}” is no part of a line of turns: {line!r}")
+            setattr(turn, name, value.strip() if name == "reason" else value.split())
+        return turn
+
+    def line(self):
+        """Returns the line, without its end."""
+        text = f"{self.date}  {self.minutes:.1f} min  ran: {' '.join(self.ran)}"
+        if self.owed:
+            text += f"  owed: {' '.join(self.owed)}"
+        if self.reason:
+            text += f"  reason: {' '.join(self.reason.split())}"
+        return text
+
+
+def read(text):
+    """Reads the lines of `.ci/turns`, without comments."""
+    return [Turn.parse(line) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def called_for(parts, files):
+    """Returns the names of parts whose files are among those that have changed; None says that anything may have."""
+    if files is None:
+        return [part.name for part in parts if part.paths]
+    return [part.name for part in parts if part.paths and any(file.startswith(part.paths) for file in files)]
+
+
+def waits(parts, turns):
+    """Returns for each part in how many landings in a row it was not; for one that was never seen, one more than there are landings."""
+    result = {part.name: len(turns) + 1 for part in parts}
+    for number, turn in enumerate(reversed(turns)):
+        for name in turn.ran:
+            if name in result:
+                result[name] = min(result[name], number)
+    return result
+
+
+def choose(parts, turns, files, base_minutes):
+    """Returns what the next run takes, and what it owes to the one after it.
+
+    It wants what the last one owed, the parts that the changed files call for, and the two that have waited longest. Those that no run may miss
+    once more come first, then what is owed, then the others, in each the one that has waited longest. A part that would take the run beyond the cap
+    is owed; the first one is always taken, so that one that is too long by itself has its turn, too.
+    """
+    known, waited = {part.name: part for part in parts}, waits(parts, turns)
+    owed = [name for name in (turns[-1].owed if turns else []) if name in known]
+    wanted = list(dict.fromkeys(owed + called_for(parts, files)))
+    wanted += sorted((name for name in known if name not in wanted), key=lambda name: -waited[name])[:IN_TURN]
+    wanted.sort(key=lambda name: (waited[name] < MOST_MISSED - 1, name not in owed, -waited[name]))
+    taken, left, minutes = [], [], base_minutes
+    for name in wanted:
+        if taken and minutes + known[name].minutes > CAP:
+            left.append(name)
+        else:
+            taken.append(name)
+            minutes += known[name].minutes
+    return taken, left
+
+
+def simulate(parts, turns, landings, changes, base_minutes):
+    """Returns the turns of so many landings after those that there are, each with the files that `changes` says for its number."""
+    result = list(turns)
+    for number in range(landings):
+        taken, left = choose(parts, result, changes(number), base_minutes)
+        known = {part.name: part.minutes for part in parts}
+        result.append(Turn(f"{number + 1}", base_minutes + sum(known[name] for name in taken), taken, left))
+    return result[len(turns):]
+
+
+def longest_waits(parts, turns):
+    """Returns for each part how many landings in a row it was not in, at most."""
+    result = {}
+    for part in parts:
+        longest = waited = 0
+        for turn in turns:
+            waited = 0 if part.name in turn.ran else waited + 1
+            longest = max(longest, waited)
+        result[part.name] = longest
+    return result
