@@ -83,7 +83,7 @@ def descendants(pid):
 
 def end_tree(pid):
     """Ends a process and all that it has begun."""
-    for process in [*descendants(pid), pid]:
+    for process in [pid, *descendants(pid)]:
         try:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
