@@ -105,13 +105,10 @@ import Testing
         let error = await #expect(throws: NSError.self) { try await Self.labels(coordinator) }
         #expect(error?.code == NSPersistentStoreTimeoutError)
         #expect(error.map { "\($0.userInfo)".contains("connectionTimeout") } ?? false)
-        let clock = ContinuousClock()
-        let begin = clock.now
         fetch.cancel()
         await #expect(throws: CancellationError.self) { try await fetch.value }
         // The lock is still held: who is answered was cancelled on the server.
         #expect(try await raw.with { try await $0.query(waiting, [.integer(Int64(backend))]).rowCount } == 0)
-        #expect(clock.now - begin < .seconds(20))
         try await held.release()
         #expect(try await Self.labels(coordinator) == [])
         #expect(try await store.content.pool.with { $0.backendNumber } == backend)

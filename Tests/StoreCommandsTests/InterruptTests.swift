@@ -33,12 +33,10 @@ import Glibc
         // It is at work.
         #expect(!pipe.fileHandleForReading.availableData.isEmpty)
         #expect(try !FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
-        let start = Date()
         process.interrupt()
         let rest = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         #expect(process.terminationStatus == 130)
-        #expect(Date().timeIntervalSince(start) < 10)
         // Far from all rows were written.
         #expect(rest.count < 30_000_000)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)

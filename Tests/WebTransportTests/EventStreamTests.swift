@@ -30,7 +30,7 @@ import Testing
             connection.write(Self.head + Self.chunk(": hello\n\ndata: 1\n\nda"))
             go.wait()
             connection.write(Self.chunk("ta: 2\nevent: named\nid: x\n\n"))
-            isClosed.continuation.yield(connection.isClosed(within: 10_000))
+            isClosed.continuation.yield(connection.isClosed(within: 300_000))
         }
         let client = try client(server) {
             $0.authentication = .bearer(.value("secret-token"))
@@ -77,7 +77,7 @@ import Testing
         let server = try LoopbackServer { connection in
             guard connection.read() != nil else { return }
             connection.write(Self.head + Self.chunk("data: 1\n\n"))
-            _ = connection.isClosed(within: 60_000)
+            _ = connection.isClosed(within: 300_000)
             done.signal()
         }
         let events = try await client(server).events(WebRequest(.get, server.url), idleSeconds: 0.2)
@@ -89,7 +89,7 @@ import Testing
 
     private static func wait(_ semaphore: DispatchSemaphore) async -> Bool {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: semaphore.wait(timeout: .now() + 60) == .success) }
+            Thread.detachNewThread { continuation.resume(returning: semaphore.wait(timeout: .now() + 300) == .success) }
         }
     }
 

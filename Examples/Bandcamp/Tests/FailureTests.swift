@@ -1,5 +1,6 @@
 import Bandcamp
 import CoreData
+import Foundation
 import SampleService
 import Testing
 
@@ -44,7 +45,7 @@ import Testing
         let api = BandCampAPI(baseURL: service.baseURL, timeout: 1)
         // The call waits, so it must not be made on a thread that the service needs.
         let error = await withCheckedContinuation { asked in
-            DispatchQueue.global().async {
+            Thread.detachNewThread {
                 asked.resume(returning: #expect(throws: NSError.self) { _ = try api.apiDiscographyForBand(withId: 2_721_182_224) })
             }
         }

@@ -21,13 +21,13 @@ package struct BinaryPropertyListWriter {
     }
 
     private enum Entry {
-        case plain(Data)
+        case plain([UInt8])
         case array([Int])
         case dictionary(keys: [Int], values: [Int])
     }
 
     private var entries: [Entry] = []
-    private var known: [Data: Int] = [:]
+    private var known: [[UInt8]: Int] = [:]
 
     /// Encodes a property list.
     package static func data(of node: Node) -> Data {
@@ -65,63 +65,92 @@ package struct BinaryPropertyListWriter {
 
     private func data(root: Int) -> Data {
         let width = Self.width(entries.count)
-        var data = Data("bplist00".utf8)
+        var bytes = Array("bplist00".utf8)
         var offsets: [Int] = []
-        func add(_ indexes: [Int]) { for index in indexes { data += Self.bigEndian(UInt64(index), width) } }
         for entry in entries {
-            offsets.append(data.count)
+            offsets.append(bytes.count)
             switch entry {
-            case .plain(let bytes): data += bytes
+            case .plain(let plain): bytes += plain
             case .array(let elements):
-                data += Self.head(0xA0, elements.count)
-                add(elements)
+                bytes += Self.head(0xA0, elements.count)
+                for index in elements { Self.add(UInt64(index), width, to: &bytes) }
             case .dictionary(let keys, let values):
-                data += Self.head(0xD0, keys.count)
-                add(keys)
-                add(values)
+                bytes += Self.head(0xD0, keys.count)
+                for index in keys { Self.add(UInt64(index), width, to: &bytes) }
+                for index in values { Self.add(UInt64(index), width, to: &bytes) }
             }
         }
-        let table = data.count
+        let table = bytes.count
         let offsetWidth = Self.width(table)
-        for offset in offsets { data += Self.bigEndian(UInt64(offset), offsetWidth) }
-        data += Data([0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(width)])
-        for number in [entries.count, root, table] { data += Self.bigEndian(UInt64(number), 8) }
-        return data
+        for offset in offsets { Self.add(UInt64(offset), offsetWidth, to: &bytes) }
+        bytes += [0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(width)]
+        for number in [entries.count, root, table] { Self.add(UInt64(number), 8, to: &bytes) }
+        return Data(bytes)
     }
 
-    private static func bytes(of node: Node) -> Data {
+    private static func bytes(of node: Node) -> [UInt8] {
         switch node {
-        case .integer(let number) where number < 0: return Data([0x13]) + bigEndian(UInt64(bitPattern: number), 8)
+        case .integer(let number) where number < 0: return bytes(0x13, UInt64(bitPattern: number), 8)
         case .integer(let number): return integer(UInt64(number))
         case .unsigned(let number): return integer(number)
-        case .real(let number): return Data([0x23]) + bigEndian(number.bitPattern, 8)
-        case .flag(let flag): return Data([flag ? 0x09 : 0x08])
-        case .text(let text) where text.utf8.allSatisfy({ $0 < 0x80 }): return head(0x50, text.utf8.count) + Data(text.utf8)
-        case .text(let text): return text.utf16.reduce(into: head(0x60, text.utf16.count)) { $0 += bigEndian(UInt64($1), 2) }
+        case .real(let number): return bytes(0x23, number.bitPattern, 8)
+        case .flag(let flag): return [flag ? 0x09 : 0x08]
+        case .text(let text):
+            let units = Array(text.utf8)
+            if isASCII(units) { return head(0x50, units.count) + units }
+            var bytes = head(0x60, text.utf16.count)
+            for unit in text.utf16 { add(UInt64(unit), 2, to: &bytes) }
+            return bytes
         case .data(let data): return head(0x40, data.count) + data
         case .reference(let number):
             let width = width(number)
-            return Data([0x80 | UInt8(width - 1)]) + bigEndian(UInt64(number), width)
-        case .array, .dictionary: return Data()
+            return bytes(0x80 | UInt8(width - 1), UInt64(number), width)
+        case .array, .dictionary: return []
         }
     }
 
     /// Encodes a non-negative integer. A value beyond eight signed bytes takes sixteen.
-    private static func integer(_ number: UInt64) -> Data {
-        if number > UInt64(Int64.max) { return Data([0x14]) + Data(count: 8) + bigEndian(number, 8) }
+    private static func integer(_ number: UInt64) -> [UInt8] {
+        if number > UInt64(Int64.max) { return [0x14] + [UInt8](repeating: 0, count: 8) + bytes(nil, number, 8) }
         let width = width(Int(number))
-        return Data([0x10 | UInt8(width.trailingZeroBitCount)]) + bigEndian(number, width)
+        return bytes(0x10 | UInt8(width.trailingZeroBitCount), number, width)
     }
 
     /// Encodes the type and length of an object; a large length follows as an integer.
-    private static func head(_ kind: UInt8, _ count: Int) -> Data {
-        count < 15 ? Data([kind | UInt8(count)]) : Data([kind | 0x0F]) + integer(UInt64(count))
+    private static func head(_ kind: UInt8, _ count: Int) -> [UInt8] {
+        count < 15 ? [kind | UInt8(count)] : [kind | 0x0F] + integer(UInt64(count))
     }
 
     /// Returns the number of bytes for integers up to `number`: 1, 2, 4 or 8.
     private static func width(_ number: Int) -> Int { number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : number < 1 << 32 ? 4 : 8 }
 
-    private static func bigEndian(_ number: UInt64, _ width: Int) -> Data {
-        Data((0..<width).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (width - 1 - $0))) })
+    /// Returns a byte and a number after it.
+    private static func bytes(_ head: UInt8?, _ number: UInt64, _ width: Int) -> [UInt8] {
+        var bytes = head.map { [$0] } ?? []
+        add(number, width, to: &bytes)
+        return bytes
+    }
+
+    // The two that follow are called for each reference and each text of a model: plain loops are quick without optimization, too.
+
+    /// Appends the lowest bytes of a number, the highest of them first.
+    private static func add(_ number: UInt64, _ width: Int, to bytes: inout [UInt8]) {
+        var left = UInt64(width)
+        while left > 0 {
+            left &-= 1
+            bytes.append(UInt8(truncatingIfNeeded: number &>> (left &* 8)))
+        }
+    }
+
+    private static func isASCII(_ units: [UInt8]) -> Bool {
+        units.withUnsafeBufferPointer { units in
+            guard let start = units.baseAddress else { return true }
+            var (index, all) = (0, 0 as UInt8)
+            while index < units.count {
+                all |= start[index]
+                index &+= 1
+            }
+            return all < 0x80
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PredicateCases
 import Predicates
 import Testing
 
@@ -7,11 +8,11 @@ import Testing
 @Suite("Threads of work beside other work") struct SideThreadsTests {
     /// Threads end where no piece is left, and mostly while the next one arrives.
     @Test("do each piece once, also where they end just then", arguments: [1, 4])
-    func pieces(limit: Int) {
+    func pieces(limit: Int) throws {
         let threads = SideThreads(limit: limit)
         let counts = LockedBox([Int](repeating: 0, count: 2_000))
         let end = DispatchGroup()
-        DispatchQueue.concurrentPerform(iterations: 4) { part in
+        try onOwnThreads(4) { part in
             for number in 0..<500 {
                 end.enter()
                 let done = DispatchSemaphore(value: 0)

@@ -1,10 +1,11 @@
 import Foundation
+import PredicateCases
 import Testing
 
 @testable import ObjectGraph
 @testable import Predicates
 
-@Suite("The threads of tasks that others wait for")
+@Suite("The threads of tasks that others wait for", .watchesThePool)
 struct WaitingThreadsTests {
     @Test("A task gets a thread, also while two hundred others block theirs", .timeLimit(.minutes(30)))
     func blockedThreads() async {
@@ -114,19 +115,58 @@ struct WaitingThreadsTests {
     }
 
     @Test("An error of work that the waiting thread does itself is thrown there, and the next work is done")
-    func errorOnCallingThread() throws {
+    func errorOnCallingThread() async throws {
         struct Failure: Error {}
-        for _ in 0..<100 {
-            #expect(throws: Failure.self) {
-                try BlockingCall.wait(for: "a test", onCallingThread: true) {
-                    await Task.yield()
-                    throw Failure()
+        // The other tests have the pool, whose turn each round waits for.
+        try await onOwnThread {
+            for _ in 0..<100 {
+                #expect(throws: Failure.self) {
+                    try BlockingCall.wait(for: "a test", onCallingThread: true) {
+                        await Task.yield()
+                        throw Failure()
+                    }
                 }
+                let value = try BlockingCall.wait(for: "a test", onCallingThread: true) {
+                    await Task(executorPreference: BlockingCall.executor) { 7 }.value
+                }
+                #expect(value == 7)
             }
-            let value = try BlockingCall.wait(for: "a test", onCallingThread: true) { await Task.detached { 7 }.value }
-            #expect(value == 7)
         }
     }
+
+    #if DEBUG
+    @Test("A call that blocks a thread of the pool for a turn of the pool is reported; others are not", arguments: [false, true])
+    func reported(onCallingThread: Bool) async throws {
+        // Its threads look like those of the pool, and no other test needs them.
+        let pool = DispatchQueue(label: PoolWaits.queueName, attributes: .concurrent)
+        let others = DispatchQueue(label: "others", attributes: .concurrent)
+        @Sendable func reports(waitsOn caller: DispatchQueue, resumedBy answering: DispatchQueue) async throws -> Int {
+            try await withCheckedThrowingContinuation { continuation in
+                caller.async {
+                    let reports = LockedBox(0)
+                    let result = Result {
+                        try PoolWaits.$told.withValue({ _ in reports.withLock { $0 += 1 } }) {
+                            try BlockingCall.wait(for: "a test", onCallingThread: onCallingThread) {
+                                await Task.yield()
+                                await withCheckedContinuation { waiting in answering.async { waiting.resume() } }
+                            }
+                        }
+                        return reports.withLock { $0 }
+                    }
+                    continuation.resume(with: result)
+                }
+            }
+        }
+        #expect(try await reports(waitsOn: pool, resumedBy: pool) == 1)
+        #expect(try await reports(waitsOn: pool, resumedBy: others) == 0)
+        #expect(try await reports(waitsOn: others, resumedBy: pool) == 0)
+    }
+
+    @Test("The threads of the pool are known") func recognized() async {
+        #expect(await Task.detached { Self.isPool }.value)
+        #expect(await Task(executorPreference: BlockingCall.executor) { !Self.isPool }.value)
+    }
+    #endif
 
     @Test(
         "While contexts wait for a store, all others have their turn: each is answered once all have asked, with as many other blocks before and after",
@@ -163,6 +203,8 @@ struct WaitingThreadsTests {
     private enum Name {
         @TaskLocal static var current = ""
     }
+
+    private static var isPool: Bool { PoolWaits.isPool }
 
     private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 

@@ -11,7 +11,9 @@ import Testing
         let strangers = Guarded(0)
         let group = DispatchGroup()
         for _ in 0..<2 {
-            DispatchQueue.global().async(group: group) {
+            group.enter()
+            Thread.detachNewThread {
+                defer { group.leave() }
                 repeat {
                     for album in albums {
                         if let seen = album.object.managedObjectContext, seen !== context { strangers.withValue { $0 += 1 } }
@@ -40,7 +42,11 @@ import Testing
         let context = Music.context(coordinator)
         let group = DispatchGroup()
         let held = QueueFree(store)
-        DispatchQueue.global().async(group: group) { for index in 0..<1000 { held.object.isReadOnly = index % 2 == 1 } }
+        group.enter()
+        Thread.detachNewThread {
+            for index in 0..<1000 { held.object.isReadOnly = index % 2 == 1 }
+            group.leave()
+        }
         try context.performAndWait {
             var saved = 0
             for _ in 0..<50 {

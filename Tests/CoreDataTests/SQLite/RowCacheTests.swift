@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import PredicateCases
 import Synchronization
 import Testing
 
@@ -144,10 +145,10 @@ import Testing
         for (key, row) in rows { #expect(cache.row(1, key) === row) }
     }
 
-    @Test func threadsLookAndFileAndSweepSideBySide() {
+    @Test func threadsLookAndFileAndSweepSideBySide() throws {
         let cache = cache
         let layout = layout
-        DispatchQueue.concurrentPerform(iterations: 6) { thread in
+        try onOwnThreads(6) { thread in
             let cursor = SQLRowCursor(cache)
             for round in 0..<300 {
                 let epoch = cache.epoch.load(ordering: .sequentiallyConsistent)

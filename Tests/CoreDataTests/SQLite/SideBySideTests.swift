@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import PredicateCases
 import RandomPrograms
 import Testing
 
@@ -58,16 +59,6 @@ import Testing
         }
     }
 
-    /// Runs a body on so many threads at once, and throws what the first of them throws.
-    private func onThreads(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
-        let lock = NSLock()
-        nonisolated(unsafe) var failure: (any Error)?
-        DispatchQueue.concurrentPerform(iterations: count) { index in
-            do { try body(index) } catch { lock.withLock { failure = failure ?? error } }
-        }
-        if let failure { throw failure }
-    }
-
     private func seed(_ name: String) -> UInt64 {
         let seed = ProcessInfo.processInfo.environment["COREDATA_BESIDE_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
         print("\(name): COREDATA_BESIDE_SEED=\(seed)")
@@ -109,7 +100,7 @@ import Testing
         let seed = seed("readersSeeWhatWasSavedBeforeTheyBegan")
         nonisolated(unsafe) let setting = try Setting(16)
         let saved = Numbers(16)
-        try onThreads(4) { thread in
+        try onOwnThreads(4) { thread in
             var random = SeededGenerator(seed: seed &+ UInt64(thread))
             let own = Music.context(setting.coordinator)
             for _ in 0..<150 {
@@ -152,7 +143,7 @@ import Testing
         let setting = try Setting(300)
         nonisolated(unsafe) let shared = setting
         let deleted = Numbers(1)
-        try onThreads(3) { thread in
+        try onOwnThreads(3) { thread in
             if thread > 0 {
                 while deleted[0] < 300 {
                     try shared.inContext { context in _ = try context.all(Band.self).map(\.name) }
@@ -182,7 +173,7 @@ import Testing
         let word = NSEntityDescription(name: "Word", properties: [NSAttributeDescription(name: "text", type: .string)])
         word.uniquenessConstraints = [["text"]]
         let coordinator = try pad.coordinator(NSManagedObjectModel(entities: [word]))
-        try onThreads(4) { _ in
+        try onOwnThreads(4) { _ in
             for number in 0..<50 {
                 let context = Music.context(coordinator)
                 try context.performAndWait {
@@ -228,7 +219,7 @@ import Testing
     @Test func aBlockPredicateMayUseTheStoreThatRunsIt() throws {
         let setting = try Setting(5)
         nonisolated(unsafe) let shared = setting
-        try onThreads(4) { _ in
+        try onOwnThreads(4) { _ in
             try shared.inContext { context in
                 let request = NSFetchRequest<Band>(entityName: "Band")
                 request.allowsEvaluationInMemory = true
@@ -299,8 +290,7 @@ import Testing
         #expect(setting.store.readerCount == 0)
         nonisolated(unsafe) let shared = setting
         setting.store.writeLock.lock()
-        try onThreads(2) { _ in
-            if shared.store.writeLock.isOwn { return }
+        try onOwnThreads(2) { _ in
             let count = try shared.inContext { try $0.all(Band.self, "name == '1'").count }
             #expect(count == 3)
         }
@@ -321,7 +311,7 @@ import Testing
         for pragmas in [["journal_mode": "DELETE"], ["locking_mode": "EXCLUSIVE"]] {
             let setting = try Setting(2, options: [NSSQLitePragmasOption: pragmas])
             nonisolated(unsafe) let shared = setting
-            try onThreads(4) { _ in
+            try onOwnThreads(4) { _ in
                 let names = try shared.inContext { try $0.all(Band.self).map(\.name) }
                 #expect(names == ["0", "0"])
             }

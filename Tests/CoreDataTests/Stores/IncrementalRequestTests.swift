@@ -1,4 +1,5 @@
 import CoreData
+import PredicateCases
 import Testing
 
 /// A request that says more than Core Data's: a store of its own kind reads it.
@@ -34,7 +35,7 @@ private final class BusyStore: DictionaryStore {
             return $0.now
         }
         // Where another request may come in meanwhile, it does.
-        if Self.takesMany { if now == 1 { _ = gate.wait(timeout: .now() + 20) } else { gate.signal() } }
+        if Self.takesMany { if now == 1 { _ = gate.wait(timeout: .now() + 300) } else { gate.signal() } }
         defer { counts.withValue { $0.now -= 1 } }
         return [NSNumber(value: 0)]
     }
@@ -88,10 +89,12 @@ private final class BusyStore: DictionaryStore {
         NSPersistentStoreCoordinator.registerStoreClass(BusyStore.self, forStoreType: BusyStore.typeName)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
         let store = try coordinator.addPersistentStore(ofType: BusyStore.typeName, configurationName: nil, at: nil) as! BusyStore
-        DispatchQueue.concurrentPerform(iterations: takesMany ? 2 : 200) { _ in
-            let context = NSManagedObjectContext(.privateQueue)
-            context.persistentStoreCoordinator = coordinator
-            context.performAndWait { _ = try? context.count(for: NSFetchRequest<Album>(entityName: "Album")) }
+        try onOwnThreads(takesMany ? 2 : 4) { _ in
+            for _ in 0..<(takesMany ? 1 : 50) {
+                let context = NSManagedObjectContext(.privateQueue)
+                context.persistentStoreCoordinator = coordinator
+                context.performAndWait { _ = try? context.count(for: NSFetchRequest<Album>(entityName: "Album")) }
+            }
         }
         #expect(store.counts.withValue { $0.most } == (takesMany ? 2 : 1))
     }

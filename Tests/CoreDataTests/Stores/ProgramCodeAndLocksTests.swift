@@ -43,7 +43,7 @@ private final class MovingStore: NSIncrementalStore {
             body()
             isDone.signal()
         }
-        return isDone.wait(timeout: .now() + 60) == .success
+        return isDone.wait(timeout: .now() + 600) == .success
     }
 
     @Test("The deinitializer of a transformer that is replaced may ask for transformers")

@@ -1,4 +1,5 @@
 import CoreData
+import PredicateCases
 import Testing
 
 /// A store that loads no metadata of its own.
@@ -87,7 +88,7 @@ private final class UnwritableStore: NSIncrementalStore {
     func metadataOnThreads() throws {
         let (store, coordinator) = try DictionaryStore.make()
         nonisolated(unsafe) let shared = store
-        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+        try onOwnThreads(4) { thread in
             for number in 0..<500 {
                 if thread == 0 {
                     var metadata = coordinator.metadata(for: shared)

@@ -303,13 +303,20 @@ import Testing
 
     private func autoreleased(_ body: () throws -> Void) rethrows { try body() }
 
+    /// The time that this thread has had a processor, whatever else the machine does.
+    private static var processorSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     @Test("Ten thousand edits, each its own group, are undone one by one in time that grows with their number only")
     func manyEdits() throws {
         func seconds(_ count: Int) throws -> Double {
             var time = 0.0
             try withUndo { context, manager in
                 let band = try context.saveBand("Low")
-                let start = Date()
+                let start = Self.processorSeconds
                 for number in 0..<count {
                     group(manager) {
                         band.name = "\(number)"
@@ -317,13 +324,13 @@ import Testing
                     }
                 }
                 for _ in 0..<count { context.undo() }
-                time = Date().timeIntervalSince(start)
+                time = Self.processorSeconds - start
                 #expect(band.name == "Low" && band.albums.isEmpty)
             }
             return time
         }
         let few = try seconds(1_000)
         let many = try seconds(10_000)
-        #expect(many < few * 60, "\(few) s for 1,000 and \(many) s for 10,000")
+        #expect(many < few * 60, "\(few) processor s for 1,000 and \(many) s for 10,000")
     }
 }

@@ -53,7 +53,7 @@ final class Browser {
                 "cmd": "Emulation.setDeviceMetricsOverride",
                 "params": ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600],
             ])
-        try command("timeouts", ["script": 30_000])
+        try command("timeouts", ["script": 150_000])
     }
 
     /// Starts chromedriver at a free port.
@@ -118,10 +118,10 @@ final class Browser {
 
     /// Waits until an expression of the page is true.
     ///
-    /// - Throws: An error that tells what the page shows, after 20 seconds.
+    /// - Throws: An error that tells what the page shows, after two minutes.
     func wait(_ expression: String) throws {
         let script = """
-            const done = arguments[arguments.length - 1], end = performance.now() + 20000;
+            const done = arguments[arguments.length - 1], end = performance.now() + 120000;
             const look = () => {
               let is = false;
               try { is = Boolean(\(expression)); } catch {}
@@ -143,7 +143,7 @@ final class Browser {
 
     /// Calls `body` with the first element that a script finds. A page may draw itself anew between the two; then the element is found again.
     private func act(_ script: String, _ arguments: [String], _ body: (String) throws -> Void) throws {
-        let patience = ContinuousClock.now + .seconds(20)
+        let patience = ContinuousClock.now + .seconds(120)
         while true {
             let found = try run(script, arguments) as? [String: String]
             do { return try body(found?.values.first ?? "") } catch let failure as HTTP.Failure {

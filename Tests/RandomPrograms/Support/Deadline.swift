@@ -4,7 +4,7 @@ import Foundation
 ///
 /// For tests that run in a process of their own.
 package enum Deadline {
-    package static func start(seconds: Double = 60) {
+    package static func start(seconds: Double = 600) {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: seconds)
             FileHandle.standardError.write(Data("The test stands still.\n".utf8))

@@ -10,7 +10,7 @@ final class TerminalProcess {
     private let terminal: Int32
     /// What was shown, and not read yet.
     private var shown = ""
-    /// Whether nothing came for half a minute.
+    /// Whether nothing came for five minutes.
     private var isLate = false
 
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
@@ -57,7 +57,7 @@ final class TerminalProcess {
     /// Waits for a prompt, and until the command reads single keys: before, the terminal itself would take an end of the input or an interrupt.
     func readPrompt(_ prompt: String = "coredata> ") throws {
         _ = try read(until: prompt)
-        let patience = ContinuousClock.now + .seconds(30)
+        let patience = ContinuousClock.now + .seconds(300)
         var settings = termios()
         while tcgetattr(terminal, &settings) == 0, settings.c_lflag & tcflag_t(ICANON) != 0 {
             guard ContinuousClock.now < patience else {
@@ -79,10 +79,10 @@ final class TerminalProcess {
         return (shown, process.terminationStatus)
     }
 
-    /// Reads what is shown next; false at the end, or where nothing comes for half a minute.
+    /// Reads what is shown next; false at the end, or where nothing comes for five minutes.
     private func readMore() throws -> Bool {
         var event = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
-        guard poll(&event, 1, 30_000) > 0 else {
+        guard poll(&event, 1, 300_000) > 0 else {
             isLate = true
             return false
         }

@@ -5,31 +5,45 @@ internal import Predicates
 final class LoadedModels: Sendable {
     static let shared = LoadedModels()
     private struct Weak { weak var model: NSManagedObjectModel? }
-    private let models = LockedBox<[Weak]>([])
-    /// The models that have entities and are not in use yet.
-    private let newModels = LockedBox<[Weak]>([])
 
-    func add(_ model: NSManagedObjectModel) {
-        Self.move(model, to: models)
-        newModels.withLock { $0.removeAll { $0.model == nil || $0.model === model } }
+    /// Models, those that were added last at the end.
+    ///
+    /// Some may be there twice, or gone. They are removed now and then: to look through all of them at each addition would take a program with
+    /// many models the time of their number squared.
+    private struct Models {
+        private var entries: [Weak] = []
+        /// How many entries there may be before they are looked through.
+        private var limit = 16
+
+        mutating func append(_ model: NSManagedObjectModel) {
+            if entries.last?.model === model { return }
+            if entries.count >= limit {
+                var seen: Set<ObjectIdentifier> = []
+                entries = entries.reversed().filter { $0.model.map { seen.insert(ObjectIdentifier($0)).inserted } ?? false }.reversed()
+                limit = max(16, 2 * entries.count)
+            }
+            entries.append(Weak(model: model))
+        }
+
+        /// The models, the one that was added last first. A model that is there twice counts where it comes first.
+        var all: [NSManagedObjectModel] { entries.reversed().compactMap(\.model) }
     }
+
+    private let models = LockedBox(Models())
+    /// The models that have entities, whether they are in use by now or not.
+    private let newModels = LockedBox(Models())
+
+    func add(_ model: NSManagedObjectModel) { models.withLock { $0.append(model) } }
 
     /// Adds a model that is being made, so that classes find their entities in it.
-    func addNew(_ model: NSManagedObjectModel) { Self.move(model, to: newModels) }
-
-    /// Makes a model the last of a list, and removes those that are no longer used.
-    private static func move(_ model: NSManagedObjectModel, to list: LockedBox<[Weak]>) {
-        list.withLock { models in
-            models.removeAll { $0.model == nil || $0.model === model }
-            models.append(Weak(model: model))
-        }
-    }
+    func addNew(_ model: NSManagedObjectModel) { newModels.withLock { $0.append(model) } }
 
     /// Returns the entity of a class in the model that was loaded last; if none has it, in a model that is not in use yet.
     func entity(for objectClass: any ObjectClass.Type) -> NSEntityDescription? {
         if let entity = withEntity(for: objectClass, { $0 }) { return entity }
         let names = [String(reflecting: objectClass), String(describing: objectClass)]
-        return newModels.withLock { $0.reversed().compactMap(\.model) }.lazy
+        let used = Set(models.withLock { $0.all }.map { ObjectIdentifier($0) })
+        return newModels.withLock { $0.all }.lazy.filter { !used.contains(ObjectIdentifier($0)) }
             .compactMap { $0.entities.first { names.contains($0.managedObjectClassName) } }.first
     }
 
@@ -38,7 +52,7 @@ final class LoadedModels: Sendable {
     func withEntity<Result>(
         for objectClass: any ObjectClass.Type, _ body: (NSEntityDescription?) throws -> Result
     ) rethrows -> Result {
-        let models = self.models.withLock { $0.reversed().compactMap(\.model) }
+        let models = self.models.withLock { $0.all }
         return try withExtendedLifetime(models) { try body(models.lazy.compactMap { $0.entity(for: objectClass) }.first) }
     }
 }

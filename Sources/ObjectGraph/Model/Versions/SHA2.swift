@@ -5,67 +5,106 @@ internal import Foundation
 /// Implemented here because swift-crypto would add BoringSSL to every program with a model.
 enum SHA2 {
     static func sha256(_ data: Data) -> Data {
-        var hash = Array(initial.map { UInt32($0 >> 32) })
-        for block in blocks(of: data, size: 64) {
-            var words = (0..<16).map { index in block[index * 4..<index * 4 + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } }
-            for index in 16..<64 {
-                let (early, late) = (words[index - 15], words[index - 2])
-                words.append(
-                    words[index - 16] &+ (turned(early, 7) ^ turned(early, 18) ^ early >> 3) &+ words[index - 7]
-                        &+ (turned(late, 17) ^ turned(late, 19) ^ late >> 10))
-            }
-            mix(&hash, words, shortConstants, sums: (2, 13, 22), (6, 11, 25))
-        }
-        return bytes(hash)
+        var (hash, words) = (shortInitial, [UInt32](repeating: 0, count: 64))
+        eachBlock(of: data, size: 64) { mix($0, &hash, &words, shortConstants) }
+        return Data(hash.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word &>> (24 - 8 * $0)) } })
     }
 
     static func sha512(_ data: Data) -> Data {
-        var hash = initial
-        for block in blocks(of: data, size: 128) {
-            var words = (0..<16).map { index in block[index * 8..<index * 8 + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-            for index in 16..<80 {
-                let (early, late) = (words[index - 15], words[index - 2])
-                words.append(
-                    words[index - 16] &+ (turned(early, 1) ^ turned(early, 8) ^ early >> 7) &+ words[index - 7]
-                        &+ (turned(late, 19) ^ turned(late, 61) ^ late >> 6))
-            }
-            mix(&hash, words, constants, sums: (28, 34, 39), (14, 18, 41))
+        var (hash, words) = (initial, [UInt64](repeating: 0, count: 80))
+        eachBlock(of: data, size: 128) { mix($0, &hash, &words, constants) }
+        return Data(hash.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word &>> (56 - 8 * $0)) } })
+    }
+
+    /// Calls `body` with each block of the data, padded with a bit, zeros and its length.
+    private static func eachBlock(of data: Data, size: Int, _ body: (UnsafeRawPointer) -> Void) {
+        let length = (data.count + 1 + size / 8 + size - 1) / size * size
+        var message = [UInt8](data)
+        message.append(0x80)
+        message += [UInt8](repeating: 0, count: length - message.count)
+        message.withUnsafeMutableBytes { message in
+            message.storeBytes(of: (UInt64(data.count) * 8).bigEndian, toByteOffset: length - 8, as: UInt64.self)
+            guard let start = message.baseAddress else { return }
+            for offset in stride(from: 0, to: length, by: size) { body(start + offset) }
         }
-        return bytes(hash)
     }
 
-    /// Returns the data in blocks, padded with a bit, zeros and its length.
-    private static func blocks(of data: Data, size: Int) -> [[UInt8]] {
-        var message = [UInt8](data) + [0x80]
-        while message.count % size != size - size / 8 { message.append(0) }
-        message += [UInt8](repeating: 0, count: size / 8 - 8)
-        let bits = UInt64(data.count) * 8
-        message += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) }
-        return stride(from: 0, to: message.count, by: size).map { Array(message[$0..<$0 + size]) }
-    }
+    // The loops call nothing, so that they are quick without optimization, too: tests and programs under development hash many models.
 
-    private static func turned<Word: FixedWidthInteger>(_ word: Word, _ count: Int) -> Word {
-        word >> Word(count) | word << Word(Word.bitWidth - count)
-    }
-
-    private static func mix<Word: FixedWidthInteger>(
-        _ hash: inout [Word], _ words: [Word], _ constants: [Word], sums first: (Int, Int, Int), _ second: (Int, Int, Int)
+    /// Mixes a block into a hash of eight words; `words` has place for 64.
+    private static func mix(
+        _ block: UnsafeRawPointer, _ hash: UnsafeMutablePointer<UInt32>, _ words: UnsafeMutablePointer<UInt32>,
+        _ constants: UnsafePointer<UInt32>
     ) {
+        var index = 0
+        while index < 16 {
+            words[index] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
+            index &+= 1
+        }
+        while index < 64 {
+            let (early, late) = (words[index &- 15], words[index &- 2])
+            let first = (early &>> 7 | early &<< 25) ^ (early &>> 18 | early &<< 14) ^ early &>> 3
+            let second = (late &>> 17 | late &<< 15) ^ (late &>> 19 | late &<< 13) ^ late &>> 10
+            words[index] = words[index &- 16] &+ first &+ words[index &- 7] &+ second
+            index &+= 1
+        }
         // Eight variables: an array for each round would cost more than the hash.
         var (a, b, c, d, e, f, g, h) = (hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7])
-        for index in words.indices {
-            let high = turned(e, second.0) ^ turned(e, second.1) ^ turned(e, second.2)
+        index = 0
+        while index < 64 {
+            let high = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
             let one = h &+ high &+ ((e & f) ^ (~e & g)) &+ constants[index] &+ words[index]
-            let low = turned(a, first.0) ^ turned(a, first.1) ^ turned(a, first.2)
+            let low = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
             let two = low &+ ((a & b) ^ (a & c) ^ (b & c))
             (h, g, f, e, d, c, b, a) = (g, f, e, d &+ one, c, b, a, one &+ two)
+            index &+= 1
         }
-        let state = [a, b, c, d, e, f, g, h]
-        for index in hash.indices { hash[index] = hash[index] &+ state[index] }
+        hash[0] &+= a
+        hash[1] &+= b
+        hash[2] &+= c
+        hash[3] &+= d
+        hash[4] &+= e
+        hash[5] &+= f
+        hash[6] &+= g
+        hash[7] &+= h
     }
 
-    private static func bytes<Word: FixedWidthInteger>(_ hash: [Word]) -> Data {
-        Data(hash.flatMap { word in (0..<Word.bitWidth / 8).map { UInt8(truncatingIfNeeded: word >> Word(Word.bitWidth - 8 - 8 * $0)) } })
+    /// Mixes a block into a hash of eight words; `words` has place for 80.
+    private static func mix(
+        _ block: UnsafeRawPointer, _ hash: UnsafeMutablePointer<UInt64>, _ words: UnsafeMutablePointer<UInt64>,
+        _ constants: UnsafePointer<UInt64>
+    ) {
+        var index = 0
+        while index < 16 {
+            words[index] = UInt64(bigEndian: block.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self))
+            index &+= 1
+        }
+        while index < 80 {
+            let (early, late) = (words[index &- 15], words[index &- 2])
+            let first = (early &>> 1 | early &<< 63) ^ (early &>> 8 | early &<< 56) ^ early &>> 7
+            let second = (late &>> 19 | late &<< 45) ^ (late &>> 61 | late &<< 3) ^ late &>> 6
+            words[index] = words[index &- 16] &+ first &+ words[index &- 7] &+ second
+            index &+= 1
+        }
+        // Eight variables: an array for each round would cost more than the hash.
+        var (a, b, c, d, e, f, g, h) = (hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7])
+        index = 0
+        while index < 80 {
+            let high = (e &>> 14 | e &<< 50) ^ (e &>> 18 | e &<< 46) ^ (e &>> 41 | e &<< 23)
+            let one = h &+ high &+ ((e & f) ^ (~e & g)) &+ constants[index] &+ words[index]
+            let low = (a &>> 28 | a &<< 36) ^ (a &>> 34 | a &<< 30) ^ (a &>> 39 | a &<< 25)
+            let two = low &+ ((a & b) ^ (a & c) ^ (b & c))
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ one, c, b, a, one &+ two)
+            index &+= 1
+        }
+        hash[0] &+= a
+        hash[1] &+= b
+        hash[2] &+= c
+        hash[3] &+= d
+        hash[4] &+= e
+        hash[5] &+= f
+        hash[6] &+= g
+        hash[7] &+= h
     }
 
     /// The first 64 bits of the fractional parts of the square roots of the first 8 primes, and of the cube roots of the first 80;
@@ -74,6 +113,7 @@ enum SHA2 {
         0x6a09e667_f3bcc908, 0xbb67ae85_84caa73b, 0x3c6ef372_fe94f82b, 0xa54ff53a_5f1d36f1,
         0x510e527f_ade682d1, 0x9b05688c_2b3e6c1f, 0x1f83d9ab_fb41bd6b, 0x5be0cd19_137e2179,
     ]
+    private static let shortInitial: [UInt32] = initial.map { UInt32($0 >> 32) }
     private static let shortConstants: [UInt32] = constants.prefix(64).map { UInt32($0 >> 32) }
     private static let constants: [UInt64] = [
         0x428a2f98_d728ae22, 0x71374491_23ef65cd, 0xb5c0fbcf_ec4d3b2f, 0xe9b5dba5_8189dbbc,

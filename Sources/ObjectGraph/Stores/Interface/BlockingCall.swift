@@ -6,6 +6,16 @@ internal import Synchronization
 /// Lets synchronous code wait for asynchronous work.
 ///
 /// The work runs on separate threads, or on the one that waits for it, so that it completes even when every thread of the task pool is blocked.
+/// So do its child tasks and the actors that it calls. The pool has as many threads as there are processors, and one that waits here is
+/// missing there. Where the work itself waits for what only the pool runs, the wait is as long as the pool is busy, and has no end where
+/// all threads of the pool wait so:
+///
+/// - a task that it starts by `Task { }` or `Task.detached { }` without an executor: those do not inherit this one;
+/// - a task or an actor's call that another task has begun there;
+/// - `Task.sleep`, whose end the pool notes.
+///
+/// Stores therefore start tasks on ``executor``, and let their own threads resume what waits for a connection. Where the caller's code has
+/// to wait for the pool, it calls from a thread of its own. Tests find calls that do not, see ``PoolWatch``.
 package enum BlockingCall {
     /// Runs tasks on separate threads, without using those of the shared pool; within a simulation, where that says.
     package static var executor: any TaskExecutor { simulated ?? waiting }
@@ -48,8 +58,15 @@ package enum BlockingCall {
         warnOnMainQueue(what())
         // Written by the task before it ends, and read after that: the lock of `caller` orders the two.
         nonisolated(unsafe) var answer: Swift.Result<Result, any Error>?
+        #if DEBUG
+        let watch = PoolWatch.onThisThread
+        // The threads are the same; only a call's own executor sees who resumes its work.
+        let caller = CallingExecutor(on: isHere ? nil : waiting.threads, watch)
+        let executor: any TaskExecutor = isHere || watch != nil ? caller : waiting
+        #else
         let caller = CallingExecutor()
         let executor: any TaskExecutor = isHere ? caller : waiting
+        #endif
         // Not on the executor of a simulation, whose thread waits here.
         $simulated.withValue(nil) {
             $caller.withValue(caller) {
@@ -60,6 +77,11 @@ package enum BlockingCall {
             }
         }
         caller.run()
+        #if DEBUG
+        if let watch, caller.isAnsweredByPool {
+            watch.report("A thread of the task pool has waited for \(what()), which needed a turn of that pool.")
+        }
+        #endif
         guard let answer else { stopProgram("The work was waited for and has left no result.") }
         return try answer.get()
     }

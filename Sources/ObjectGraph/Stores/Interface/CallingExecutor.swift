@@ -8,13 +8,36 @@ final class CallingExecutor: TaskExecutor {
     private struct State {
         var jobs = Fifo<UnownedJob>()
         var isOver = false
+        #if DEBUG
+        var isAnsweredByPool = false
+        #endif
     }
     private let state = Synchronization.Mutex(State())
     /// Signalled for each job, and for the end.
     private let wakeUp = DispatchSemaphore(value: 0)
 
+    #if DEBUG
+    /// Where the jobs run; nil for the waiting thread.
+    private let threads: WaitingThreads?
+    private let watch: PoolWatch?
+    private let waiting = pthread_self()
+
+    init(on threads: WaitingThreads?, _ watch: PoolWatch?) {
+        self.threads = threads
+        self.watch = watch
+    }
+
+    /// Whether a thread of the task pool has resumed the task.
+    var isAnsweredByPool: Bool { state.withLock { $0.isAnsweredByPool } }
+    #endif
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        #if DEBUG
+        // The waiting thread itself starts the task, and resumes it where it runs it.
+        if let watch, pthread_equal(waiting, pthread_self()) == 0, watch.isPoolThread() { state.withLock { $0.isAnsweredByPool = true } }
+        if let threads { return threads.enqueue(job, on: self) }
+        #endif
         state.withLock { $0.jobs.append(job) }
         wakeUp.signal()
     }
