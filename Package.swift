@@ -29,7 +29,7 @@ func example(_ name: String, dependencies: [Target.Dependency] = [], resources: 
             resources: resources,
             swiftSettings: strict),
         .testTarget(
-            name: "\(name)Tests", dependencies: [.byName(name: name), "ExampleSupport", "SampleService"] + dependencies,
+            name: "\(name)Tests", dependencies: [.byName(name: name), "ExampleSupport", "SampleService", "TestSupport"] + dependencies,
             path: "Examples/\(name)/Tests",
             swiftSettings: strict),
     ]
@@ -117,18 +117,21 @@ let package = Package(
                 "CZlib", logging,
             ], swiftSettings: strict),
         .testTarget(
-            name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite"], swiftSettings: strict),
+            name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite", "TestSupport"],
+            swiftSettings: strict),
         // Apple's XML and binary stores.
         .target(
             name: "ArchiveStores", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging],
             swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoresTests",
-            dependencies: coreDataModules + ["PropertyLists", "PredicateCases", "StoreConformance", "store-writer"], swiftSettings: strict),
+            dependencies: coreDataModules + ["PropertyLists", "PredicateCases", "StoreConformance", "TestSupport", "store-writer"],
+            swiftSettings: strict),
         .target(
             name: "Migration", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging], swiftSettings: strict),
         .testTarget(
-            name: "MigrationTests", dependencies: coreDataModules + ["PropertyLists", "CSQLite", "WriterVersions", "store-writer"],
+            name: "MigrationTests",
+            dependencies: coreDataModules + ["PropertyLists", "CSQLite", "TestSupport", "WriterVersions", "store-writer"],
             swiftSettings: strict),
         // `import CoreData` gives everything above.
         .target(
@@ -140,7 +143,8 @@ let package = Package(
             name: "FileStores", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "JSONReading", logging], swiftSettings: strict),
         .testTarget(
             name: "FileStoresTests",
-            dependencies: coreDataModules + ["FileStores", "JSONReading", "StoreConformance", "file-store-writer"], swiftSettings: strict),
+            dependencies: coreDataModules + ["FileStores", "JSONReading", "StoreConformance", "TestSupport", "file-store-writer"],
+            swiftSettings: strict),
         // Saves to files until it ends itself. Only the tests use it; it is no product.
         .executableTarget(
             name: "file-store-writer", dependencies: coreDataModules + ["FileStores"], path: "Tests/FileStoreWriter",
@@ -150,7 +154,7 @@ let package = Package(
         .testTarget(
             name: "RemoteStoreTests",
             dependencies: coreDataModules + [
-                "RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "CSQLite", "store-writer",
+                "RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "CSQLite", "TestSupport", "store-writer",
             ],
             swiftSettings: strict),
         .systemLibrary(
@@ -167,11 +171,11 @@ let package = Package(
             name: "PostgreSQLStoreTests",
             dependencies: coreDataModules + [
                 "PostgreSQLStore", "PredicateCases", "RandomPrograms", "SQLQueries", "StoreConformance", "StoreCommands", "Explorer",
-                "coredata-demo", logging,
+                "TestSupport", "coredata-demo", logging,
             ],
             swiftSettings: strict),
         .target(name: "JSONReading", swiftSettings: strict),
-        .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"], swiftSettings: strict),
+        .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading", "TestSupport"], swiftSettings: strict),
         .target(
             name: "WebTransport",
             dependencies: [
@@ -180,7 +184,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["WebBackend"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["WebBackend"])),
             ], swiftSettings: strict),
-        .testTarget(name: "WebTransportTests", dependencies: ["WebTransport"], swiftSettings: strict),
+        .testTarget(name: "WebTransportTests", dependencies: ["WebTransport", "TestSupport"], swiftSettings: strict),
         .target(
             name: "WebBackend",
             dependencies: [
@@ -189,7 +193,9 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "WebBackendTests",
-            dependencies: coreDataModules + ["WebBackend", "WebTransport", "JSONReading", "RemoteStore", "StoreConformance"],
+            dependencies: coreDataModules + [
+                "WebBackend", "WebTransport", "JSONReading", "RemoteStore", "StoreConformance", "TestSupport",
+            ],
             swiftSettings: strict),
         // What the command `coredata` does. Its folder `Commands` alone imports ArgumentParser.
         .target(
@@ -214,7 +220,7 @@ let package = Package(
         // The WebDriver client and the tests of the explorer in a browser are here, too.
         .testTarget(
             name: "ExplorerTests",
-            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "WebTransport", "CSQLite"],
+            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "WebTransport", "CSQLite", "TestSupport"],
             swiftSettings: strict),
         // Not named as its product: where the file system ignores case, `CoreData` has that name.
         .executableTarget(
@@ -227,7 +233,7 @@ let package = Package(
             name: "StoreCommandsTests",
             dependencies: coreDataModules + [
                 "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "RemoteStore", "WebBackend", "WebTransport", "CSQLite",
-                "CoreDataCommand",
+                "TestSupport", "CoreDataCommand",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
@@ -267,18 +273,27 @@ let package = Package(
                 intent: .custom(verb: "ship-models", description: "Notes the versions of the package's models as shipped."),
                 permissions: [.writeToPackageDirectory(reason: "To write VersionHashes.lock into the bundles of models.")]),
             dependencies: ["ModelCompilerTool"]),
-        .testTarget(name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration"], swiftSettings: strict),
+        .testTarget(
+            name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs", "store-writer"],
             swiftSettings: strict),
+        // Seeds, time and scratch folders of tests; it is no product.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: strict),
         // Random predicates, for the tests of whatever reads predicates; it is no product.
-        .target(name: "PredicateCases", dependencies: ["Predicates"], path: "Tests/PredicateCases", swiftSettings: strict),
-        .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases"], swiftSettings: strict),
+        .target(name: "PredicateCases", dependencies: ["Predicates", "TestSupport"], path: "Tests/PredicateCases", swiftSettings: strict),
+        .testTarget(
+            name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases", "TestSupport"], swiftSettings: strict),
         // Random programs over several contexts, and clients that work on one store, for the tests of stores; it is no product.
-        .target(name: "RandomPrograms", dependencies: coreDataModules, path: "Tests/RandomPrograms", swiftSettings: strict),
+        .target(
+            name: "RandomPrograms", dependencies: coreDataModules + ["TestSupport"], path: "Tests/RandomPrograms", swiftSettings: strict),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "RandomPrograms", "CSQLite", "store-writer"],
+            dependencies: coreDataModules + [
+                "PropertyLists", "SQLQueries", "PredicateCases", "RandomPrograms", "CSQLite", "TestSupport", "store-writer",
+            ],
             swiftSettings: strict),
         // Versions of a model, for the tests of migrations and the program that they kill; it is no product.
         .target(name: "WriterVersions", dependencies: coreDataModules, path: "Tests/WriterVersions", swiftSettings: strict),
@@ -311,7 +326,9 @@ let package = Package(
                 path: "Examples/ToDo/Sources/ToDoModel", swiftSettings: strict),
             .testTarget(
                 name: "ToDoTests",
-                dependencies: coreDataModules + ["ToDoModel", "ExampleSupport", "SampleService", "RemoteStore", "WebTransport"],
+                dependencies: coreDataModules + [
+                    "ToDoModel", "ExampleSupport", "SampleService", "RemoteStore", "WebTransport", "TestSupport",
+                ],
                 path: "Examples/ToDo/Tests", swiftSettings: strict),
             .executableTarget(
                 name: "coredata-demo",
@@ -322,7 +339,8 @@ let package = Package(
                 path: "Examples/Demo",
                 exclude: ["README.md", "Tests"], swiftSettings: strict),
             .testTarget(
-                name: "DemoTests", dependencies: ["coredata-demo", "SampleService"], path: "Examples/Demo/Tests", swiftSettings: strict),
+                name: "DemoTests", dependencies: ["coredata-demo", "SampleService", "TestSupport"], path: "Examples/Demo/Tests",
+                swiftSettings: strict),
         ]
 )
 
@@ -332,7 +350,7 @@ if !internalChecks.isEmpty {
     let checked: Set = [
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
         "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "MappedTables", "SQLiteStore", "ArchiveStores", "Migration", "CoreData",
-        "RandomPrograms", "CoreDataTests",
+        "RandomPrograms", "CoreDataTests", "TestSupport",
         "store-writer", "WriterVersions",
         "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport",
         "ExampleSupport", "Guide", "Songs", "FileStores", "JSONReading",
