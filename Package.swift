@@ -29,7 +29,7 @@ func example(_ name: String, dependencies: [Target.Dependency] = [], resources: 
             resources: resources,
             swiftSettings: strict),
         .testTarget(
-            name: "\(name)Tests", dependencies: [.byName(name: name), "ExampleSupport", "SampleService"] + dependencies,
+            name: "\(name)Tests", dependencies: [.byName(name: name), "ExampleSupport", "SampleService", "TestSupport"] + dependencies,
             path: "Examples/\(name)/Tests",
             swiftSettings: strict),
     ]
@@ -120,18 +120,21 @@ let package = Package(
                 "CZlib", logging,
             ], swiftSettings: strict),
         .testTarget(
-            name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite"], swiftSettings: strict),
+            name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite", "TestSupport"],
+            swiftSettings: strict),
         // Apple's XML and binary stores.
         .target(
             name: "ArchiveStores", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging],
             swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoresTests",
-            dependencies: coreDataModules + ["PropertyLists", "PredicateCases", "StoreConformance", "store-writer"], swiftSettings: strict),
+            dependencies: coreDataModules + ["PropertyLists", "PredicateCases", "StoreConformance", "TestSupport", "store-writer"],
+            swiftSettings: strict),
         .target(
             name: "Migration", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging], swiftSettings: strict),
         .testTarget(
-            name: "MigrationTests", dependencies: coreDataModules + ["PropertyLists", "CSQLite", "WriterVersions", "store-writer"],
+            name: "MigrationTests",
+            dependencies: coreDataModules + ["PropertyLists", "CSQLite", "TestSupport", "WriterVersions", "store-writer"],
             swiftSettings: strict),
         // `import CoreData` gives everything above.
         .target(
@@ -143,7 +146,8 @@ let package = Package(
             name: "FileStores", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "JSONReading", logging], swiftSettings: strict),
         .testTarget(
             name: "FileStoresTests",
-            dependencies: coreDataModules + ["FileStores", "JSONReading", "StoreConformance", "file-store-writer"], swiftSettings: strict),
+            dependencies: coreDataModules + ["FileStores", "JSONReading", "StoreConformance", "TestSupport", "file-store-writer"],
+            swiftSettings: strict),
         // Saves to files until it ends itself. Only the tests use it; it is no product.
         .executableTarget(
             name: "file-store-writer", dependencies: coreDataModules + ["FileStores"], path: "Tests/FileStoreWriter",
@@ -153,7 +157,7 @@ let package = Package(
         .testTarget(
             name: "RemoteStoreTests",
             dependencies: coreDataModules + [
-                "RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "CSQLite", "store-writer",
+                "RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "CSQLite", "TestSupport", "store-writer",
             ],
             swiftSettings: strict),
         .systemLibrary(
@@ -170,11 +174,11 @@ let package = Package(
             name: "PostgreSQLStoreTests",
             dependencies: coreDataModules + [
                 "PostgreSQLStore", "PredicateCases", "RandomPrograms", "SQLQueries", "StoreConformance", "StoreCommands", "Explorer",
-                "coredata-demo", logging,
+                "TestSupport", "coredata-demo", logging,
             ],
             swiftSettings: strict),
         .target(name: "JSONReading", swiftSettings: strict),
-        .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"], swiftSettings: strict),
+        .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading", "TestSupport"], swiftSettings: strict),
         .target(
             name: "WebTransport",
             dependencies: [
@@ -183,7 +187,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["WebBackend"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["WebBackend"])),
             ], swiftSettings: strict),
-        .testTarget(name: "WebTransportTests", dependencies: ["WebTransport"], swiftSettings: strict),
+        .testTarget(name: "WebTransportTests", dependencies: ["WebTransport", "TestSupport"], swiftSettings: strict),
         .target(
             name: "WebBackend",
             dependencies: [
@@ -192,7 +196,9 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "WebBackendTests",
-            dependencies: coreDataModules + ["WebBackend", "WebTransport", "JSONReading", "RemoteStore", "StoreConformance"],
+            dependencies: coreDataModules + [
+                "WebBackend", "WebTransport", "JSONReading", "RemoteStore", "StoreConformance", "TestSupport",
+            ],
             swiftSettings: strict),
         // What the command `coredata` does. Its folder `Commands` alone imports ArgumentParser.
         .target(
@@ -217,7 +223,7 @@ let package = Package(
         // The WebDriver client and the tests of the explorer in a browser are here, too.
         .testTarget(
             name: "ExplorerTests",
-            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "WebTransport", "CSQLite"],
+            dependencies: coreDataModules + ["Explorer", "ExplorerServer", "StoreCommands", "WebTransport", "CSQLite", "TestSupport"],
             swiftSettings: strict),
         // Not named as its product: where the file system ignores case, `CoreData` has that name.
         .executableTarget(
@@ -230,7 +236,7 @@ let package = Package(
             name: "StoreCommandsTests",
             dependencies: coreDataModules + [
                 "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "RemoteStore", "WebBackend", "WebTransport", "CSQLite",
-                "CoreDataCommand",
+                "TestSupport", "CoreDataCommand",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
@@ -270,18 +276,27 @@ let package = Package(
                 intent: .custom(verb: "ship-models", description: "Notes the versions of the package's models as shipped."),
                 permissions: [.writeToPackageDirectory(reason: "To write VersionHashes.lock into the bundles of models.")]),
             dependencies: ["ModelCompilerTool"]),
-        .testTarget(name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration"], swiftSettings: strict),
+        .testTarget(
+            name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs", "store-writer"],
             swiftSettings: strict),
+        // Seeds, time and scratch folders of tests; it is no product.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: strict),
         // Random predicates, for the tests of whatever reads predicates; it is no product.
-        .target(name: "PredicateCases", dependencies: ["Predicates"], path: "Tests/PredicateCases", swiftSettings: strict),
-        .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases"], swiftSettings: strict),
+        .target(name: "PredicateCases", dependencies: ["Predicates", "TestSupport"], path: "Tests/PredicateCases", swiftSettings: strict),
+        .testTarget(
+            name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases", "TestSupport"], swiftSettings: strict),
         // Random programs over several contexts, and clients that work on one store, for the tests of stores; it is no product.
-        .target(name: "RandomPrograms", dependencies: coreDataModules, path: "Tests/RandomPrograms", swiftSettings: strict),
+        .target(
+            name: "RandomPrograms", dependencies: coreDataModules + ["TestSupport"], path: "Tests/RandomPrograms", swiftSettings: strict),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "RandomPrograms", "CSQLite", "store-writer"],
+            dependencies: coreDataModules + [
+                "PropertyLists", "SQLQueries", "PredicateCases", "RandomPrograms", "CSQLite", "TestSupport", "store-writer",
+            ],
             swiftSettings: strict),
         // Versions of a model, for the tests of migrations and the program that they kill; it is no product.
         .target(name: "WriterVersions", dependencies: coreDataModules, path: "Tests/WriterVersions", swiftSettings: strict),
@@ -314,7 +329,9 @@ let package = Package(
                 path: "Examples/ToDo/Sources/ToDoModel", swiftSettings: strict),
             .testTarget(
                 name: "ToDoTests",
-                dependencies: coreDataModules + ["ToDoModel", "ExampleSupport", "SampleService", "RemoteStore", "WebTransport"],
+                dependencies: coreDataModules + [
+                    "ToDoModel", "ExampleSupport", "SampleService", "RemoteStore", "WebTransport", "TestSupport",
+                ],
                 path: "Examples/ToDo/Tests", swiftSettings: strict),
             .executableTarget(
                 name: "coredata-demo",
@@ -325,7 +342,8 @@ let package = Package(
                 path: "Examples/Demo",
                 exclude: ["README.md", "Tests"], swiftSettings: strict),
             .testTarget(
-                name: "DemoTests", dependencies: ["coredata-demo", "SampleService"], path: "Examples/Demo/Tests", swiftSettings: strict),
+                name: "DemoTests", dependencies: ["coredata-demo", "SampleService", "TestSupport"], path: "Examples/Demo/Tests",
+                swiftSettings: strict),
         ]
 )
 

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStores
@@ -185,11 +186,8 @@ import Testing
     }
 
     @Test(arguments: ArchiveKind.allCases) func alteredFilesAreReadOrAreErrors(_ kind: ArchiveKind) throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["COREDATA_FUZZ_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
-        let seconds = environment["COREDATA_FUZZ_SECONDS"].flatMap(Double.init) ?? 3
-        print("alteredFilesAreReadOrAreErrors(\(kind)): COREDATA_FUZZ_SEED=\(seed)")
-        var generator = SeededNumbers(seed: seed)
+        let seed = TestSeed.current(for: "alteredFilesAreReadOrAreErrors(\(kind))")
+        var generator = SeededGenerator(seed: seed)
         let folder = try Folder()
         let url = folder.file("store")
         let model = Library.model()
@@ -207,7 +205,6 @@ import Testing
             try context.save()
         }
         let original = [UInt8](try Data(contentsOf: url))
-        let end = Date().addingTimeInterval(seconds)
         var (read, refused) = (0, 0)
         let tokens = ["<", ">", "\"", "&", "\\u", "z102", "</object>", "<object ", "]]>", "-1", "\0", "idrefs=", "<!--", "bplist00"].map {
             Array($0.utf8)
@@ -215,7 +212,7 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try #require(
             try coordinator.addPersistentStore(ofType: kind.rawValue, configurationName: nil, at: url) as? ArchiveStore)
-        while Date() < end {
+        for _ in TestRounds(seconds: 1, atLeast: 50) {
             var bytes = original
             for _ in 0..<Int.random(in: 1...6, using: &generator) where !bytes.isEmpty {
                 let place = Int.random(in: 0..<bytes.count, using: &generator)
@@ -243,6 +240,6 @@ import Testing
             }
         }
         print("alteredFilesAreReadOrAreErrors(\(kind)): \(read) read, \(refused) refused")
-        #expect(refused > 0)
+        #expect(refused > 0, "COREDATA_TEST_SEED=\(seed)")
     }
 }

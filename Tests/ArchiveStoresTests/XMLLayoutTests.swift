@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStores
@@ -101,31 +102,31 @@ import Testing
     }
 
     @Test func numbersHaveTwentyDecimalsAndComeBackBitForBit() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("numbersHaveTwentyDecimals: seed \(seed)")
-        var generator = SeededNumbers(seed: seed)
+        let seed = TestSeed.current(for: "numbersHaveTwentyDecimals")
+        var generator = SeededGenerator(seed: seed)
         let folder = try Folder()
         var numbers: [Double] = [
             0, -0.0, 1, -1, 0.5, 0.99999999999999989, 1e-300, .leastNonzeroMagnitude, 1.7976931348623157e308, 1e22, 1e39, 123_456_789.123,
             .infinity, 0.00390625,
             0.00390624999, 0x1p62, 0x1.fffffffffffffp61,
         ]
-        for _ in 0..<2000 {
+        let file = ArchiveFile(folder.file("numbers"))
+        for _ in TestRounds(seconds: 6, atLeast: 200) {
             let any = Double(bitPattern: UInt64.random(in: 0...UInt64.max, using: &generator))
             if any.isFinite { numbers.append(any) }
             numbers.append(Double.random(in: -1e9...1e9, using: &generator))
             numbers.append(Double.random(in: -1...1, using: &generator))
-        }
-        let file = ArchiveFile(folder.file("numbers"))
-        for number in numbers {
-            _ = try file.replaceUnsynced { try XMLStoreNumbers.write(number, to: $0) }
-            let text = try #require(try file.read()).bytes
-            let read = text.withUnsafeBytes { XMLStoreNumbers.double($0) }
-            #expect(read?.bitPattern == number.bitPattern, "seed \(seed): \(number) as \(String(decoding: text, as: UTF8.self))")
-            let magnitude = number.magnitude
-            if magnitude == 0 || magnitude >= 0x1p-8, magnitude < 1e18 {
-                #expect(String(decoding: text, as: UTF8.self) == String(format: "%.20f", number))
+            for number in numbers {
+                _ = try file.replaceUnsynced { try XMLStoreNumbers.write(number, to: $0) }
+                let text = try #require(try file.read()).bytes
+                let read = text.withUnsafeBytes { XMLStoreNumbers.double($0) }
+                #expect(read?.bitPattern == number.bitPattern, "seed \(seed): \(number) as \(String(decoding: text, as: UTF8.self))")
+                let magnitude = number.magnitude
+                if magnitude == 0 || magnitude >= 0x1p-8, magnitude < 1e18 {
+                    #expect(String(decoding: text, as: UTF8.self) == String(format: "%.20f", number), "seed \(seed)")
+                }
             }
+            numbers.removeAll()
         }
     }
 
@@ -149,19 +150,6 @@ import Testing
             #expect(thing.value(forKey: "A") as? String == "large")
             #expect(try context.all("THING").count == 1)
         }
-    }
-}
-
-/// A generator of random numbers that a seed determines.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }
 

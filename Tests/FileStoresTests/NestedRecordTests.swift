@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("Records in the record of their owner") struct NestedRecordTests {
@@ -69,11 +70,9 @@ import Testing
 
     @Test("After random moves, inserts and deletes, each record stands where the objects say")
     func randomMoves() throws {
-        let seed = UInt64.random(in: 0..<UInt64.max)
-        print("The seed is \(seed).")
-        var generator = SeededGenerator(state: seed)
-        let end = Date().addingTimeInterval(2)
-        while Date() < end {
+        let seed = TestSeed.current(for: "NestedRecordTests.randomMoves")
+        var generator = SeededGenerator(seed: seed)
+        for _ in TestRounds(seconds: 0.7, atLeast: 5) {
             let scratch = try Scratch()
             let context = try opened(scratch)
             var wanted = ["Varga": Set(["Ink", "Salt"]), "Quirke": ["Dust"], "None": []]
@@ -103,7 +102,7 @@ import Testing
                     }
                 }
                 try context.save()
-                #expect(try books(scratch) == wanted)
+                #expect(try books(scratch) == wanted, "COREDATA_TEST_SEED=\(seed)")
             }
             if try books(scratch).values.contains(where: { $0.contains("Ink") }) {
                 #expect(try scratch.text("Library.json").contains("\"extra\": [1.50, {\"a\" :null}]"))

@@ -1,23 +1,20 @@
 import CoreData
 import FileStores
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Random files") struct RandomFileTests {
-    /// The number of inputs where `FILE_STORES_FUZZ` says one; otherwise the tests run for a fixed time.
-    private static let count = ProcessInfo.processInfo.environment["FILE_STORES_FUZZ"].flatMap { Int($0) }
-
-    private func forEachSeed(_ body: (inout SeededGenerator) throws -> Void) throws {
-        let first = UInt64.random(in: 0..<UInt64.max / 2)
-        print("The seeds begin with \(first).")
-        let end = Date().addingTimeInterval(2)
-        var number = 0
-        while Self.count.map({ number < $0 }) ?? (Date() < end) {
-            var generator = SeededGenerator(state: first + UInt64(number))
-            try body(&generator)
-            number += 1
+    private func forEachSeed(_ name: String, _ body: (inout SeededGenerator, _ place: Comment) throws -> Void) throws {
+        let first = TestSeed.current(for: "RandomFileTests.\(name)")
+        var count = 0
+        for round in TestRounds(seconds: 0.7, atLeast: 20) {
+            let seed = first &+ UInt64(round)
+            var generator = SeededGenerator(seed: seed)
+            try body(&generator, "COREDATA_TEST_SEED=\(seed)")
+            count += 1
         }
-        print("\(number) files were read.")
+        print("\(count) files were read.")
     }
 
     @Test("Whatever the bytes are, a file opens or is an error, and reading it changes nothing")
@@ -29,7 +26,7 @@ import Testing
                 "null", "{\"id\":1}",
                 "\"Note\":", "id,text,other\n", "1,a,b\n", "2,,\n", "1e9", "-", ".",
             ].map { Array($0.utf8) } + [[0xFF], [0xFE], [0xEF, 0xBB, 0xBF], [0xC3], [0xD8, 0x00]]
-        try forEachSeed { generator in
+        try forEachSeed("hostile") { generator, place in
             var bytes: [UInt8] = Bool.random(using: &generator) ? Array("id,text,other\n".utf8) : []
             for _ in 0..<Int.random(in: 0..<24, using: &generator) { bytes += pieces.randomElement(using: &generator) ?? [] }
             var layout = FileLayout()
@@ -49,7 +46,7 @@ import Testing
                 if let context = try? open(description, Library.notes()) {
                     _ = try context.all("Note", by: "text").map { $0.value(forKey: "other") }
                 }
-                #expect(try scratch.bytes(name) == bytes)
+                #expect(try scratch.bytes(name) == bytes, place)
             }
             _ = try? CSVDialect.detect(in: scratch.url("Note.csv"))
             _ = try? NSManagedObjectModel(describingCSV: scratch.url("Note.csv"), dialect: dialect)
@@ -60,7 +57,7 @@ import Testing
     func edits() throws {
         let scratch = try Scratch()
         let texts = ["", "a", "b,c", "\"q\"", "two\nlines", "é😀", " blank ", "#x", "NULL", "\r\n", "00601"]
-        try forEachSeed { generator in
+        try forEachSeed("edits") { generator, place in
             var table: [Int64: [String?]] = [:]
             var file = "id,text,kept,other\n"
             var lines: [Int64: String] = [:]
@@ -104,27 +101,14 @@ import Testing
                 }
                 try context.save()
                 let written = try scratch.text("Note.csv")
-                for line in lines.values { #expect(written.contains(line)) }
+                for line in lines.values { #expect(written.contains(line), place) }
                 let again = try open(
                     CSVStore.description(at: scratch.url("Note.csv")), Library.notes(["id", "text", "other"], types: ["id": .integer64]))
                 let found = try again.all("Note").map {
                     ($0.value(forKey: "id") as? Int64 ?? 0, [$0.value(forKey: "text") as? String, $0.value(forKey: "other") as? String])
                 }
-                #expect(Dictionary(found, uniquingKeysWith: { first, _ in first }) == table)
+                #expect(Dictionary(found, uniquingKeysWith: { first, _ in first }) == table, place)
             }
         }
-    }
-}
-
-/// A generator of random numbers (SplitMix64) that a seed repeats.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

@@ -1,14 +1,15 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("A save that the system kills loses nothing") struct SystemKillTests {
     private static let strace = ["/usr/bin/strace", "/usr/local/bin/strace"].first { FileManager.default.isExecutableFile(atPath: $0) }
-    /// The calls that a process is killed on entering; where `COREDATA_KILLS` is set, all that a save may make.
+    /// The calls that a process is killed on entering; where `COREDATA_TEST_ALL` is set, all that a save may make.
     private static let calls =
         ["rename", "fsync", "unlink"]
-        + (ProcessInfo.processInfo.environment["COREDATA_KILLS"] == nil
-            ? [] : ["fchmod", "flock", "write", "fstat", "stat", "newfstatat", "pread64", "close", "openat", "mmap", "munmap"])
+        + (TestTime.triesAll
+            ? ["fchmod", "flock", "write", "fstat", "stat", "newfstatat", "pread64", "close", "openat", "mmap", "munmap"] : [])
 
     /// Starts the writer; returns whether it was killed.
     private static func isKilled(on call: String, _ number: Int, _ kind: String, _ scratch: Scratch) throws -> Bool {

@@ -1,4 +1,5 @@
 import JSONReading
+import TestSupport
 import Testing
 
 @Suite("Tables of keys") struct KeyTableTests {
@@ -124,10 +125,9 @@ import Testing
 
     @Test("Random objects give the indices that looking up gives")
     func random() throws {
-        let seed = UInt64.random(in: 0...UInt64(UInt32.max))
-        print("Random objects and tables of keys: seed \(seed)")
-        var random = TestGenerator(seed: seed)
-        for round in 0..<300 {
+        let seed = TestSeed.current(for: "Random objects and tables of keys")
+        var random = SeededGenerator(seed: seed)
+        for round in TestRounds(seconds: 0.4, atLeast: 30) {
             let letters = ["a", "b", "ab", "é", "x\\n", "0123456", "01234567", "012345678", "日本"]
             func name() -> String {
                 (0..<Int.random(in: 0...4, using: &random)).map { _ in letters.randomElement(using: &random)! }.joined()

@@ -1,5 +1,6 @@
 import Foundation
 import JSONReading
+import TestSupport
 import Testing
 
 @Suite("Numbers of JSON") struct NumberTests {
@@ -82,17 +83,14 @@ import Testing
         }
     }
 
-    /// A fresh seed each time; `COREDATA_SOAK_JSON` says how many texts, otherwise it goes on for two seconds.
+    /// A fresh seed each time; `COREDATA_TEST_ROUNDS` says how many texts.
     @Test("Random texts give the doubles that Double(_:) gives")
     func randomDoubles() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random doubles of JSON: COREDATA_TEST_SEED=\(seed)")
-        var random = TestGenerator(seed: seed)
-        let count = environment["COREDATA_SOAK_JSON"].flatMap(Int.init)
-        let end = ContinuousClock.now + .seconds(2)
+        let seed = TestSeed.current(for: "Random doubles of JSON")
+        var random = SeededGenerator(seed: seed)
+        let budget = TestBudget(seconds: 0.7, atLeast: 1000)
         var (texts, beyond) = (0, 0)
-        while count.map({ texts < $0 }) ?? (ContinuousClock.now < end) {
+        while budget.isLeft(after: texts) {
             for _ in 0..<100 {
                 texts += 1
                 let text = self.text(&random)
@@ -110,7 +108,7 @@ import Testing
         print("\(texts) texts equal Double(_:), \(beyond) of them beyond what doubles can be")
     }
 
-    private func text(_ random: inout TestGenerator) -> String {
+    private func text(_ random: inout SeededGenerator) -> String {
         func digits(_ count: Int) -> String { String((0..<count).map { _ in "0123456789".randomElement(using: &random)! }) }
         switch Int.random(in: 0..<8, using: &random) {
         case 0:

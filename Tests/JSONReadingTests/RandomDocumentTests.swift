@@ -1,24 +1,21 @@
 import Foundation
 import JSONReading
+import TestSupport
 import Testing
 
 /// Random documents, whole and damaged, against Foundation's parser.
 ///
-/// Each run has a fresh seed, which it prints, and goes on for three seconds: `COREDATA_TEST_SEED` repeats a run, and
-/// `COREDATA_SOAK_JSON` says for how many documents instead.
+/// Each run has a fresh seed, which it prints, and goes on for a second: `COREDATA_TEST_SEED` repeats a run, and
+/// `COREDATA_TEST_ROUNDS` says for how many documents instead.
 @Suite("Random documents") struct RandomDocumentTests {
-    private static let environment = ProcessInfo.processInfo.environment
     /// The depth at which Foundation stops.
     private static let limits = JSONLimits(depth: 512)
 
     private static func run(_ name: String, _ body: (inout RandomDocuments, UInt64) throws -> Void) throws {
-        let seed = environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("\(name): COREDATA_TEST_SEED=\(seed)")
-        let count = environment["COREDATA_SOAK_JSON"].flatMap(Int.init)
-        let end = ContinuousClock.now + .seconds(3)
+        let seed = TestSeed.current(for: name)
         var documents = RandomDocuments(seed: seed)
         var done = 0
-        while count.map({ done < $0 }) ?? (ContinuousClock.now < end) {
+        for _ in TestRounds(seconds: 1, atLeast: 100) {
             try body(&documents, seed)
             done += 1
         }

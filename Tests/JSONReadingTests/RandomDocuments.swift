@@ -1,8 +1,10 @@
+import TestSupport
+
 /// Makes random documents, and damages them.
 struct RandomDocuments {
-    var random: TestGenerator
+    var random: SeededGenerator
 
-    init(seed: UInt64) { random = TestGenerator(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
@@ -43,7 +45,7 @@ struct RandomDocuments {
 
     private mutating func numeral() -> String {
         let sign = number(0...3) == 0 ? "-" : ""
-        func digits(_ count: Int, _ random: inout TestGenerator) -> String {
+        func digits(_ count: Int, _ random: inout SeededGenerator) -> String {
             String((0..<count).map { _ in "0123456789".randomElement(using: &random)! })
         }
         let integer = number(0...4) == 0 ? "0" : String(number(1...9)) + digits(number(0...8), &random)

@@ -19,6 +19,7 @@ let package = Package(
     dependencies: [.package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0")],
     targets: [
         .target(name: "TakenNames", swiftSettings: strict),
+        .target(name: "TestSupport", swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [
@@ -31,7 +32,7 @@ let package = Package(
             dependencies: [
                 .product(name: "SwiftParser", package: "swift-syntax"), .product(name: "SwiftSyntax", package: "swift-syntax"),
             ], swiftSettings: strict),
-        .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
+        .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CoreDataMacroPluginTests",
             dependencies: ["CoreDataMacroPlugin", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")],

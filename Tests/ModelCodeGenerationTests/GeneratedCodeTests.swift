@@ -6,7 +6,7 @@ import Testing
 /// What is generated is what Xcode generates, with accessors in place of `@NSManaged`.
 struct GeneratedCodeTests {
     private func compile(_ entities: String) throws -> ModelCompilation {
-        let folder = ModelFolder()
+        let folder = try ModelFolder()
         return try withExtendedLifetime(folder) { try ModelCompilation(folder.model(entities), module: "MusicApp") }
     }
 

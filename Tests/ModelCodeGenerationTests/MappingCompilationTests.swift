@@ -30,7 +30,7 @@ struct MappingCompilationTests {
 
     @Test("A compiled mapping model is read as its source is, without the copies of the models, and is a class of the program")
     func compilation() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let source = try mapping(Self.text, in: models.url)
         let compilation = try MappingCompilation(source)
@@ -46,7 +46,7 @@ struct MappingCompilationTests {
 
     @Test("A mapping model that cannot be read is an error with its file and what is wrong")
     func mistake() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let source = try mapping(Self.text.replacingOccurrences(of: "idrefs=\"z3\"", with: "idrefs=\"z9\""), in: models.url)
         #expect { try MappingCompilation(source) } throws: { error in

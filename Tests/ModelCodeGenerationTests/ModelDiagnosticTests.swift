@@ -6,7 +6,7 @@ import Testing
 /// What is wrong with a model is told once, in the place where it stands.
 struct ModelDiagnosticTests {
     private func diagnostics(_ entities: String, isStrict: Bool = false) throws -> [ModelDiagnostic] {
-        let folder = ModelFolder()
+        let folder = try ModelFolder()
         do {
             return try withExtendedLifetime(folder) {
                 try ModelCompilation(folder.model(entities), module: "MusicApp", isStrict: isStrict).diagnostics
@@ -28,7 +28,7 @@ struct ModelDiagnosticTests {
     }
 
     @Test("A model without a current version is one error") func noCurrentVersion() throws {
-        let folder = ModelFolder()
+        let folder = try ModelFolder()
         let url = try folder.model("Music", versions: ["One": "", "Two": ""], current: nil)
         let error = #expect(throws: ModelDiagnostic.self) {
             try withExtendedLifetime(folder) { try ModelCompilation(url, module: "MusicApp") }

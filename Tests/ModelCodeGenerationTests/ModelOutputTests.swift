@@ -19,7 +19,7 @@ struct ModelOutputTests {
 
     @Test("An entity that the build did not expect stands in the file that every model has, one that is gone leaves an empty file")
     func unexpected() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let folder = models.url.appendingPathComponent("output")
         let compilation = try ModelCompilation(models.model(Self.album), module: "MusicApp")
@@ -32,7 +32,7 @@ struct ModelOutputTests {
     }
 
     @Test("Unchanged files are not written again") func unchanged() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let folder = models.url.appendingPathComponent("output")
         let compilation = try ModelCompilation(models.model(Self.song), module: "MusicApp")
@@ -48,7 +48,7 @@ struct ModelOutputTests {
     }
 
     @Test("The compiled bundle is read as the model is, with the current product's module in the names of classes") func bundle() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let url = try models.model("Music", versions: ["Music": Self.song, "Music 2": Self.song + Self.album], current: "Music 2")
         let folder = models.url.appendingPathComponent("output")
@@ -65,7 +65,7 @@ struct ModelOutputTests {
     }
 
     @Test("The compiled bundle has the form of Apple's: keyed archives, and hashes and checksums of every version") func form() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let url = try models.model("Music", versions: ["Music": Self.song, "Music 2": Self.song + Self.album], current: "Music 2")
         let folder = models.url.appendingPathComponent("output")
@@ -94,7 +94,7 @@ struct ModelOutputTests {
     }
 
     @Test("A model whose text looks like the end of a literal is embedded whole") func literals() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let entity =
             ##"<entity name="Song"><userInfo><entry key="quote" value="&quot;&quot;&quot;# \#(x) &quot;&quot;&quot;##"/></userInfo></entity>"##

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import ModelCodeGeneration
+import TestSupport
 import Testing
 
 /// There is a class of this name in another module of the tests (`ClassLookupTests`).
@@ -8,9 +9,10 @@ final class ZooTwin: NSManagedObject {}
 
 /// Models written for a test, in a folder that goes away with it.
 final class ModelFolder {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("Models-\(UUID().uuidString)")
+    private let scratch: ScratchFolder
+    var url: URL { scratch.url }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    init() throws { scratch = try ScratchFolder("Models") }
 
     /// Writes a model with one version.
     func model(_ entities: String, name: String = "Music") throws -> URL {

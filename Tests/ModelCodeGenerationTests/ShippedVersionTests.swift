@@ -14,7 +14,7 @@ struct ShippedVersionTests {
     }
 
     @Test func anEditedVersionFailsTheBuildWithVersionEntityAndChange() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         let url = try models.model("Music", versions: ["Music": Self.song + Self.album], current: nil)
         #expect(try ShippedVersions.ship(url) == ["Music"])
         #expect(try messages(url).isEmpty)
@@ -28,7 +28,7 @@ struct ShippedVersionTests {
     }
 
     @Test func whatStoresDoNotDependOnMayBeEdited() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         let url = try models.model("Music", versions: ["Music": Self.song], current: nil)
         try ShippedVersions.ship(url)
         let edited = Self.song.replacing("<entity ", with: #"<entity representedClassName="Song" "#)
@@ -38,7 +38,7 @@ struct ShippedVersionTests {
     }
 
     @Test func newVersionsAreNotedBesideThoseThatWereShipped() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         let url = try models.model("Music", versions: ["Music": Self.song], current: nil)
         try ShippedVersions.ship(url)
         _ = try models.model("Music", versions: ["Music": Self.song, "Music 2": Self.song + Self.album], current: "Music 2")
@@ -53,7 +53,7 @@ struct ShippedVersionTests {
     }
 
     @Test func aFileThatCannotBeReadNamesTheLine() throws {
-        let models = ModelFolder()
+        let models = try ModelFolder()
         let url = try models.model("Music", versions: ["Music": Self.song], current: nil)
         try Data("version Music\n  nonsense\n".utf8).write(to: ShippedVersions.file(of: url))
         let error = #expect(throws: ModelDiagnostic.self) { try ModelCompilation(url, module: "MusicApp") }

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import Foundation
 import Testing
+import TestSupport
 
 @testable import coredata_demo
 @testable import PostgreSQLStore
@@ -8,9 +9,10 @@ import Testing
 /// The chapter of the demo over a database.
 @Suite("What the demo prints of a database") struct DatabaseDemoTests {
     @Test("A file and a database show the same, and what two servers have changed is there once") func chapter() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-demo-\(UUID().uuidString).txt")
+        let folder = try ScratchFolder("coredata-demo")
+        defer { folder.remove() }
+        let file = folder.file("output.txt")
         try Data().write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         let url = try await server().database()
         try await DatabaseChapter(terminal: Terminal(output: try FileHandle(forWritingTo: file)), url: url).run()
         let lines = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n").map {

@@ -4,18 +4,11 @@ import PostgreSQLStore
 import PredicateCases
 import Predicates
 import Testing
+import TestSupport
 
 /// Random predicates over the same objects in memory and in PostgreSQL.
 @Suite("Predicates over PostgreSQL") struct PredicateTests {
-    /// The seed of this run; set `COREDATA_TEST_SEED` to repeat one, `COREDATA_POSTGRESQL_SECONDS` for a longer one, and `COREDATA_SOAK_PREDICATES` for a
-    /// number of predicates instead.
-    static let seed: UInt64 = {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Predicates over PostgreSQL: COREDATA_TEST_SEED=\(seed)")
-        return seed
-    }()
-    static let seconds = ProcessInfo.processInfo.environment["COREDATA_POSTGRESQL_SECONDS"].flatMap(Double.init) ?? 12
-    static let count = ProcessInfo.processInfo.environment["COREDATA_SOAK_PREDICATES"].flatMap(Int.init)
+    static let seed = TestSeed.current(for: "Predicates over PostgreSQL")
 
     private struct Tally {
         var cases = 0
@@ -45,9 +38,7 @@ import Testing
             contexts.append(context)
         }
         var cases = QueryCases(seed: Self.seed &* 31, isOdd: isOdd)
-        let end = Date().addingTimeInterval(Self.seconds)
-        // However slow the machine is.
-        while Self.count.map({ tally.cases < $0 / 2 }) ?? (Date() < end || tally.cases < 300) {
+        for _ in TestRounds(seconds: 4, atLeast: 300) {
             let entity = cases.pick(["Thing", "Thing", "Place", "Special"])
             let tree = cases.predicate([QueryCases.Scope(variable: nil, entity: entity == "Place" ? "Place" : "Thing")], depth: 2)
             tally.cases += 1

@@ -13,12 +13,12 @@ import Testing
         arguments: [ProgramStore.postgreSQL, .postgreSQLCoordinators])
     func agreement(_ store: ProgramStore) async throws {
         // Not on a thread that all tasks share: the programs wait for the server.
-        let differences = try await withCheckedThrowingContinuation { continuation in
+        let difference = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try ProgramBatch.run(store, seconds: 5, seeds: 5, count: 2000) })
+                continuation.resume(with: Result { try ProgramBatch.run(store, seconds: 1.7) })
             }
         }
-        for difference in differences { Issue.record("\(difference)") }
+        if let difference { Issue.record("\(difference)") }
     }
 }
 

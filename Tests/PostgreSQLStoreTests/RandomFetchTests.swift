@@ -3,14 +3,13 @@ import CoreData
 import PostgreSQLStore
 import PredicateCases
 import Testing
+import TestSupport
 
 /// Random requests of every shape about the same objects in memory and in PostgreSQL.
 ///
 /// Each run has a fresh seed, which it prints, and goes on for a fixed time: `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_FIRST` says with which
-/// round it begins, and `COREDATA_SOAK_FETCHES` for how many fetches it goes on instead.
+/// round it begins, and `COREDATA_TEST_ROUNDS` for how many fetches it goes on instead.
 @Suite("Random fetches over PostgreSQL") struct RandomFetchTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
     private struct Tally {
         var fetches = 0
         var compared: [RandomFetch.Shape: Int] = [:]
@@ -23,16 +22,13 @@ import Testing
 
     @Test("PostgreSQL answers a request of any shape as the store in memory does, or refuses a clause")
     func fetches() async throws {
-        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random fetches over PostgreSQL: COREDATA_TEST_SEED=\(seed)")
-        let count = Self.environment["COREDATA_SOAK_FETCHES"].flatMap(Int.init)
-        let end = ContinuousClock.now + .seconds(8)
+        let seed = TestSeed.current(for: "Random fetches over PostgreSQL")
+        let budget = TestBudget(seconds: 2.7, atLeast: 300)
         var tally = Tally()
-        var round = Self.environment["COREDATA_TEST_FIRST"].flatMap(UInt64.init) ?? 0
+        var round = UInt64(TestTime.firstRound)
         var failures = 0
-        // However slow the machine is.
-        while count.map({ tally.fetches < $0 }) ?? (ContinuousClock.now < end || tally.fetches < 300), failures < 5 {
-            failures += try await run(seed, round, end: count == nil ? end : nil, &tally)
+        while budget.isLeft(after: tally.fetches), failures < 5 {
+            failures += try await run(seed, round, budget, &tally)
             round += 1
         }
         let compared = RandomFetch.Shape.allCases.map { "\(tally.compared[$0, default: 0]) \($0.rawValue)" }.joined(separator: ", ")
@@ -47,7 +43,7 @@ import Testing
     /// Makes fetches of two stores with the same objects.
     ///
     /// - Returns: The number of those that differ.
-    private func run(_ seed: UInt64, _ round: UInt64, end: ContinuousClock.Instant?, _ tally: inout Tally) async throws -> Int {
+    private func run(_ seed: UInt64, _ round: UInt64, _ budget: TestBudget, _ tally: inout Tally) async throws -> Int {
         let (own, isOdd) = (seed &+ round &* 7919, round % 4 == 3)
         let memory = NSPersistentStoreCoordinator(managedObjectModel: QueryWorld.model())
         try memory.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
@@ -63,7 +59,7 @@ import Testing
         var cases = QueryCases(seed: own &* 31, isOdd: isOdd)
         var failures = 0
         for number in 0..<250 {
-            if let end, ContinuousClock.now > end, tally.fetches >= 300 { break }
+            guard budget.isLeft(after: tally.fetches) else { break }
             let fetch = RandomFetch(&cases)
             // Rows are read anew, or are there already.
             if cases.chance(4) { for context in contexts { await context.perform { context.reset() } } }

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import Foundation
 import Testing
+import TestSupport
 
 @testable import PostgreSQLStore
 
@@ -42,21 +43,10 @@ import Testing
     }
 
     @Test("A follower sees each transaction once, wherever it stops") func once() throws {
-        let seed = UInt64.random(in: 0...UInt64(UInt32.max))
-        print("Tokens of a history: seed \(seed)")
-        struct Generator: RandomNumberGenerator {
-            var state: UInt64
-            mutating func next() -> UInt64 {
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                var word = state
-                word ^= word >> 33
-                word = word &* 0xff51_afd7_ed55_8ccd
-                return word ^ (word >> 33)
-            }
-        }
-        var random = Generator(state: seed)
+        let seed = TestSeed.current(for: "Tokens of a history")
+        var random = SeededGenerator(seed: seed)
         var longest = 0
-        for round in 0..<300 {
+        for round in TestRounds(seconds: 0.5, atLeast: 20) {
             var server = Server()
             var tokens = [String](repeating: SeenTransactions(system: 1).text, count: 3)
             var seen = [[Int64]](repeating: [], count: 3)

@@ -2,12 +2,12 @@
 import CoreData
 import RandomPrograms
 import Testing
+import TestSupport
 
 @testable import PostgreSQLStore
 
 /// Fifty clients at once, in processes that know nothing of each other.
 @Suite("Fifty clients of a database, in two processes", .serialized) struct SoakTests {
-    private static let environment = ProcessInfo.processInfo.environment
     private static let processCount = 2
 
     /// What a process is told. Set for that one alone, which is the same executable.
@@ -23,7 +23,7 @@ import Testing
         let file: URL
     }
 
-    private static let order = environment["COREDATA_POSTGRESQL_SOAK"].map { text in
+    private static let order = ProcessInfo.processInfo.environment["COREDATA_POSTGRESQL_SOAK"].map { text in
         Result { try JSONDecoder().decode(Order.self, from: Data(text.utf8)) }
     }
 
@@ -43,16 +43,16 @@ import Testing
         try JSONEncoder().encode(ledger).write(to: order.file)
     }
 
-    /// `COREDATA_SOAK_SECONDS` says for how long, under each merge policy; `COREDATA_SOAK_SEED` repeats what was printed.
+    /// For a fixed time under each merge policy.
     @Test(
         "The database has what was acknowledged in all processes, under each merge policy", .enabled(if: order == nil),
         arguments: Soak.Policy.allCases)
     func soak(_ policy: Soak.Policy) async throws {
-        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 2
-        let seed = Self.environment["COREDATA_SOAK_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0 ... .max)
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("soak-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let seconds = TestTime.seconds(0.7)
+        let seed = TestSeed.current(for: "Soak over PostgreSQL, \(policy.rawValue)")
+        let scratch = try ScratchFolder("soak")
+        defer { scratch.remove() }
+        let directory = scratch.url
         let options = freshOptions()
         let url = try await server().database()
         let shared = try Soak.insertShared(try await coordinator(options, Soak.model(), url: url)).map { $0.uriRepresentation() }

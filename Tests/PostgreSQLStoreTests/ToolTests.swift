@@ -4,6 +4,7 @@ import Explorer
 import StoreCommands
 import StoreConformance
 import Testing
+import TestSupport
 
 @testable import PostgreSQLStore
 
@@ -43,9 +44,9 @@ import Testing
     }
 
     @Test("A file is copied into a database, and not over objects") func copying() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("tool")
+        defer { scratch.remove() }
+        let folder = scratch.url
         let file = folder.appendingPathComponent("tags.sqlite")
         let local = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
         let store = try local.addPersistentStore(type: .sqlite, at: file)

@@ -1,5 +1,6 @@
 import Foundation
 package import Predicates
+package import TestSupport
 
 /// The kinds of values that attributes have.
 package enum CaseKind: CaseIterable, Sendable {
@@ -19,7 +20,7 @@ package protocol CaseWorld {
     /// An ordered relationship of an entity; nil where it has none.
     func orderedKey(of entity: Entity) -> String?
     /// A value that is not nil.
-    func constant(_ kind: CaseKind, _ random: inout CaseGenerator) -> PropertyValue
+    func constant(_ kind: CaseKind, _ random: inout SeededGenerator) -> PropertyValue
 
     /// Whether elements of relationships to many can be asked for by their place.
     var hasOrder: Bool { get }
@@ -29,20 +30,6 @@ package protocol CaseWorld {
     var textKeys: [String] { get }
     /// Functions of one number, besides those that every reader computes to the last digit.
     var functions: [String] { get }
-}
-
-/// A small generator whose runs can be repeated.
-package struct CaseGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-    package init(seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
 }
 
 /// Makes predicates of every construct of the language, at random.
@@ -59,11 +46,11 @@ package struct PredicateCases<World: CaseWorld> {
     }
 
     package let world: World
-    package var random: CaseGenerator
+    package var random: SeededGenerator
     private let nilChance: Int
 
     /// - Parameter nilChance: one of so many constants is nil.
-    package init(_ world: World, random: CaseGenerator, nilChance: Int) {
+    package init(_ world: World, random: SeededGenerator, nilChance: Int) {
         self.world = world
         self.random = random
         self.nilChance = nilChance

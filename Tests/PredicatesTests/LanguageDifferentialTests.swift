@@ -1,5 +1,6 @@
 import Foundation
 import PredicateCases
+import TestSupport
 import Testing
 
 @testable import Predicates
@@ -14,11 +15,11 @@ import Testing
     }
 
     @Test(arguments: 0..<2) func everyConstructAnswersAsANaiveTreeWalkerDoes(part: Int) throws {
-        let seed = ProcessInfo.processInfo.environment["PREDICATES_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
-        print("everyConstructAnswersAsANaiveTreeWalkerDoes: seed \(seed)")
+        let seed = TestSeed.current(for: "everyConstructAnswersAsANaiveTreeWalkerDoes, part \(part)")
         var tally = Tally()
         var round: UInt64 = 0
-        while tally.cases < 50_000 {
+        let budget = TestBudget(seconds: 5.3, atLeast: 5000)
+        while budget.isLeft(after: tally.cases) {
             round += 1
             var trees = LanguageCases(seed: seed &+ round &* 2 &+ UInt64(part))
             let entity = trees.model.entities[0]
@@ -28,7 +29,7 @@ import Testing
                 guard try check(tree, entity, objects, &tally, "seed \(seed), round \(round), part \(part)") else { return }
             }
         }
-        #expect(tally.matched > tally.cases / 10 && tally.matched < tally.cases * 9 / 10)
+        #expect(tally.matched > tally.cases / 10 && tally.matched < tally.cases * 9 / 10, "COREDATA_TEST_SEED=\(seed)")
         #expect(tally.refused < tally.cases / 20, "\(tally.refused) of \(tally.cases) cases were refused")
     }
 

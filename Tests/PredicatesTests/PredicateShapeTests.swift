@@ -1,16 +1,13 @@
 import Foundation
 import PredicateCases
+import TestSupport
 import Testing
 
 @testable import Predicates
 
 /// Shapes of predicates, by which stores keep translations.
 @Suite struct PredicateShapeTests {
-    private static let seed: UInt64 = {
-        let seed = ProcessInfo.processInfo.environment["PREDICATES_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
-        print("PredicateShapeTests: seed \(seed)")
-        return seed
-    }()
+    private static let seed = TestSeed.current(for: "PredicateShapeTests")
 
     private func trees(_ count: Int, _ body: (PredicateTree) throws -> Void) rethrows {
         var made = 0

@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @Suite struct PrinterTests {
@@ -42,12 +43,11 @@ import Testing
     }
 
     @Test func randomTreesReadBackAsThemselves() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("randomTreesReadBackAsThemselves: seed \(seed)")
+        let seed = TestSeed.current(for: "randomTreesReadBackAsThemselves")
         var trees = RandomTrees(seed: seed)
-        for _ in 0..<5_000 {
+        for _ in TestRounds(seconds: 5, atLeast: 500) {
             let tree = trees.predicate(depth: 3)
-            #expect(try PredicateTree(parsing: tree.description) == tree, "\(tree)")
+            #expect(try PredicateTree(parsing: tree.description) == tree, "COREDATA_TEST_SEED=\(seed): \(tree)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Predicates
@@ -93,11 +94,11 @@ private struct Embedded<Input>: StandardPredicateExpression, TranslatableExpress
     }
 
     @Test func conditionsPutTogetherAtRandomAnswerAsFoundationDoes() throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = TestSeed.current(for: "RandomTranslationTests.conditionsPutTogetherAtRandomAnswerAsFoundationDoes")
         var random = SeededGenerator(seed: seed)
         let items = (0..<40).map { _ in Item(&random) }
         let schema = PlainSchema()
-        for _ in 0..<200 {
+        for _ in TestRounds(seconds: 2.7, atLeast: 20) {
             let predicate = Foundation.Predicate<Item> { condition($0, &random, depth: 3) }
             let tree = try PredicateTree(predicate)
             let logics = try [NilLogic.twoValued, .threeValued].map { try tree.compiled(for: schema, logic: $0) }

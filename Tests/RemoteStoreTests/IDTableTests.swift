@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import PredicateCases
+import TestSupport
 import Testing
 
 /// The table of values by object IDs, which caches and pages of remote stores use.
@@ -13,12 +14,11 @@ import Testing
 
     @Test("A table has what a dictionary has, also of IDs that share a key")
     func likeADictionary() {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Tables by object IDs: COREDATA_TEST_SEED=\(seed)")
-        var random = CaseGenerator(seed: seed)
+        let seed = TestSeed.current(for: "Tables by object IDs")
+        var random = SeededGenerator(seed: seed)
         // Entities of no model share the numbers of their keys.
         let entities = [NSEntityDescription(), NSEntityDescription()]
-        for round in 0..<40 {
+        for round in TestRounds(seconds: 0.6, atLeast: 6) {
             let spread = [8, 60, 1000].randomElement(using: &random)!
             var table = IDTable<Int>()
             var expected: [NSManagedObjectID: Int] = [:]

@@ -3,12 +3,11 @@ import Foundation
 import PredicateCases
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Pages that are read while others insert and delete.
 @Suite("Moving pages") struct MovingPagesTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
     /// How a backend goes on to the next page.
     enum Kind: CaseIterable {
         /// After a number of resources that the request names.
@@ -29,19 +28,14 @@ import Testing
 
     @Test("What is there all the while is found once, and in order", arguments: Kind.allCases)
     func randomChanges(kind: Kind) throws {
-        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Moving pages: COREDATA_TEST_SEED=\(seed)")
-        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 3
-        let end = ContinuousClock.now + .seconds(seconds)
-        var random = CaseGenerator(seed: seed)
-        var round = 0
-        while ContinuousClock.now < end {
-            round += 1
+        let seed = TestSeed.current(for: "Moving pages")
+        var random = SeededGenerator(seed: seed)
+        for round in TestRounds(seconds: 1, atLeast: 10) {
             guard try run(kind, &random, "seed \(seed), round \(round)") else { return }
         }
     }
 
-    private func run(_ kind: Kind, _ random: inout CaseGenerator, _ place: String) throws -> Bool {
+    private func run(_ kind: Kind, _ random: inout SeededGenerator, _ place: String) throws -> Bool {
         let count = Int.random(in: 0...50, using: &random)
         let paging = kind.paging(Int.random(in: 2...9, using: &random))
         let endpoints = [

@@ -4,15 +4,14 @@ import PredicateCases
 import Predicates
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Random fetches over random capabilities, against the store in memory.
 ///
-/// Each run has a fresh seed, which it prints, and goes on for a fixed time: `COREDATA_TEST_SEED` repeats a run, `COREDATA_SOAK_SECONDS`
-/// says for how long, and `COREDATA_SOAK_FETCHES` for how many fetches instead.
+/// Each run has a fresh seed, which it prints, and goes on for a fixed time: `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_SECONDS`
+/// says for how long, and `COREDATA_TEST_ROUNDS` for how many fetches instead.
 @Suite("Random fetches of a remote store") struct RandomFetchTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
     private struct Tally {
         var fetches = 0
         var found = 0
@@ -24,14 +23,11 @@ import Testing
 
     @Test("Whatever the backend can do, a fetch finds what the store in memory finds, or says what it cannot")
     func fetches() throws {
-        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random fetches of a remote store: COREDATA_TEST_SEED=\(seed)")
-        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 10
-        let count = Self.environment["COREDATA_SOAK_FETCHES"].flatMap(Int.init)
-        let end = ContinuousClock.now + .seconds(seconds)
+        let seed = TestSeed.current(for: "Random fetches of a remote store")
+        let budget = TestBudget(seconds: 3.3, atLeast: 200)
         var tally = Tally()
         var round: UInt64 = 0
-        while count.map({ tally.fetches < $0 }) ?? (ContinuousClock.now < end) {
+        while budget.isLeft(after: tally.fetches) {
             round += 1
             guard try run(seed, round, &tally) else { return }
         }
@@ -44,9 +40,9 @@ import Testing
     }
 
     private func run(_ seed: UInt64, _ round: UInt64, _ tally: inout Tally) throws -> Bool {
-        var random = CaseGenerator(seed: seed &+ round &* 7919)
+        var random = SeededGenerator(seed: seed &+ round &* 7919)
         let stores = try RandomStores(&random)
-        var cases = PredicateCases(RandomWorld(), random: CaseGenerator(seed: seed &+ round &* 104_729), nilChance: 10)
+        var cases = PredicateCases(RandomWorld(), random: SeededGenerator(seed: seed &+ round &* 104_729), nilChance: 10)
         for number in 0..<20 {
             let entity = ["Thing", "Thing", "Place", "Special"].randomElement(using: &random)!
             let scope = PredicateCases<RandomWorld>.Scope(variable: nil, entity: entity == "Place" ? "Place" : "Thing")
@@ -89,7 +85,7 @@ import Testing
 
     /// Mostly what services can express, and sometimes anything.
     private func simple(
-        _ cases: inout PredicateCases<RandomWorld>, _ scope: PredicateCases<RandomWorld>.Scope, _ random: inout CaseGenerator
+        _ cases: inout PredicateCases<RandomWorld>, _ scope: PredicateCases<RandomWorld>.Scope, _ random: inout SeededGenerator
     ) -> PredicateTree {
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1: return cases.predicate([scope], depth: 2)
@@ -128,7 +124,7 @@ import Testing
         }
     }
 
-    private func request(_ entity: String, _ tree: PredicateTree?, _ random: inout CaseGenerator) -> NSFetchRequest<NSManagedObject> {
+    private func request(_ entity: String, _ tree: PredicateTree?, _ random: inout SeededGenerator) -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = tree.map { NSPredicate(tree: $0) }
         request.includesSubentities = Int.random(in: 0..<4, using: &random) > 0
@@ -146,15 +142,14 @@ import Testing
 
     @Test("Whatever the backend can group and compute, the dictionaries are those of the store in memory")
     func groups() throws {
-        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random groups of a remote store: COREDATA_TEST_SEED=\(seed)")
-        let end = ContinuousClock.now + .seconds(Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 5)
+        let seed = TestSeed.current(for: "Random groups of a remote store")
+        let budget = TestBudget(seconds: 1.7, atLeast: 50)
         var (round, pushed, fetches) = (UInt64(0), 0, 0)
-        while ContinuousClock.now < end {
+        while budget.isLeft(after: fetches) {
             round += 1
-            var random = CaseGenerator(seed: seed &+ round &* 7919)
+            var random = SeededGenerator(seed: seed &+ round &* 7919)
             let stores = try RandomStores(&random)
-            var cases = PredicateCases(RandomWorld(), random: CaseGenerator(seed: seed &+ round &* 104_729), nilChance: 10)
+            var cases = PredicateCases(RandomWorld(), random: SeededGenerator(seed: seed &+ round &* 104_729), nilChance: 10)
             for number in 0..<10 {
                 let tree = Bool.random(using: &random) ? nil : simple(&cases, .init(variable: nil, entity: "Thing"), &random)
                 let request = grouped(tree, &random)
@@ -177,7 +172,7 @@ import Testing
         #expect(pushed > 0 || fetches < 300)
     }
 
-    private func grouped(_ tree: PredicateTree?, _ random: inout CaseGenerator) -> NSFetchRequest<NSDictionary> {
+    private func grouped(_ tree: PredicateTree?, _ random: inout SeededGenerator) -> NSFetchRequest<NSDictionary> {
         let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
         request.resultType = .dictionaryResultType
         request.predicate = tree.map { NSPredicate(tree: $0) }

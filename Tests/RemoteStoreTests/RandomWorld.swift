@@ -4,6 +4,7 @@ import PredicateCases
 import Predicates
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 
 /// Two entities with an attribute of every kind and relationships to one and to many, one of them inherited from; random objects of them
 /// in a store in memory and at a backend; and random capabilities of that backend.
@@ -36,7 +37,7 @@ struct RandomWorld: CaseWorld {
         }
     }
 
-    func constant(_ kind: CaseKind, _ random: inout CaseGenerator) -> PropertyValue {
+    func constant(_ kind: CaseKind, _ random: inout SeededGenerator) -> PropertyValue {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
         switch kind {
         case .bool: return .bool(Bool.random(using: &random))
@@ -89,7 +90,7 @@ final class RandomStores {
     let backend: ScriptedBackend
     let remote: NSManagedObjectContext
 
-    init(_ random: inout CaseGenerator) throws {
+    init(_ random: inout SeededGenerator) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: RandomWorld.model())
         try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         memory = coordinator.context()
@@ -99,7 +100,7 @@ final class RandomStores {
         try fill(&random)
     }
 
-    private func fill(_ random: inout CaseGenerator) throws {
+    private func fill(_ random: inout SeededGenerator) throws {
         let count = Int.random(in: 0...24, using: &random)
         let kinds = (0..<count).map { _ in ["Thing", "Place", "Special"].randomElement(using: &random)! }
         let world = RandomWorld()
@@ -153,7 +154,7 @@ final class RandomStores {
 enum RandomCapabilities {
     private static let attributes = ["label", "flag", "number", "rank", "real", "amount", "text", "name", "moment", "key"]
 
-    static func resource(_ entity: String, _ random: inout CaseGenerator) -> Resource {
+    static func resource(_ entity: String, _ random: inout SeededGenerator) -> Resource {
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         var endpoints: [Endpoint] = []
         if chance(85) {
@@ -176,7 +177,7 @@ enum RandomCapabilities {
         return Resource(entity, endpoints: endpoints)
     }
 
-    private static func endpoint(_ name: String, _ random: inout CaseGenerator) -> Endpoint {
+    private static func endpoint(_ name: String, _ random: inout SeededGenerator) -> Endpoint {
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         var parameters: [Parameter] = []
         for attribute in attributes where chance(50) {

@@ -3,28 +3,24 @@ import Foundation
 import PredicateCases
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Two writers and several readers over a backend that fails every fifth request: delays, failures, half answers, answers that overtake each other, and
 /// saves whose answers or requests are lost.
 ///
 /// Each run has a fresh seed, which it prints, and goes on for a fixed time: `COREDATA_TEST_SEED` repeats the choices of a run, though not the order
-/// in which tasks run; `COREDATA_SOAK_SECONDS` says for how long, and `COREDATA_SOAK_REQUESTS` for how many requests instead.
+/// in which tasks run; `COREDATA_TEST_SECONDS` says for how long, and `COREDATA_TEST_ROUNDS` for how many requests instead.
 @Suite("A soak of a remote store") struct RemoteSoakTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
     @Test(
         "Every fetch is right or an error, no object is there twice, nothing that was saved is lost, nothing is sent twice that counts twice"
     )
     func soak() async throws {
-        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("A soak of a remote store: COREDATA_TEST_SEED=\(seed)")
-        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 10
-        let count = Self.environment["COREDATA_SOAK_REQUESTS"].flatMap(Int.init)
-        let end = ContinuousClock.now + .seconds(seconds)
+        let seed = TestSeed.current(for: "A soak of a remote store")
+        let budget = TestBudget(seconds: 3.3, atLeast: 200)
         var tally = SoakTally()
         var round: UInt64 = 0
-        while count.map({ tally.requests < $0 }) ?? (ContinuousClock.now < end) {
+        while budget.isLeft(after: tally.requests) {
             round += 1
             let world = try SoakWorld(seed: seed &+ round &* 7919)
             do { try await world.run(&tally) } catch {
@@ -65,7 +61,7 @@ private final class SoakWorld {
 
     /// What the script notes.
     private struct Script {
-        var random: CaseGenerator
+        var random: SeededGenerator
         var isCalm = true
         var faults = 0
         var calls = 0
@@ -81,14 +77,14 @@ private final class SoakWorld {
     private let isIdempotent: Bool
     private let hasOwnIdentifiers: Bool
     private let script: Guarded<Script>
-    private var random: CaseGenerator
+    private var random: SeededGenerator
     private var wanted: [[String: Wanted]] = [[:], [:]]
     /// How often a new album was given up and inserted again, by title.
     private var insertedByHand: [String: Int] = [:]
     private var number = 0
 
     init(seed: UInt64) throws {
-        var random = CaseGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         isIdempotent = Bool.random(using: &random)
         hasOwnIdentifiers = Bool.random(using: &random)
         let most = [1, 3, 100].randomElement(using: &random)!
@@ -117,7 +113,7 @@ private final class SoakWorld {
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             return context
         }
-        script = Guarded(Script(random: CaseGenerator(seed: seed &* 31)))
+        script = Guarded(Script(random: SeededGenerator(seed: seed &* 31)))
         self.random = random
         let script = script
         backend.script { request in
@@ -224,7 +220,7 @@ private final class SoakWorld {
         let context = writers[writer]
         var mine = wanted[writer]
         var (random, number) = (random, number)
-        let result = await context.perform { () -> ([String: Wanted], CaseGenerator, Int) in
+        let result = await context.perform { () -> ([String: Wanted], SeededGenerator, Int) in
             func albums() -> [NSManagedObject] {
                 context.registeredObjects.filter { $0.entity.name == "Album" && !$0.isDeleted && $0.managedObjectContext != nil }
                     .sorted { ($0.value(forKey: "title") as? String ?? "") < ($1.value(forKey: "title") as? String ?? "") }

@@ -3,6 +3,7 @@ import Foundation
 import PredicateCases
 import Predicates
 import RemoteStore
+import TestSupport
 import Testing
 
 /// Rows that decoders of this package write value by value.
@@ -62,7 +63,7 @@ import Testing
     }
 
     /// A value that a property may have.
-    private static func value(_ column: ResourceColumn, _ random: inout CaseGenerator) -> ResourceValue {
+    private static func value(_ column: ResourceColumn, _ random: inout SeededGenerator) -> ResourceValue {
         if column.kind == .many { return .many((0..<Int64.random(in: 0..<4, using: &random)).map { .init(.integer($0)) }) }
         if Int.random(in: 0..<6, using: &random) == 0 { return column.kind == .one ? .one(nil) : .value(.null) }
         let number = Int64.random(in: -30_000...30_000, using: &random)
@@ -103,14 +104,8 @@ import Testing
 
     @Test("Objects show what was written, in whatever order; what was left out is asked for, and what was given up leaves nothing")
     func random() throws {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Rows written by decoders: COREDATA_TEST_SEED=\(seed)")
-        let end = ContinuousClock.now + .seconds(2)
-        var round: UInt64 = 0
-        repeat {
-            round += 1
-            try run(seed, round)
-        } while ContinuousClock.now < end
+        let seed = TestSeed.current(for: "Rows written by decoders")
+        for round in TestRounds(seconds: 0.7, atLeast: 6) { try run(seed, UInt64(round) + 1) }
     }
 
     private func run(_ seed: UInt64, _ round: UInt64) throws {
@@ -127,7 +122,7 @@ import Testing
                 }
                 return
             }
-            var random = CaseGenerator(seed: seed &+ round &* 7919)
+            var random = SeededGenerator(seed: seed &+ round &* 7919)
             let writers = try [answer.writer("Special"), answer.writer()]
             for number in 0..<Int64(12) {
                 let writer = writers[Int(number % 2)]

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import PredicateCases
+import TestSupport
 
 /// An album as the backend has it.
 struct SoakAlbum: Hashable, Sendable {
@@ -18,7 +19,7 @@ struct SoakQuestion: Sendable {
     private let limit: Int
     private let offset: Int
 
-    init(_ random: inout CaseGenerator) {
+    init(_ random: inout SeededGenerator) {
         let first = Int64.random(in: 1960...1999, using: &random)
         years = Bool.random(using: &random) ? first..<(first + 15) : nil
         isOfBands = Int.random(in: 0..<4, using: &random) == 0

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Opening files with the tables of other programs") struct OpeningTests {
@@ -147,12 +148,11 @@ import Testing
     }
 
     @Test("Files with bytes altered at random are read, or are errors", .timeLimit(.minutes(30))) func altered() throws {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Altered files: COREDATA_TEST_SEED=\(seed)")
-        var random = Generator(state: seed)
+        let seed = TestSeed.current(for: "Altered files")
+        var random = SeededGenerator(seed: seed)
         let file = try OthersFile(OthersFile.library)
         let (bytes, model) = (try file.bytes, try file.draft().model)
-        for _ in 0..<40 {
+        for _ in TestRounds(seconds: 0.9, atLeast: 10) {
             var damaged = bytes
             for _ in 0..<Int.random(in: 1...20, using: &random) {
                 damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
@@ -181,17 +181,6 @@ import Testing
             try file.execute("CREATE TABLE tags (id INTEGER PRIMARY KEY, label TEXT)")
             let error = #expect(throws: NSError.self) { try context.save() }
             #expect(error?.localizedFailureReason?.contains("Another file took its place") == true)
-        }
-    }
-
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-            return word ^ (word >> 31)
         }
     }
 }

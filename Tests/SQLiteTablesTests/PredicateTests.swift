@@ -2,17 +2,12 @@ import CoreData
 import Foundation
 import PredicateCases
 import Predicates
+import TestSupport
 import Testing
 
 /// Random predicates over the same objects in memory and in the tables of a file.
 @Suite("Predicates over the tables of another program in a file") struct PredicateTests {
-    /// The seed of this run; set `COREDATA_TEST_SEED` to repeat one, and `COREDATA_TABLES_SECONDS` for a longer one.
-    static let seed: UInt64 = {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Predicates over tables of SQLite: COREDATA_TEST_SEED=\(seed)")
-        return seed
-    }()
-    static let seconds = ProcessInfo.processInfo.environment["COREDATA_TABLES_SECONDS"].flatMap(Double.init) ?? 10
+    static let seed = TestSeed.current(for: "Predicates over tables of SQLite")
 
     @Test("SQLite finds what the evaluator finds, or refuses the clause", arguments: [false, true])
     func predicates(hasIndexes: Bool) throws {
@@ -30,11 +25,9 @@ import Testing
                 context.reset()
             }
         }
-        var cases = PredicateCases(TableWorld(), random: CaseGenerator(seed: Self.seed &* 31), nilChance: 12)
+        var cases = PredicateCases(TableWorld(), random: SeededGenerator(seed: Self.seed &* 31), nilChance: 12)
         var (count, compared, matched, refused, failures) = (0, 0, 0, 0, 0)
-        let end = Date().addingTimeInterval(Self.seconds / 2)
-        // However slow the machine is.
-        while Date() < end || count < 300 {
+        for _ in TestRounds(seconds: 1.7, atLeast: 300) {
             let entity = cases.pick(["Thing", "Thing", "Place"])
             let tree = cases.predicate([.init(variable: nil, entity: entity)], depth: 2)
             count += 1
@@ -106,9 +99,9 @@ private struct TableWorld: CaseWorld {
         }
     }
 
-    func constant(_ kind: CaseKind, _ random: inout CaseGenerator) -> PropertyValue { Self.value(kind, &random) }
+    func constant(_ kind: CaseKind, _ random: inout SeededGenerator) -> PropertyValue { Self.value(kind, &random) }
 
-    static func value(_ kind: CaseKind, _ random: inout CaseGenerator) -> PropertyValue {
+    static func value(_ kind: CaseKind, _ random: inout SeededGenerator) -> PropertyValue {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
         switch kind {
         case .bool: return .bool(Bool.random(using: &random))
@@ -190,7 +183,7 @@ private struct TableWorld: CaseWorld {
 
     /// Inserts the same objects for the same seed.
     static func fill(_ context: NSManagedObjectContext, seed: UInt64) {
-        var random = CaseGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         // Those with which the tables were made.
         for entity in ["Thing", "Place"] {
             for object in (try? context.found(entity)) ?? [] { context.delete(object) }

@@ -1,5 +1,6 @@
 import Foundation
 import PropertyLists
+import TestSupport
 import Testing
 
 @testable import StoreCommands
@@ -9,21 +10,23 @@ import Testing
     // Foundation's formatter has the Julian calendar before 1582.
     @Test func datesAgreeWithFoundation() {
         let formatter = ISO8601DateFormatter()
-        var generator = SystemRandomNumberGenerator()
+        let seed = TestSeed.current(for: "datesAgreeWithFoundation")
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             let seconds = Double(Int64.random(in: -12_000_000_000...30_000_000_000, using: &generator))
             let date = Date(timeIntervalSinceReferenceDate: seconds)
-            #expect(DateText.string(date) == formatter.string(from: date), "\(seconds)")
+            #expect(DateText.string(date) == formatter.string(from: date), "COREDATA_TEST_SEED=\(seed): \(seconds)")
         }
     }
 
     @Test func theSameDateIsReadBack() {
-        var generator = SystemRandomNumberGenerator()
+        let seed = TestSeed.current(for: "theSameDateIsReadBack")
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             let seconds = Double.random(in: -1...1, using: &generator) * pow(10, Double.random(in: -12...13, using: &generator))
             var text = DateText.string(Date(timeIntervalSinceReferenceDate: seconds))
             let read = text.withUTF8 { DateScanner.iso8601(UnsafeRawBufferPointer($0)) } ?? Double(text)
-            #expect(read == seconds, "\(text)")
+            #expect(read == seconds, "COREDATA_TEST_SEED=\(seed): \(text)")
         }
     }
 

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import PropertyLists
@@ -79,7 +80,8 @@ import Testing
     }
 
     @Test func boxesOfADrawingDoNotOverlap() throws {
-        var generator = SystemRandomNumberGenerator()
+        let seed = TestSeed.current(for: "boxesOfADrawingDoNotOverlap")
+        var generator = SeededGenerator(seed: seed)
         for count in [1, 2, 5, 12, 30] {
             let entities = (0..<count).map { number in
                 let entity = NSEntityDescription()
@@ -103,7 +105,7 @@ import Testing
                     let isApart =
                         box.x + box.width <= other.x || other.x + other.width <= box.x || box.y + box.height <= other.y + 0.01
                         || other.y + other.height <= box.y + 0.01
-                    #expect(isApart, "\(box.entity?.name ?? "") \(other.entity?.name ?? "")")
+                    #expect(isApart, "COREDATA_TEST_SEED=\(seed): \(box.entity?.name ?? "") \(other.entity?.name ?? "")")
                 }
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StoreCommands
@@ -19,11 +20,10 @@ import Testing
 
     /// Whether this process may mount file systems.
     private static let mayMount: Bool = {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("mount-\(UUID().uuidString)")
-        do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch { return false }
-        defer { try? FileManager.default.removeItem(at: folder) }
-        guard run("/bin/mount", ["-t", "tmpfs", "tmpfs", folder.path]) else { return false }
-        return run("/bin/umount", [folder.path])
+        guard let folder = try? ScratchFolder("mount") else { return false }
+        defer { folder.remove() }
+        guard run("/bin/mount", ["-t", "tmpfs", "tmpfs", folder.url.path]) else { return false }
+        return run("/bin/umount", [folder.url.path])
     }()
 
     @Test(.enabled(if: mayMount, "Only a superuser may mount file systems."), arguments: [false, true])

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import JSONReading
 import RemoteStore
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -94,8 +95,8 @@ import WebTransport
         "Through a network that fails in every way, what was saved reaches the service once, what others know stays, and reads are right or errors"
     )
     func faults() async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var random = Numbers(state: seed)
+        let seed = TestSeed.current(for: "CachedServiceTests.faults")
+        var random = SeededGenerator(seed: seed)
         let service = DocumentService()
         let network = FaultInjectingTransport(service, seed: seed, rates: .all(0.15), maximumDelay: 0.001)
         let program = try Program(network)
@@ -202,15 +203,6 @@ import WebTransport
         said.append(id.uriRepresentation().absoluteString)
         #expect(said.count >= 3, "\(said)")
         for text in said { #expect(!text.contains("the-secret-token"), "\(text)") }
-    }
-}
-
-/// Numbers that follow from a seed.
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return (state ^ (state >> 33)) &* 0xff51_afd7_ed55_8ccd
     }
 }
 

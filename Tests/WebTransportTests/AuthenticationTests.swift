@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -62,8 +63,9 @@ struct AuthenticationTests {
 
     @Test("A file with a new token is read again when the service no longer takes the old one")
     func rotated() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = try ScratchFolder("token")
+        defer { folder.remove() }
+        let path = folder.file("token").path
         try "first\n".write(toFile: path, atomically: true, encoding: .utf8)
         let transport = ScriptedTransport { request, _ in .text("", status: request.headers["Authorization"] == "Bearer second" ? 200 : 401)
         }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -14,7 +15,7 @@ struct FaultTests {
 
     @Test("Each fault does what it says")
     func each() async throws {
-        let seed = UInt64.random(in: 0...(.max))
+        let seed = TestSeed.current(for: "FaultTests.each")
         let limits = TransportLimits()
         let request = WebRequest(.post, base)
         let answer = WebResponse.text("0123456789")
@@ -51,7 +52,7 @@ struct FaultTests {
 
     @Test("The same seed gives the same faults, and a client gets through all of them")
     func seeds() async throws {
-        let seed = UInt64.random(in: 0...(.max))
+        let seed = TestSeed.current(for: "FaultTests.seeds")
         func run() async throws -> FaultInjectingTransport.Counts {
             let transport = FaultInjectingTransport(
                 ScriptedTransport(.text("yes")), seed: seed, rates: .all(0.5), time: VirtualTime().clientTime())
@@ -68,7 +69,7 @@ struct FaultTests {
 
     @Test("Requests side by side overtake each other, and all of them are answered")
     func reordering() async throws {
-        let seed = UInt64.random(in: 0...(.max))
+        let seed = TestSeed.current(for: "FaultTests.reordering")
         let slow = ScriptedTransport { request, _ in
             for _ in 0..<5 { await Task.yield() }
             return .text(request.url)

@@ -1,6 +1,7 @@
 import ExampleSupport
 import Foundation
 import SampleService
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -15,13 +16,15 @@ import FoundationNetworking
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         let request = URLRequest(url: service.baseURL.appendingPathComponent("api/palettes/top"))
+        let seed = TestSeed.current(for: "CancelledRequestTests")
         let answered = await withTaskGroup(of: Int.self) { group in
-            for _ in 0..<4 {
+            for asker in 0..<4 as Range<UInt64> {
                 group.addTask {
+                    var random = SeededGenerator(seed: seed &+ asker)
                     var answered = 0
                     for _ in 0..<100 {
                         let asking = Task { try await session.answer(to: request) }
-                        for _ in 0..<Int.random(in: 0...60) { await Task.yield() }
+                        for _ in 0..<Int.random(in: 0...60, using: &random) { await Task.yield() }
                         asking.cancel()
                         if case .success = await asking.result { answered += 1 }
                     }

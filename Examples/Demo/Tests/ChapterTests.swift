@@ -1,5 +1,6 @@
 import Foundation
 import SampleService
+import TestSupport
 import Testing
 
 @testable import coredata_demo
@@ -7,9 +8,10 @@ import Testing
 @Suite("What the demo prints") struct ChapterTests {
     /// Returns the output of a chapter, trimmed, line by line.
     private func lines(_ run: (SampleService, Terminal) async throws -> Void) async throws -> [String] {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-demo-\(UUID().uuidString).txt")
+        let folder = try ScratchFolder("coredata-demo")
+        defer { folder.remove() }
+        let file = folder.file("output.txt")
         try Data().write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         let terminal = Terminal(output: try FileHandle(forWritingTo: file))
         let service = try await SampleService.start { terminal.request($0) }
         try await run(service, terminal)

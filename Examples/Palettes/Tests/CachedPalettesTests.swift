@@ -4,6 +4,7 @@ import Foundation
 import Palettes
 import RemoteStore
 import SampleService
+import TestSupport
 import Testing
 
 @Suite("The palettes' cache in one line, beside the one by hand") struct CachedPalettesTests {
@@ -79,9 +80,9 @@ import Testing
     }
 
     @Test("In the next run the palettes are there without the service") func nextRun() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("palettes-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("palettes")
+        defer { scratch.remove() }
+        let folder = scratch.url
         let file = folder.appendingPathComponent("palettes.sqlite")
         let first = try open(file)
         let expected = try await names(first.context, limit: 5)

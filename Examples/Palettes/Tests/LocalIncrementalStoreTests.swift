@@ -1,5 +1,6 @@
 import CoreData
 import Palettes
+import TestSupport
 import Testing
 
 @Suite("The local store") struct LocalIncrementalStoreTests {
@@ -119,12 +120,13 @@ import Testing
     }
 
     @Test("A file that is missing or no JSON is an error of the fetch, and a missing place one of opening") func badFiles() throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).json")
+        let folder = try ScratchFolder("palettes")
+        defer { folder.remove() }
+        let file = folder.file("palettes.json")
         let stack = try Stack.local(at: file)
         func fetch() throws { _ = try stack.context.performAndWait { try stack.context.fetch(palettes()).count } }
         #expect(throws: (any Error).self) { try fetch() }
         try Data("{\"broken\":".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         let malformed = #expect(throws: NSError.self) { try fetch() }
         #expect(malformed?.code == PaletteErrorCode.malformedAnswer.rawValue)
         let placeless = #expect(throws: NSError.self) { _ = try Stack.local(at: nil) }

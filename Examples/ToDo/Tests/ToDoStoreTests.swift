@@ -3,6 +3,7 @@ import ExampleSupport
 import Foundation
 import RemoteStore
 import SampleService
+import TestSupport
 import Testing
 import ToDoModel
 import WebTransport
@@ -12,26 +13,25 @@ import WebTransport
     private struct World {
         let server: SampleService
         let network: SampleService
-        let folder: URL
+        let folder: ScratchFolder
 
         init() async throws {
             server = try await SampleService.start()
             network = try await SampleService.start(upstream: server.baseURL)
-            folder = FileManager.default.temporaryDirectory.appendingPathComponent("todo-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            folder = try ScratchFolder("todo")
         }
 
         /// A program that keeps its lists in the folder; without a file, another computer, whose network is never cut.
         func client(_ user: String = "me", hasFile: Bool = true, over transport: any Transport = networkTransport()) throws -> ToDoStore {
             try ToDoStore(
                 server: (hasFile ? network : server).baseURL.absoluteString + "/v1", user: user, password: .value("top-secret-word"),
-                cache: hasFile ? folder.appendingPathComponent("todo.sqlite") : nil, transport: transport)
+                cache: hasFile ? folder.file("todo.sqlite") : nil, transport: transport)
         }
 
         func end() async {
             await network.stop()
             await server.stop()
-            try? FileManager.default.removeItem(at: folder)
+            folder.remove()
         }
     }
 
@@ -116,7 +116,7 @@ import WebTransport
         try await bob.sync()
         #expect(try await ada.open() == ["Ada's (List)"])
         #expect(try await bob.open() == [])
-        let files = try FileManager.default.contentsOfDirectory(at: world.folder, includingPropertiesForKeys: nil)
+        let files = try FileManager.default.contentsOfDirectory(at: world.folder.url, includingPropertiesForKeys: nil)
         #expect(Set(files.map { $0.lastPathComponent.prefix(8) }).isSuperset(of: ["todo-ada", "todo-bob"]))
         for file in files {
             let bytes = try Data(contentsOf: file)

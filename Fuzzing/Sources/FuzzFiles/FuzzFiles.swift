@@ -68,7 +68,7 @@ final class Subject {
     var whole: [UInt8] = []
 
     init() {
-        let name = ProcessInfo.processInfo.environment["FUZZ_FILES"] ?? "csv"
+        let name = ProcessInfo.processInfo.environment["FUZZ"] ?? "csv"
         kind = ["csv": csv, "json": json, "xml": xml, "binary": binary][name] ?? csv
         CSVStore.register()
         JSONStore.register()

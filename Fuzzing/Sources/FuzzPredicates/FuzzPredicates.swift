@@ -10,7 +10,7 @@ func runDriver(
 ) -> CInt
 
 /// Whether archives are fuzzed instead of formats.
-let fuzzesArchives = ProcessInfo.processInfo.environment["FUZZ_ARCHIVES"] != nil
+let fuzzesArchives = ProcessInfo.processInfo.environment["FUZZ"] == "archives"
 
 @main struct FuzzPredicates {
     static func main() {

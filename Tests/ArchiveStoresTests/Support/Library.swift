@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 
 /// The two stores that write archives.
 enum ArchiveKind: String, CaseIterable, CustomStringConvertible {
@@ -11,14 +12,10 @@ enum ArchiveKind: String, CaseIterable, CustomStringConvertible {
 
 /// A folder that is deleted with the instance.
 final class Folder {
-    let url: URL
+    private let scratch: ScratchFolder
+    var url: URL { scratch.url }
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("ArchiveStores-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
+    init() throws { scratch = try ScratchFolder("ArchiveStores") }
 
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path).sorted()) ?? [] }

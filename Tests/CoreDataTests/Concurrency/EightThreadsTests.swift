@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Eight threads at once") struct EightThreadsTests {
@@ -10,8 +11,7 @@ import Testing
             NSMergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
         ])
     func childrenOfTwoParents(_ policy: NSMergePolicy) async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("Eight threads with seed \(seed), merge policy \(policy.mergeType)")
+        let seed = TestSeed.current(for: "Eight threads, merge policy \(policy.mergeType)")
         let pad = try Scratchpad()
         let coordinator = try pad.coordinator(Music.model())
         let parents = (0..<2).map { _ in

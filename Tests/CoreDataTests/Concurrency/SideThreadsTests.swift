@@ -1,6 +1,6 @@
 import Foundation
-import PredicateCases
 import Predicates
+import TestSupport
 import Testing
 
 @testable import ObjectGraph

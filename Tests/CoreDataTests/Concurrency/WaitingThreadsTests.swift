@@ -1,5 +1,5 @@
 import Foundation
-import PredicateCases
+import TestSupport
 import Testing
 
 @testable import ObjectGraph

@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 
 /// Rounds in which two contexts of one store change things whose codes are unique, with relationships of every kind, and save one after the other.
 ///

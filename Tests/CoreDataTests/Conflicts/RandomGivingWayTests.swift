@@ -1,30 +1,24 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Random rounds of two contexts with unique values") struct RandomGivingWayTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
-    /// `COREDATA_TEST_SEED` repeats a run, `COREDATA_SOAK_SECONDS` says for how long rounds are begun.
     @Test(
         "No relationship that nobody has cut is missing under any policy, and both contexts show what is stored",
         arguments: [ProgramStore.inMemory, .sqlite], [true, false])
     func rounds(_ store: ProgramStore, alwaysMerges: Bool) throws {
-        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 5
-        print("RandomGivingWayTests, \(store.name): COREDATA_TEST_SEED=\(seed)")
-        let start = ContinuousClock.now
-        var program = UInt64(0)
-        while ContinuousClock.now - start < .seconds(seconds) {
+        let seed = TestSeed.current(for: "RandomGivingWayTests, \(store.name)")
+        var programs = 0
+        for program in TestRounds(seconds: 1.7, atLeast: 5) {
+            let own = seed &+ UInt64(program) &* 7919
             let coordinator = try GivingWayModel.coordinator(store)
-            if let difference = try GivingWayProgram(
-                seed: seed &+ program &* 7919, alwaysMerges: alwaysMerges, in: coordinator
-            ).run(rounds: 4) {
-                Issue.record("\(store.name), merges \(alwaysMerges), COREDATA_TEST_SEED=\(seed &+ program &* 7919): \(difference)")
+            if let difference = try GivingWayProgram(seed: own, alwaysMerges: alwaysMerges, in: coordinator).run(rounds: 4) {
+                Issue.record("\(store.name), merges \(alwaysMerges), COREDATA_TEST_SEED=\(own): \(difference)")
                 return
             }
-            program += 1
+            programs += 1
         }
-        print("RandomGivingWayTests, \(store.name): \(program) programs")
+        print("RandomGivingWayTests, \(store.name): \(programs) programs")
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Sorts of many objects") struct LongSortTests {
@@ -10,7 +11,7 @@ import Testing
             [("rating", false), ("year", true)], [("rating", true), ("title", false)],
         ])
     func order(_ keys: [(String, Bool)]) throws {
-        let seed = UInt64.random(in: 0..<1_000_000)
+        let seed = TestSeed.current(for: "LongSortTests.order")
         var random = SeededGenerator(seed: seed)
         try withMusic { context in
             for _ in 0..<1500 {

@@ -1,24 +1,22 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 /// Random programs in two contexts of one store, compared step by step with a graph in plain dictionaries.
 @Suite("Random programs") struct DifferentialTests {
-    /// The seed of this run; set `COREDATA_TEST_SEED` to repeat one.
-    static let seed: UInt64 = {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random programs: COREDATA_TEST_SEED=\(seed)")
-        return seed
-    }()
-
-    @Test("The framework and the naive graph agree after every turn", arguments: GraphStore.allCases, 0..<300)
-    func agreement(_ store: GraphStore, _ program: Int) throws {
-        let run = try ProgramRun(seed: Self.seed &+ UInt64(program), store)
-        for turn in 0..<12 {
-            try run.turn()
-            let difference = run.difference
-            #expect(difference == nil, "seed \(Self.seed), \(store), program \(program), turn \(turn): \(difference ?? "")")
-            if difference != nil { return }
+    @Test("The framework and the naive graph agree after every turn", arguments: GraphStore.allCases)
+    func agreement(_ store: GraphStore) throws {
+        let first = TestSeed.current(for: "Random programs, \(store)")
+        for program in TestRounds(seconds: 10, atLeast: 10) {
+            let seed = first &+ UInt64(program)
+            let run = try ProgramRun(seed: seed, store)
+            for turn in 0..<12 {
+                try run.turn()
+                let difference = run.difference
+                #expect(difference == nil, "COREDATA_TEST_SEED=\(seed), \(store), turn \(turn): \(difference ?? "")")
+                if difference != nil { return }
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 /// Runs random programs against fetched results.
@@ -70,9 +71,9 @@ private struct ResultsProgram {
         "After each batch of changes the delegate's calls turn the old sections into the new ones, which are those of a fresh fetch",
         arguments: [true, false])
     func singleChanges(isSectioned: Bool) throws {
-        let base = UInt64.random(in: 0..<UInt64.max / 2)
-        print("seed \(base), sections \(isSectioned)")
-        for seed in base..<base + 1500 {
+        let base = TestSeed.current(for: "Fetched results, sections \(isSectioned)")
+        for round in TestRounds(seconds: 5.5, atLeast: 30) {
+            let seed = base &+ UInt64(round)
             var program = try ResultsProgram(seed: seed)
             try program.context.performAndWait {
                 for _ in 0..<Int.random(in: 0..<12, using: &program.random) { program.insert() }
@@ -115,8 +116,7 @@ private struct ResultsProgram {
 
     @Test("Thousands of objects keep their places through hundreds of batches", arguments: [true, false])
     func many(isSectioned: Bool) throws {
-        let seed = UInt64.random(in: 0..<UInt64.max / 2)
-        print("seed \(seed), sections \(isSectioned)")
+        let seed = TestSeed.current(for: "Many fetched results, sections \(isSectioned)")
         var program = try ResultsProgram(seed: seed)
         try program.context.performAndWait {
             for _ in 0..<3000 { program.insert() }
@@ -142,9 +142,9 @@ private struct ResultsProgram {
                 for batch in listener.batches { mirror.apply(batch.sections, batch.objects) }
             }
             let fresh = try program.context.fetch(request)
-            #expect(controller.fetchedObjects! == fresh)
-            #expect(mirror == ResultsMirror(controller.sections!))
-            #expect(mirror.rows.flatMap { $0 } == fresh)
+            #expect(controller.fetchedObjects! == fresh, "COREDATA_TEST_SEED=\(seed)")
+            #expect(mirror == ResultsMirror(controller.sections!), "COREDATA_TEST_SEED=\(seed)")
+            #expect(mirror.rows.flatMap { $0 } == fresh, "COREDATA_TEST_SEED=\(seed)")
             let paths = controller.fetchedObjects!.map { controller.indexPath(forObject: $0)! }
             #expect(paths == paths.sorted())
             #expect(paths.map { controller.object(at: $0) } == fresh)
@@ -153,9 +153,9 @@ private struct ResultsProgram {
 
     @Test("A limited fetch is followed too, by fetching again", arguments: [true, false])
     func limited(isSectioned: Bool) throws {
-        let base = UInt64.random(in: 0..<UInt64.max / 2)
-        print("seed \(base), sections \(isSectioned)")
-        for seed in base..<base + 300 {
+        let base = TestSeed.current(for: "Limited fetched results, sections \(isSectioned)")
+        for round in TestRounds(seconds: 2.3, atLeast: 20) {
+            let seed = base &+ UInt64(round)
             var program = try ResultsProgram(seed: seed)
             try program.context.performAndWait {
                 for _ in 0..<12 { program.insert() }
@@ -184,9 +184,9 @@ private struct ResultsProgram {
 
     @Test("Differences turn the old IDs into the new ones")
     func differences() throws {
-        let base = UInt64.random(in: 0..<UInt64.max / 2)
-        print("seed \(base)")
-        for seed in base..<base + 500 {
+        let base = TestSeed.current(for: "Differences of fetched results")
+        for round in TestRounds(seconds: 1.6, atLeast: 20) {
+            let seed = base &+ UInt64(round)
             var program = try ResultsProgram(seed: seed)
             try program.context.performAndWait {
                 for _ in 0..<Int.random(in: 0..<12, using: &program.random) { program.insert() }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// A card in a file, whose section name is computed; its context counts how often it is asked for.
@@ -181,10 +182,9 @@ private final class Cards {
 
     @Test("The next run of the program finds the sections of an unchanged file; those of a changed or a deleted one are computed again")
     func files() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cards \(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("cards.txt")
+        let folder = try ScratchFolder("cards of a test")
+        defer { folder.remove() }
+        let url = folder.file("cards.txt")
         func write(_ names: String, at seconds: TimeInterval) throws {
             try names.write(to: url, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: url.path)

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -19,21 +20,22 @@ import Testing
     }
 
     @Test func aTableOfIdentitiesStaysWholeWhateverComesAndGoes() throws {
-        var random = SystemRandomNumberGenerator()
+        let seed = TestSeed.current(for: "aTableOfIdentitiesStaysWholeWhateverComesAndGoes")
+        var random = SeededGenerator(seed: seed)
         var map = IdentityMap()
         var filed: [Int: Int64] = [:]
         for number in 1...2000 {
             let key = Int64.random(in: 0..<300, using: &random)
             map.insert(try #require(address(number)), for: key)
             filed[number] = key
-            if Bool.random(using: &random), let (number, key) = filed.randomElement(using: &random) {
+            if Bool.random(using: &random), let number = filed.keys.sorted().randomElement(using: &random), let key = filed[number] {
                 map.remove(try #require(address(number)), for: key)
                 filed[number] = nil
             }
             let violations = map.invariantViolations
-            #expect(violations == [])
+            #expect(violations == [], "COREDATA_TEST_SEED=\(seed)")
         }
-        #expect(map.count == filed.count)
+        #expect(map.count == filed.count, "COREDATA_TEST_SEED=\(seed)")
     }
 
     @Test func aLostObjectIsFound() throws {
@@ -198,7 +200,8 @@ import Testing
     private final class Leaf: RankedNode {}
 
     @Test func aRankedTreeStaysWholeWhateverComesAndGoes() {
-        var random = SystemRandomNumberGenerator()
+        let seed = TestSeed.current(for: "aRankedTreeStaysWholeWhateverComesAndGoes")
+        var random = SeededGenerator(seed: seed)
         let tree = RankedTree<Leaf>()
         var leaves: [Leaf] = []
         for _ in 0..<500 {
@@ -209,9 +212,9 @@ import Testing
             } else {
                 tree.remove(leaves.remove(at: Int.random(in: leaves.indices, using: &random)))
             }
-            #expect(tree.invariantViolations == [])
+            #expect(tree.invariantViolations == [], "COREDATA_TEST_SEED=\(seed)")
         }
-        #expect(tree.nodes.map(ObjectIdentifier.init) == leaves.map(ObjectIdentifier.init))
+        #expect(tree.nodes.map(ObjectIdentifier.init) == leaves.map(ObjectIdentifier.init), "COREDATA_TEST_SEED=\(seed)")
     }
 
     @Test func whoeverHoldsATreeSeesItsChanges() {

@@ -1,14 +1,16 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Names in model files that are longer than any that a person gives.
 @Suite struct LongNameTests {
     @Test("A name of megabytes is an error that shows its beginning", arguments: ["entity", "property", "class"])
     func longNames(kind: String) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("names-\(UUID().uuidString).xcdatamodel")
+        let scratch = try ScratchFolder("names")
+        defer { scratch.remove() }
+        let folder = scratch.file("Long.xcdatamodel")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
         let long = String(repeating: "a", count: 12_000_000)
         let xml = """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Properties whose Swift type is not the type that the model gives the attribute, with the accessors that the plugin `ManagedAccessors`
@@ -71,8 +72,9 @@ import Testing
                 NSAttributeDescription(name: "flag", type: .boolean), NSAttributeDescription(name: "decimal", type: .decimal),
                 NSAttributeDescription(name: "anything", type: .transformable),
             ])
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ConvertedTypes-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("ConvertedTypes")
+        defer { scratch.remove() }
+        let folder = scratch.url
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
         _ = try coordinator.addPersistentStore(
             ofType: type, configurationName: nil, at: type == NSSQLiteStoreType ? folder.appendingPathComponent("a.sqlite") : nil)

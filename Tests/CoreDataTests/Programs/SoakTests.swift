@@ -1,15 +1,15 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Fifty clients at once") struct SoakTests {
-    /// `COREDATA_SOAK_SECONDS` says for how long, under each merge policy; `COREDATA_SOAK_SEED` repeats what was printed.
+    /// For a fixed time under each merge policy.
     @Test("The store has what was acknowledged, under each merge policy, and threads are bounded")
     func soak() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            let environment = ProcessInfo.processInfo.environment
-            let seconds = environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 2
-            let seed = environment["COREDATA_SOAK_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0 ... .max)
+            let seconds = TestTime.seconds(0.7)
+            let seed = TestSeed.current(for: "Fifty clients at once")
             Deadline.start(seconds: seconds * 10 + 300)
             for policy in Soak.Policy.allCases {
                 let ledger = try await SoakTests.ledger(policy, seed: seed, seconds: seconds)
@@ -25,9 +25,9 @@ import Testing
 
     /// Lets the clients work on a file, and compares.
     private static func ledger(_ policy: Soak.Policy, seed: UInt64, seconds: Double) async throws -> SoakLedger {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("soak-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let scratch = try ScratchFolder("soak")
+        defer { scratch.remove() }
+        let directory = scratch.url
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Soak.model())
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: directory.appendingPathComponent("soak.sqlite"))

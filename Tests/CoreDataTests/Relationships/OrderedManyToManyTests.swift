@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 /// Playlists and songs, each of which is in an order of the other, or songs with an order only.
@@ -153,8 +154,7 @@ extension NSManagedObject {
         "Random edits at both ends of a random graph come out as in a graph of plain arrays",
         arguments: [NSInMemoryStoreType, "DictionaryStore"])
     func random(_ store: String) throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("Ordered many-to-many in \(store), seed \(seed)")
+        let seed = TestSeed.current(for: "Ordered many-to-many in \(store)")
         var generator = SeededGenerator(seed: seed)
         let coordinator = try Mix.coordinator(bothOrdered: true, store: store)
         let context = Music.context(coordinator)

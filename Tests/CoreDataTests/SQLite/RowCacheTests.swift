@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
-import PredicateCases
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -132,7 +132,8 @@ import Testing
     }
 
     @Test func keysOfAnySizeHaveTheirPlace() {
-        var random = SystemRandomNumberGenerator()
+        let seed = TestSeed.current(for: "RowCacheTests.keysOfAnySizeHaveTheirPlace")
+        var random = SeededGenerator(seed: seed)
         var rows: [Int64: Row] = [:]
         for count in 0..<2000 {
             let key = count % 2 == 0 ? Int64.random(in: 0..<100_000, using: &random) : Int64.random(in: .min...(.max), using: &random)
@@ -140,9 +141,9 @@ import Testing
             rows[key] = row
             cache.put(1, 0..<1) { _ in (row.slots, key) }
         }
-        for (key, row) in rows { #expect(cache.row(1, key) === row) }
+        for (key, row) in rows { #expect(cache.row(1, key) === row, "COREDATA_TEST_SEED=\(seed)") }
         cache.sweep()
-        for (key, row) in rows { #expect(cache.row(1, key) === row) }
+        for (key, row) in rows { #expect(cache.row(1, key) === row, "COREDATA_TEST_SEED=\(seed)") }
     }
 
     @Test func threadsLookAndFileAndSweepSideBySide() throws {

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 import Testing
 
 @testable import ModelFiles

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 
 @testable import ModelFiles
 @testable import ObjectGraph
@@ -8,17 +9,10 @@ import Foundation
 
 /// A directory that is gone with the test.
 final class Scratchpad {
-    let url: URL
+    private let scratch: ScratchFolder
+    var url: URL { scratch.url }
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("sqlite-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: url.path)
-        try? FileManager.default.removeItem(at: url)
-    }
+    init() throws { scratch = try ScratchFolder("sqlite") }
 
     var store: URL { url.appendingPathComponent("store.sqlite") }
 

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
-import PredicateCases
 import RandomPrograms
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -59,12 +59,6 @@ import Testing
         }
     }
 
-    private func seed(_ name: String) -> UInt64 {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_BESIDE_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
-        print("\(name): COREDATA_BESIDE_SEED=\(seed)")
-        return seed
-    }
-
     @Test func faultsAndFetchesAreServedWhileASaveWaitsForTheFile() throws {
         nonisolated(unsafe) let setting = try Setting(20)
         #expect(try setting.inContext { try $0.all(Band.self).count } == 20)
@@ -97,7 +91,7 @@ import Testing
     }
 
     @Test func readersSeeWhatWasSavedBeforeTheyBegan() throws {
-        let seed = seed("readersSeeWhatWasSavedBeforeTheyBegan")
+        let seed = TestSeed.current(for: "readersSeeWhatWasSavedBeforeTheyBegan")
         nonisolated(unsafe) let setting = try Setting(16)
         let saved = Numbers(16)
         try onOwnThreads(4) { thread in
@@ -133,7 +127,7 @@ import Testing
                         return try #require(context.object(with: setting.ids[index]) as? Band).name
                     }
                 }
-                #expect(try #require(Int(found)) >= known)
+                #expect(try #require(Int(found)) >= known, "COREDATA_TEST_SEED=\(seed), thread \(thread)")
             }
         }
         for index in 0..<16 { #expect(try setting.name(setting.ids[index]) == "\(saved[index])") }

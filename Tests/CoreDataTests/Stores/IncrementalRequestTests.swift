@@ -1,5 +1,5 @@
 import CoreData
-import PredicateCases
+import TestSupport
 import Testing
 
 /// A request that says more than Core Data's: a store of its own kind reads it.

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -10,10 +11,6 @@ import Testing
 
 /// Rows and changes become bytes, and the same again.
 @Suite struct RowCoderTests {
-    private static func seed() -> UInt64 {
-        ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000_000)
-    }
-
     /// A store of a random model, and what its saves were.
     private static func saves(_ random: inout SeededGenerator) throws -> (store: SaveRecorder, saves: [StoreChangeSet]) {
         NSPersistentStoreCoordinator.registerStoreClass(SaveRecorder.self, forStoreType: SaveRecorder.storeType)
@@ -77,9 +74,9 @@ import Testing
     }
 
     @Test func changesOfAnyModelComeBackFromBytesAsTheyWere() throws {
-        let seed = Self.seed()
+        let seed = TestSeed.current(for: "RowCoderTests.changesOfAnyModelComeBackFromBytesAsTheyWere")
         var random = SeededGenerator(seed: seed)
-        for round in 0..<40 {
+        for round in TestRounds(seconds: 1.4, atLeast: 5) {
             let (store, saves) = try Self.saves(&random)
             let coder = try #require(store.coder)
             for save in saves {
@@ -98,7 +95,7 @@ import Testing
     }
 
     @Test func rowsOfChangesAreEncodedInPiecesAndCountedWithoutDeletions() throws {
-        let seed = Self.seed()
+        let seed = TestSeed.current(for: "RowCoderTests.rowsOfChangesAreEncodedInPiecesAndCountedWithoutDeletions")
         var random = SeededGenerator(seed: seed)
         let (store, saves) = try Self.saves(&random)
         let coder = try #require(store.coder)
@@ -122,9 +119,9 @@ import Testing
     }
 
     @Test func whateverIsAlteredOrCutGivesAnError() throws {
-        let seed = Self.seed()
+        let seed = TestSeed.current(for: "RowCoderTests.whateverIsAlteredOrCutGivesAnError")
         var random = SeededGenerator(seed: seed)
-        for round in 0..<10 {
+        for round in TestRounds(seconds: 0.4, atLeast: 3) {
             let (store, saves) = try Self.saves(&random)
             let coder = try #require(store.coder)
             for save in saves {
@@ -143,10 +140,10 @@ import Testing
 
     /// Without the checksum, so that altered bytes get to the decoder: it may find other values, and nothing worse.
     @Test func theDecoderTakesWhateverBytesThereAre() throws {
-        let seed = Self.seed()
+        let seed = TestSeed.current(for: "RowCoderTests.theDecoderTakesWhateverBytesThereAre")
         var random = SeededGenerator(seed: seed)
         var errors = 0
-        for _ in 0..<10 {
+        for _ in TestRounds(seconds: 0.5, atLeast: 3) {
             let (store, saves) = try Self.saves(&random)
             let coder = try #require(store.coder)
             for save in saves {

@@ -1,5 +1,5 @@
 import CoreData
-import PredicateCases
+import TestSupport
 import Testing
 
 /// A store that loads no metadata of its own.

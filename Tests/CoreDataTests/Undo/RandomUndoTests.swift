@@ -1,28 +1,31 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 /// Random programs of changes, undos, redos and saves, compared after each step with a graph in plain dictionaries and a list of what it was.
 @Suite("Random undo") struct RandomUndoTests {
-    /// The seed of this run; set `COREDATA_TEST_SEED` to repeat one.
-    static let seed: UInt64 = {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random undo: COREDATA_TEST_SEED=\(seed)")
-        return seed
-    }()
-
     @Test(
         "The graph is what it was after every undo, and what it became after every redo, saved or not",
-        arguments: GraphStore.ofOneCoordinator, 0..<200)
-    func agreement(_ store: GraphStore, _ program: Int) throws {
-        var run = try UndoRun(seed: Self.seed &+ UInt64(program), store)
-        try run.context.performAndWait {
+        arguments: GraphStore.ofOneCoordinator)
+    func agreement(_ store: GraphStore) throws {
+        let seed = TestSeed.current(for: "Random undo, \(store)")
+        for program in TestRounds(seconds: 3.3, atLeast: 10) {
+            guard try agree(store, seed: seed &+ UInt64(program)) else { return }
+        }
+    }
+
+    /// Runs a program; returns whether the graph was always as it should be.
+    private func agree(_ store: GraphStore, seed: UInt64) throws -> Bool {
+        var run = try UndoRun(seed: seed, store)
+        return try run.context.performAndWait {
             for turn in 0..<25 {
                 let did = try run.turn()
                 let difference = try run.difference()
-                #expect(difference == nil, "seed \(Self.seed), \(store), program \(program), turn \(turn), \(did): \(difference ?? "")")
-                if difference != nil { return }
+                #expect(difference == nil, "COREDATA_TEST_SEED=\(seed), \(store), turn \(turn), \(did): \(difference ?? "")")
+                if difference != nil { return false }
             }
+            return true
         }
     }
 }

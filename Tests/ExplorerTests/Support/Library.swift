@@ -2,17 +2,14 @@ import CSQLite
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 
 /// A directory that is gone with the test.
 final class Folder {
-    let url: URL
+    private let scratch: ScratchFolder
+    var url: URL { scratch.url }
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("explorer-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
+    init() throws { scratch = try ScratchFolder("explorer") }
 
     var store: URL { url.appendingPathComponent("library.sqlite") }
 

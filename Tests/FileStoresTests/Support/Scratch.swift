@@ -1,22 +1,16 @@
 import CoreData
 import FileStores
 import Foundation
+import TestSupport
 
 /// A folder of one test, which goes with the instance.
 final class Scratch: Sendable {
-    let folder: URL
+    private let scratch: ScratchFolder
+    var folder: URL { scratch.url }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("FileStores-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { scratch = try ScratchFolder("FileStores") }
 
-    deinit {
-        _ = try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    func url(_ name: String) -> URL { folder.appendingPathComponent(name) }
+    func url(_ name: String) -> URL { scratch.file(name) }
 
     @discardableResult func write(_ text: String, _ name: String) throws -> URL {
         try Data(text.utf8).write(to: url(name))

@@ -2,13 +2,12 @@ import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
+import TestSupport
 import Testing
 import WriterVersions
 
 /// Migrations in a process that is killed, or that cannot write on.
 @Suite(.serialized) struct KilledMigrationTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
     private static func process(_ version: String, _ store: URL, limit: Int = 0) -> (process: Process, lines: Pipe) {
         process("migrate-\(version)", store, limit)
     }
@@ -67,16 +66,13 @@ import WriterVersions
 
     @Test("A process that is killed leaves the store of the older version or that of the newer one, whole")
     func kills() throws {
-        let seed = Self.environment["COREDATA_KILL_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
-        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 24
-        print("KilledMigrationTests: COREDATA_KILL_SEED=\(seed)")
-        var generator = VersionGenerator(seed: seed)
+        let seed = TestSeed.current(for: "KilledMigrationTests")
+        var generator = SeededGenerator(seed: seed)
         let rows = 60_000
         let original = try Self.filled(rows)
-        let end = Date().addingTimeInterval(seconds)
         var (killed, done, migrated) = (0, 0, 0)
         var longest = ["added": 60_000.0, "filled": 300_000.0, "copied": 500_000.0]
-        while Date() < end {
+        for _ in TestRounds(seconds: 8, atLeast: 3) {
             let version = ["added", "filled", "copied", "copied"].randomElement(using: &generator)!
             let store = try MigratedStore()
             try FileManager.default.removeItem(at: store.directory)
@@ -103,7 +99,7 @@ import WriterVersions
             }
         }
         print("\(killed) migrations were killed, \(done) ended before, \(migrated) stores were migrated.")
-        #expect(migrated > 0)
+        #expect(migrated > 0, "COREDATA_TEST_SEED=\(seed)")
     }
 
     @Test("A copy that is killed again and again goes on where it was, and does less than one and a half times the work")

@@ -2,22 +2,21 @@ import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// A store in a directory of its own, which is migrated without being opened.
 final class MigratedStore {
-    let directory: URL
+    private let scratch: ScratchFolder
+    var directory: URL { scratch.url }
     let url: URL
     /// Further options of migrations.
     var options: [AnyHashable: Any] = [:]
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        url = directory.appendingPathComponent("Store.sqlite")
+        scratch = try ScratchFolder("migration")
+        url = scratch.file("Store.sqlite")
     }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
 
     /// Whether rows are copied, also where they could stay in place.
     var copies = false {

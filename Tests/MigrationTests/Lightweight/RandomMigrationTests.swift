@@ -1,22 +1,17 @@
 import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
+import TestSupport
 import Testing
 
 /// Random versions of random models: what is in a filled store after a migration is what the edits make of it.
 @Suite struct RandomMigrationTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
     @Test("A migrated store has the objects that random edits of the model make of those before")
     func randomPairs() throws {
-        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max >> 16)
-        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 8
-        print("RandomMigrationTests: COREDATA_TEST_SEED=\(seed)")
-        let end = Date().addingTimeInterval(seconds)
+        let seed = TestSeed.current(for: "RandomMigrationTests")
         var (rounds, places) = (0, 0)
-        while Date() < end || rounds == 0 {
-            let round = seed &+ UInt64(rounds)
-            if try migrate(seed: round) { places += 1 }
+        for round in TestRounds(seconds: 2.7, atLeast: 5) {
+            if try migrate(seed: seed &+ UInt64(round)) { places += 1 }
             rounds += 1
         }
         print("\(rounds) random versions were migrated, \(places) of them in place.")

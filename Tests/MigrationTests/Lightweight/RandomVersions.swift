@@ -1,25 +1,13 @@
 import CoreData
 import Foundation
-
-/// A generator of random numbers that can be repeated.
-struct VersionGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
+import TestSupport
 
 /// Makes random versions of models, random edits that Core Data infers, and random objects.
 struct RandomVersions {
-    var generator: VersionGenerator
+    var generator: SeededGenerator
     private var count = 0
 
-    init(seed: UInt64) { generator = VersionGenerator(seed: seed) }
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
     private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
     private mutating func name(_ prefix: String) -> String {

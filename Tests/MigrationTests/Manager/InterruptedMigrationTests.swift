@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Migration
@@ -78,14 +79,10 @@ import Testing
         let folder = try MappingFolder()
         try LibraryVersions.fill(folder.old)
         let snapshots = try Self.snapshots(folder)
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
-        var state = seed
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % max(1, bound)
-        }
-        for round in 0..<24 {
+        let seed = TestSeed.current(for: "InterruptedMigrationTests.damagedJournals")
+        var random = SeededGenerator(seed: seed)
+        func next(_ bound: Int) -> Int { random.below(bound) }
+        for round in TestRounds(seconds: 3.1, atLeast: 6) {
             let place = snapshots.places[next(snapshots.places.count)]
             try snapshots.putBack(place)
             let journal = folder.unfinished.appendingPathComponent("journal")
@@ -97,7 +94,9 @@ import Testing
             }
             try Data(bytes).write(to: journal)
             try Self.manager().migrate(folder, Self.mapping())
-            #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected(), "\(place.lastPathComponent), round \(round)")
+            #expect(
+                try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected(),
+                "COREDATA_TEST_SEED=\(seed), \(place.lastPathComponent), round \(round)")
         }
     }
 

@@ -1,16 +1,13 @@
 import CoreData
 import Foundation
+import TestSupport
 
 /// A folder for the stores of a test, removed with the instance.
 final class MappingFolder {
-    let url: URL
+    private let scratch: ScratchFolder
+    var url: URL { scratch.url }
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("mapping-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
+    init() throws { scratch = try ScratchFolder("mapping") }
 
     var old: URL { url.appendingPathComponent("old.sqlite") }
     var new: URL { url.appendingPathComponent("new.sqlite") }

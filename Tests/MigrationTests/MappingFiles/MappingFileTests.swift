@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Migration
@@ -139,18 +140,13 @@ import Testing
 
     @Test("No file stops the program, whatever its bytes")
     func hostileFiles() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
-        var state = seed
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % max(1, bound)
-        }
+        let seed = TestSeed.current(for: "MappingFileTests.hostileFiles")
+        var random = SeededGenerator(seed: seed)
+        func next(_ bound: Int) -> Int { random.below(bound) }
         let whole = Array(Self.file().utf8)
         let (old, new) = (LibraryVersions.old(), LibraryVersions.new())
-        let end = Date().addingTimeInterval(1)
         var read = 0
-        while Date() < end {
+        for _ in TestRounds(seconds: 0.3, atLeast: 100) {
             var bytes = whole
             for _ in 0...next(4) {
                 let place = next(bytes.count)
@@ -166,9 +162,9 @@ import Testing
                 let mapping = try MappingModelFile.read(Data(bytes), file: nil)
                 read += 1
                 _ = MappingModelLocator.fits(mapping, old, new)
-            } catch let error as NSError { #expect(error.domain == NSCocoaErrorDomain) }
+            } catch let error as NSError { #expect(error.domain == NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed)") }
         }
-        #expect(read > 0)
+        #expect(read > 0, "COREDATA_TEST_SEED=\(seed)")
     }
 
     @Test("A compiled mapping model is not read, and the error says what to give instead")

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Migrations in stages whose process is killed.
@@ -13,28 +14,26 @@ import Testing
     }
 
     @Test func aMigrationInStagesThatIsKilledAnywhereEndsWithEveryObjectWhole() throws {
-        let rounds = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap(Int.init) ?? 4
         let count = 400
-        for round in 0..<rounds {
+        let first = TestSeed.current(for: "aMigrationInStagesThatIsKilledAnywhereEndsWithEveryObjectWhole")
+        for round in TestRounds(seconds: 1.8, atLeast: 2) {
             let shop = try Workshop()
-            let seed = UInt64.random(in: 0...UInt64.max)
-            print("aMigrationInStagesThatIsKilledAnywhereEndsWithEveryObjectWhole: round \(round), kills after lines of seed \(seed)")
+            let seed = first &+ UInt64(round)
             let fill = Self.writer(shop.store, count)
             fill.standardOutput = FileHandle.nullDevice
             try fill.run()
             fill.waitUntilExit()
             try #require(fill.terminationStatus == 0)
             // The process tells of each handler that begins; it is killed soon after one of them, or left to end.
-            var state = seed
+            var random = SeededGenerator(seed: seed)
             var attempts = 0
             while attempts < 12 {
                 attempts += 1
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                 let process = Self.writer(shop.store, count)
                 let pipe = Pipe()
                 process.standardOutput = pipe
                 try process.run()
-                var left = attempts == 12 ? Int.max : Int(state >> 60) % 4
+                var left = attempts == 12 ? Int.max : random.below(4)
                 while true {
                     let piece = pipe.fileHandleForReading.availableData
                     if piece.isEmpty { break }
@@ -56,10 +55,12 @@ import Testing
             context.persistentStoreCoordinator = coordinator
             try context.performAndWait {
                 let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
-                #expect(notes.count == count)
-                #expect(Set(notes.compactMap { $0.value(forKey: "title") as? String }) == Set((0..<count).map { "note \($0)" }))
-                #expect(notes.allSatisfy { ($0.value(forKey: "text") as? String)?.count == $0.value(forKey: "length") as? Int })
-                #expect(notes.allSatisfy { $0.entity.attributesByName["color"] != nil })
+                let place: Comment = "COREDATA_TEST_SEED=\(seed)"
+                let titles = Set(notes.compactMap { $0.value(forKey: "title") as? String })
+                #expect(notes.count == count, place)
+                #expect(titles == Set((0..<count).map { "note \($0)" }), place)
+                #expect(notes.allSatisfy { ($0.value(forKey: "text") as? String)?.count == $0.value(forKey: "length") as? Int }, place)
+                #expect(notes.allSatisfy { $0.entity.attributesByName["color"] != nil }, place)
             }
         }
     }

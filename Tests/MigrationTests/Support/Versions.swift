@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 
 @_spi(Stores) @testable import ObjectGraph
 
@@ -30,15 +31,14 @@ enum People {
 
 /// A folder for stores and bundles of models, which goes with it.
 final class Workshop {
-    let url: URL
+    private let scratch: ScratchFolder
+    var url: URL { scratch.url }
     var store: URL { url.appendingPathComponent("stores/people.store") }
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID().uuidString)")
+        scratch = try ScratchFolder("migration")
         try FileManager.default.createDirectory(at: url.appendingPathComponent("stores"), withIntermediateDirectories: true)
     }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
 
     /// Writes a bundle of versions, “People” to “People n”, and returns it.
     @discardableResult func bundle(_ versions: [NSManagedObjectModel], name: String = "People") throws -> URL {

@@ -2,6 +2,7 @@
 import CoreData
 import Foundation
 import Testing
+import TestSupport
 
 @testable import PostgreSQLStore
 
@@ -35,9 +36,9 @@ struct OthersSchemasTests {
     /// Makes an empty database, and calls `body` with a folder for files.
     private func database(_ body: (_ name: String, _ folder: URL) throws -> Void) async throws -> LibraryDatabase {
         let name = "others_" + UUID().uuidString.replacing("-", with: "").prefix(8).lowercased()
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("others")
+        defer { scratch.remove() }
+        let folder = scratch.url
         try await LibraryDatabase(";").execute("CREATE DATABASE \(name)")
         try body(name, folder)
         return try LibraryDatabase(existing: name)

@@ -38,7 +38,7 @@ import Testing
     func soak() async throws {
         let order = try #require(Self.order)
         let seed = try #require(UInt64(order[2]))
-        print("A cluster that fails under load: seed \(seed)")
+        print("A cluster that fails under load: COREDATA_TEST_SEED=\(seed)")
         let log = try SoakLog(URL(fileURLWithPath: order[1]))
         let coordinators = try await Self.coordinators(order[0])
         let first = context(coordinators[0])

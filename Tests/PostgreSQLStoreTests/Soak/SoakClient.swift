@@ -2,13 +2,14 @@
 import CoreData
 import Foundation
 import PredicateCases
+import TestSupport
 
 /// One context that writes and reads, and compares what it reads with what it was told.
 struct SoakClient {
     private(set) var ledger: ClusterLedger
     private let context: NSManagedObjectContext
     private let log: SoakLog
-    private var random: CaseGenerator
+    private var random: SeededGenerator
     /// The number of counters that all contexts increment.
     static let counters = 4
     /// What an error says about a save whose outcome could not be found out.
@@ -20,7 +21,7 @@ struct SoakClient {
         // Some take nothing that may be out of date.
         if client.isMultiple(of: 5) { context.stalenessInterval = 0 }
         self.log = log
-        random = CaseGenerator(seed: seed &+ UInt64(client) &* 7919)
+        random = SeededGenerator(seed: seed &+ UInt64(client) &* 7919)
     }
 
     /// Works until the script has no more events.

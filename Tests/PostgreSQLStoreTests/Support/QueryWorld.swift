@@ -2,6 +2,7 @@
 import CoreData
 import PredicateCases
 import Predicates
+import TestSupport
 
 /// Things and places with attributes of every kind, and predicates about them.
 struct QueryWorld: CaseWorld {
@@ -26,7 +27,7 @@ struct QueryWorld: CaseWorld {
     var textKeys: [String] { ["length"] }
     var functions: [String] { [] }
 
-    func constant(_ kind: CaseKind, _ random: inout CaseGenerator) -> PropertyValue {
+    func constant(_ kind: CaseKind, _ random: inout SeededGenerator) -> PropertyValue {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
         switch kind {
         case .bool: return .bool(Bool.random(using: &random))
@@ -111,7 +112,7 @@ extension CaseKind {
 }
 
 extension PredicateCases where World == QueryWorld {
-    init(seed: UInt64, isOdd: Bool) { self.init(QueryWorld(isOdd: isOdd), random: CaseGenerator(seed: seed), nilChance: 20) }
+    init(seed: UInt64, isOdd: Bool) { self.init(QueryWorld(isOdd: isOdd), random: SeededGenerator(seed: seed), nilChance: 20) }
 
     /// A graph of objects, the same for the same seed, in the context on whose queue the caller is.
     static func fill(_ context: NSManagedObjectContext, seed: UInt64, isOdd: Bool, things: Int = 24, places: Int = 8) {

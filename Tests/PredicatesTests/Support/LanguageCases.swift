@@ -1,6 +1,7 @@
 import Foundation
 import PredicateCases
 import Predicates
+import TestSupport
 
 /// Entities of a random model, and values for them.
 struct LanguageWorld: CaseWorld {
@@ -21,7 +22,7 @@ struct LanguageWorld: CaseWorld {
     var textKeys: [String] { [] }
     var functions: [String] { ["exp:"] }
 
-    func constant(_ kind: CaseKind, _ random: inout CaseGenerator) -> PropertyValue {
+    func constant(_ kind: CaseKind, _ random: inout SeededGenerator) -> PropertyValue {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
         switch kind {
         case .bool: return .bool(Bool.random(using: &random))
@@ -42,7 +43,7 @@ typealias LanguageCases = PredicateCases<LanguageWorld>
 
 extension PredicateCases where World == LanguageWorld {
     init(seed: UInt64) {
-        var random = CaseGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let model = RandomModel(&random)
         self.init(LanguageWorld(model: model), random: random, nilChance: 10)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import PredicateCases
 import Predicates
+import TestSupport
 
 /// Entities made at random: attributes in slots of every kind, computed ones, and relationships to one and to many.
 final class RandomModel {
@@ -49,7 +50,7 @@ final class RandomModel {
 
     let entities: [Entity]
 
-    init(_ random: inout CaseGenerator) {
+    init(_ random: inout SeededGenerator) {
         entities = (0..<3).map { Entity(name: "Entity\($0)") }
         for entity in entities {
             var kinds = Kind.allCases + [.int, .text]

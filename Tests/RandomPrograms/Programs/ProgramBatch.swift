@@ -1,45 +1,28 @@
 import CoreData
+package import TestSupport
 
 /// Many programs over stores of one kind. One that shows a difference is made as short as it can be.
 package struct ProgramBatch: Sendable {
     let seed: UInt64
-    let count: Int
+    let rounds: TestRounds
     var length = 30
-    var first = ProcessInfo.processInfo.environment["COREDATA_TEST_FIRST"].flatMap(Int.init) ?? 0
     let store: ProgramStore
-    /// For how long programs are begun; nil for as many as there are.
-    package var seconds: Double?
 
-    /// How many programs a run has by the environment, whatever else is asked for.
-    package static let programs = ProcessInfo.processInfo.environment["COREDATA_TEST_PROGRAMS"].flatMap(Int.init)
-
-    /// Runs programs over a store for a number of seconds, or the full number of them, of several seeds, where the environment asks for that; each seed is
-    /// printed.
+    /// Runs programs over a store for a number of seconds, and prints the seed.
     ///
-    /// `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_PROGRAMS` says how many programs one has, `COREDATA_TEST_FIRST` with which of them it begins. With
-    /// `COREDATA_SOAK_PROGRAMS` the programs are as many as `Scripts/soak` asks for.
+    /// `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_ROUNDS` says how many programs one has, `COREDATA_TEST_FIRST` with which of them it begins.
     ///
     /// - Returns: What the programs showed that they should not.
-    package static func run(_ store: ProgramStore, seconds: Double, seeds: Int, count: Int) throws -> [String] {
-        let environment = ProcessInfo.processInfo.environment
-        let known = environment["COREDATA_TEST_SEED"].flatMap(UInt64.init)
-        let soaks = environment["COREDATA_SOAK_PROGRAMS"] != nil
-        var differences: [String] = []
-        for _ in 0..<(soaks && known == nil ? seeds : 1) {
-            let seed = known ?? .random(in: 0...UInt64(UInt32.max))
-            print("Programs, \(store.name): COREDATA_TEST_SEED=\(seed)")
-            var batch = ProgramBatch(seed: seed, count: programs ?? (soaks ? count : Int.max), store: store)
-            if programs == nil, !soaks { batch.seconds = seconds }
-            let (count, difference) = try batch.run()
-            print("Programs, \(store.name), seed \(seed): \(count) were run")
-            if let difference { differences.append(difference) }
-        }
-        return differences
+    package static func run(_ store: ProgramStore, seconds: Double) throws -> String? {
+        let seed = TestSeed.current(for: "Programs, \(store.name)")
+        let (count, difference) = try ProgramBatch(seed: seed, TestRounds(seconds: seconds, atLeast: 5), store: store).run()
+        print("Programs, \(store.name), seed \(seed): \(count) were run")
+        return difference
     }
 
-    package init(seed: UInt64, count: Int, store: ProgramStore) {
+    package init(seed: UInt64, _ rounds: TestRounds, store: ProgramStore) {
         self.seed = seed
-        self.count = count
+        self.rounds = rounds
         self.store = store
     }
 
@@ -56,9 +39,9 @@ package struct ProgramBatch: Sendable {
             try ProgramStore.clear(file[0])
             return file
         }
-        let start = ContinuousClock.now
-        for program in first..<count {
-            if let seconds, ContinuousClock.now - start > .seconds(seconds) { return (program - first, nil) }
+        var count = 0
+        for program in rounds {
+            count += 1
             var random = SeededGenerator(seed: seed &+ UInt64(program) &* 7919)
             let settings = ProgramSettings(using: &random)
             let steps = (0..<length).map { _ in ProgramStep.random(using: &random) }
@@ -66,9 +49,9 @@ package struct ProgramBatch: Sendable {
             let short = try shortened(steps, settings, stores)
             let failed = try failure(of: short, settings, stores)
             let text = failed ?? "the difference does not always show; it was \(whole)"
-            return (program - first + 1, "\(store.name), seed \(seed), program \(program): \(text)")
+            return (count, "\(store.name), seed \(seed), program \(program): \(text)")
         }
-        return (count - first, nil)
+        return (count, nil)
     }
 
     /// What a program shows that it should not, with what it does; nil where all is well.

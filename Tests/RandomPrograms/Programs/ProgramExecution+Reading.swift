@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 
 #if canImport(Glibc)
 import Glibc

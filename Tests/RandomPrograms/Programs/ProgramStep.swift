@@ -1,3 +1,5 @@
+import TestSupport
+
 /// One step of a random program: what to do, and numbers by which to choose with what.
 ///
 /// Whatever steps are left out before it, a step can be carried out: it chooses among what there is.

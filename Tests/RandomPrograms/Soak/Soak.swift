@@ -1,4 +1,5 @@
 package import CoreData
+import TestSupport
 
 /// Many clients work on one store at once, each in contexts of its own, until the time is up. What is stored then is to be compared with what their
 /// saves have acknowledged: ``SoakLedger/differences(from:_:)``.

@@ -3,6 +3,7 @@ import Foundation
 import RemoteStore
 import RemoteStoreTesting
 import StoreConformance
+import TestSupport
 import Testing
 
 /// A cached store over a backend for the kit's model.
@@ -12,7 +13,7 @@ private struct ConformingCache: Sendable, CustomStringConvertible {
     private static let backends = Guarded<[String: ScriptedBackend]>([:])
     // One for all stores: the model of the cache's files is made once.
     private static let model = ConformanceModel.make()
-    private static let directory = FileManager.default.temporaryDirectory.appendingPathComponent("caches-\(UUID().uuidString)")
+    private static let folder = Result { try ScratchFolder.untilExit("caches") }
 
     func open(_ place: StorePlace) throws -> NSPersistentStoreCoordinator {
         let model = Self.model
@@ -24,12 +25,11 @@ private struct ConformingCache: Sendable, CustomStringConvertible {
             backends[name] = made
             return made
         }
-        try FileManager.default.createDirectory(at: Self.directory, withIntermediateDirectories: true)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         var options = CachedStoreOptions(defaultPolicy: policy)
         // No machine loses its power here: hundreds of files would each wait for the disk.
         options.fileOptions = ["NSSQLitePragmasOption": ["journal_mode": "WAL", "synchronous": "OFF"]]
-        try coordinator.addCachedStore(backend, at: Self.directory.appendingPathComponent("\(name).sqlite"), options: options)
+        try coordinator.addCachedStore(backend, at: Self.folder.get().file("\(name).sqlite"), options: options)
         return coordinator
     }
 

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// What a cache hears of others.
@@ -14,7 +15,9 @@ import Testing
 
     @Test("What others have changed comes into the file and the contexts, also in the next run, from where the last one ended")
     func changes() async throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         let backend = feeding(1)
         let first = try CachedShop(at: url, .immutable, backend: backend)
         #expect(try first.context.texts(fetchRequest("Album")).count == 5)

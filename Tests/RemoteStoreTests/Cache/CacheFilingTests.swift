@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// What a cached store files, and how it names objects.
@@ -25,7 +26,9 @@ import Testing
 
     @Test("Objects keep their IDs in the next run, and the backend's identifiers are found both ways")
     func identities() throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         let first = try CachedShop(at: url, .networkOnly)
         let (uri, id) = try first.context.performAndWait {
             let album = try #require(first.context.fetch(fetchRequest("Album", "title == 'Help!'")).first)
@@ -66,7 +69,9 @@ import Testing
         let resources = [Resource("Album", endpoints: [Endpoint("list", paging: .pages(of: 2, stability: .cursors))])]
         let backend = ScriptedBackend(model, resources)
         for number in 0..<7 { backend.put("Album", number, ["title": .value(.string("Album \(number)"))]) }
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         let first = try CachedShop(at: url, .immutable, backend: backend)
         backend.script { [backend] _ in backend.requests.count > 2 ? .fail(URLError(.networkConnectionLost)) : .answer }
         await #expect(throws: (any Error).self) { try await first.store.pull(fetchRequest("Album"), in: first.context) }

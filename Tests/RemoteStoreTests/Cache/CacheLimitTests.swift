@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// What a cache removes, and what it keeps.
@@ -34,7 +35,9 @@ import Testing
     @Test(
         "Beyond a size what was not used for the longest goes first, with its files, never what is pending or shown; the file gets smaller")
     func bytes() throws {
-        let url = try CachedShop.directory().appendingPathComponent("photos.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("photos.sqlite")
         defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
         let model = UploadWorld.model()
         let server = UploadServer()
@@ -112,7 +115,9 @@ import Testing
 
     @Test("Users have files of their own, and a wiped cache has nothing")
     func users() throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         let cached = fetchRequest("Album")
         cached.cachePolicy = .cacheOnly
         let anna = try CachedShop(at: url, .networkOnly) { $0.user = "anna@example.org" }
@@ -128,7 +133,9 @@ import Testing
 
     @Test("A cache of an earlier model keeps what both have")
     func migration() throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         let first = try CachedShop(at: url, .networkOnly)
         #expect(try first.context.texts(fetchRequest("Album")).count == 5)
         try first.coordinator.remove(first.store)

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Who answers: the cache or the backend.
@@ -47,7 +48,9 @@ import Testing
         "Without the backend the cache answers with what it has, of any age, and reports; network only fails",
         arguments: [CachePolicy.cacheFirst(maximumAge: 1), .cachedThenFresh, .cacheOnly])
     func offline(policy: CachePolicy) async throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         let first = try CachedShop(at: url, .networkOnly)
         #expect(try first.context.texts(fetchRequest("Album")).count == 5)
         try first.coordinator.remove(first.store)

@@ -67,13 +67,6 @@ struct CachedShop {
     /// Cuts the backend off.
     func goOffline() { backend.script { _ in .fail(ServiceFailure("offline")) } }
     func goOnline() { backend.script { _ in .answer } }
-
-    /// A directory of its own for a test's files.
-    static func directory() throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("cache-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        return url
-    }
 }
 
 extension CachedStoreOptions {

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// What a cache knows to hold.
@@ -38,7 +39,9 @@ import Testing
 
     @Test("What is known of queries is there in the next run, also of objects and dates")
     func kept() throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         let first = try CachedShop(at: url, .immutable)
         func albums(_ shop: CachedShop) throws -> [String] {
             let context = shop.coordinator.context()

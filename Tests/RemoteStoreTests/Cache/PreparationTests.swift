@@ -3,6 +3,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Cache: what is done to its connections") struct PreparationTests {
@@ -10,7 +11,9 @@ import Testing
 
     @Test("Each connection is prepared before anything else is done to it, also those of a migration")
     func prepared() throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
         let handles = Guarded<Set<OpaquePointer>>([])
         let preparation = SQLiteConnectionPreparation { connection in
@@ -28,7 +31,9 @@ import Testing
 
     @Test("A key that is wrong is the error of opening, and leaves the file as it is")
     func refused() throws {
-        let url = try CachedShop.directory().appendingPathComponent("shop.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("shop.sqlite")
         defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
         let refusing = SQLiteConnectionPreparation { _ in throw WrongKey() }
         let error = failure {
@@ -43,7 +48,9 @@ import Testing
     func external() throws {
         var options = CachedStoreOptions()
         options.fileOptions[SQLiteConnectionPreparationOption] = SQLiteConnectionPreparation { _ in }
-        let url = try CachedShop.directory().appendingPathComponent("photos.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let url = folder.file("photos.sqlite")
         defer { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
         let given = options
         let error = failure {

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Several backends behind a cache") struct CombinedOutboxTests {
@@ -21,12 +22,15 @@ import Testing
         }
     }
 
-    private func place() throws -> URL { try CachedShop.directory().appendingPathComponent("cache.sqlite") }
+    private let folder: ScratchFolder
+    private var place: URL { folder.file("cache.sqlite") }
+
+    init() throws { folder = try ScratchFolder("cache") }
 
     @Test("The union is shown from the cache while no part can be reached")
     func offlineReading() async throws {
         let world = try AddressWorld()
-        let cached = try Cached(world, at: place())
+        let cached = try Cached(world, at: place)
         let request = fetchRequest("Contact", by: ["email"])
         #expect(try cached.context.texts(request, "email").count == 3)
         world.book.script { _ in .fail(Self.offline) }
@@ -41,7 +45,7 @@ import Testing
     @Test("Each part settles for itself: what one has taken is not sent again when the other comes back", arguments: [true, false])
     func partlyOffline(isNew: Bool) async throws {
         let world = try AddressWorld()
-        let url = try place()
+        let url = place
         let cached = try Cached(world, at: url)
         world.sales.scriptSaves { _ in .fail(Self.offline) }
         try await cached.context.perform {
@@ -72,7 +76,7 @@ import Testing
     @Test("A change that a part refuses is set aside with its name, and dropping it shows what the other part has taken")
     func refused() async throws {
         let world = try AddressWorld()
-        let cached = try Cached(world, at: place())
+        let cached = try Cached(world, at: place)
         world.sales.scriptOutcomes { _ in .refused(Refusal()) }
         let id = try await cached.context.perform {
             let ann = try #require(try cached.context.fetch(fetchRequest("Contact", "email == 'ann@a.example'")).first)
@@ -97,7 +101,7 @@ import Testing
     @Test("A deletion goes on where a part could not be reached, and dropping it shows what is left", arguments: [true, false])
     func partlyDeleted(isDropped: Bool) async throws {
         let world = try AddressWorld()
-        let cached = try Cached(world, at: place())
+        let cached = try Cached(world, at: place)
         world.sales.scriptSaves { $0.first?.entity == "Contact" ? .fail(Self.offline) : .answer }
         let id = try await cached.context.perform {
             let ann = try #require(try cached.context.fetch(fetchRequest("Contact", "email == 'ann@a.example'")).first)
@@ -127,7 +131,7 @@ import Testing
     @Test("A change whose answer was lost is saved once by each part")
     func lostAnswer() async throws {
         let world = try AddressWorld()
-        let cached = try Cached(world, at: place())
+        let cached = try Cached(world, at: place)
         world.book.scriptSaves { _ in .loseAnswer(Self.offline) }
         try await cached.context.perform {
             let object = NSEntityDescription.insertNewObject(forEntityName: "Contact", into: cached.context)

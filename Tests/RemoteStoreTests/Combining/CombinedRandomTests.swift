@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Random fetches over random parts, against the same objects in a store in memory.
@@ -111,12 +112,11 @@ import Testing
 
     @Test("Whatever the parts can do, a fetch and a count find what the store in memory finds")
     func fetches() throws {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random fetches of several backends: COREDATA_TEST_SEED=\(seed)")
-        let end = ContinuousClock.now + .seconds(6)
+        let seed = TestSeed.current(for: "Random fetches of several backends")
+        let budget = TestBudget(seconds: 2, atLeast: 150)
         var round: UInt64 = 0
         var (found, fetches) = (0, 0)
-        while ContinuousClock.now < end {
+        while budget.isLeft(after: fetches) {
             round += 1
             var random = SeededGenerator(seed: seed &+ round &* 7919)
             let world = try World(&random)

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// A program with albums in two versions, whose cache has pending changes when the second version comes.
@@ -15,13 +16,13 @@ private final class TwoVersions {
         case withoutTags
     }
 
-    let place: URL
+    private let folder: ScratchFolder
+    var place: URL { folder.file("cache.sqlite") }
     private(set) var backend: ScriptedBackend!
     private(set) var store: CachedStore!
     private(set) var context: NSManagedObjectContext!
 
-    init() throws { place = try CachedShop.directory().appendingPathComponent("cache.sqlite") }
-    deinit { try? FileManager.default.removeItem(at: place.deletingLastPathComponent()) }
+    init() throws { folder = try ScratchFolder("cache") }
 
     private static func model(_ newer: Newer?) -> NSManagedObjectModel {
         let isRenamed = newer == .renamed || newer == .remade

@@ -1,6 +1,7 @@
 import Foundation
 import Predicates
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @testable import RemoteStore
@@ -232,9 +233,9 @@ import Testing
     }
 
     @Test("After any sequence of edits, answers and reads, what is shown is the fold, and everything is sent in the end") func random() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = TestSeed.current(for: "FoldingTests.random")
         var random = SeededGenerator(seed: seed)
-        for _ in 0..<3_000 {
+        for _ in TestRounds(seconds: 0.8, atLeast: 200) {
             // The plain model: what the server has, and the last edit of each property that it does not have.
             var server: [String: Int64] = ["a": 0, "b": 0, "c": 0]
             var version: Int64 = 1

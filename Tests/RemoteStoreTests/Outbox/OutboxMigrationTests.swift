@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Pending changes and new versions of the model") struct OutboxMigrationTests {
@@ -17,8 +18,9 @@ import Testing
     }
 
     @Test("Pending changes get the names of the new version, and what it does not have is left out") func renamed() async throws {
-        let place = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID().uuidString).sqlite")
-        defer { for suffix in ["", "-wal", "-shm", "-sender"] { try? FileManager.default.removeItem(atPath: place.path + suffix) } }
+        let folder = try ScratchFolder("outbox")
+        defer { folder.remove() }
+        let place = folder.file("outbox.sqlite")
         var options = CachedStoreOptions(clock: ManualClock())
         options.sendsAutomatically = false
         func open(_ isNew: Bool) throws -> (ScriptedBackend, CachedStore, NSManagedObjectContext) {

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("A cache with pending changes against a plain model") struct OutboxRandomTests {
@@ -50,16 +51,14 @@ import Testing
     @Test(
         "Through edits, lost answers, restarts and changes of others, what is shown is what was done here over what is confirmed, and in the end the backend has it, once"
     ) func random() async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["COREDATA_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        let seed = TestSeed.current(for: "OutboxRandomTests.random")
         var random = SeededGenerator(seed: seed)
         let savings: [Resource.Saving] = [
             .init(isIdempotent: true), .init(maximumChanges: 4, isIdempotent: true), .init(identity: .attribute("title")),
             .init(identity: .newUUID, conflicts: .byReading), .init(identity: .newUUID, conflicts: .none),
         ]
-        let end = ContinuousClock.now + .seconds(environment["COREDATA_OUTBOX_SECONDS"].flatMap { Int($0) } ?? 8)
         var runs = 0
-        while ContinuousClock.now < end {
+        for _ in TestRounds(seconds: 2.7, atLeast: 10) {
             runs += 1
             let number = Int.random(in: 0..<savings.count, using: &random)
             let versions: ScriptedBackend.Versions =

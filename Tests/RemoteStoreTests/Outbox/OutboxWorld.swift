@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// A backend with albums, and programs with a cache in front of it that are killed and started again.
@@ -12,6 +13,7 @@ final class OutboxWorld: @unchecked Sendable {
     private(set) var store: CachedStore!
     private(set) var context: NSManagedObjectContext!
     private(set) var coordinator: NSPersistentStoreCoordinator!
+    private let folder: ScratchFolder
     private var directory: URL
     private var options: CachedStoreOptions
     static let offline = NSError(domain: NSURLErrorDomain, code: NSURLErrorNotConnectedToInternet)
@@ -27,11 +29,10 @@ final class OutboxWorld: @unchecked Sendable {
         options.sendsAutomatically = isAutomatic
         options.didCommit = didCommit
         self.options = options
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID().uuidString)")
+        folder = try ScratchFolder("outbox")
+        directory = folder.file("first")
         try start()
     }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
 
     static func backend(_ saving: Resource.Saving, _ versions: ScriptedBackend.Versions) -> ScriptedBackend {
         let byID = Endpoint("info", parameters: [Parameter("SELF", isRequired: true, maximumValues: 50)])
@@ -72,7 +73,7 @@ final class OutboxWorld: @unchecked Sendable {
     func restart(from copy: URL? = nil) throws {
         let old = copy ?? directory
         options.didCommit = nil
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID().uuidString)")
+        directory = folder.file(UUID().uuidString)
         try FileManager.default.copyItem(at: old, to: directory)
         try? FileManager.default.removeItem(at: directory.appendingPathComponent("cache.sqlite-shm"))
         abandoned.append((directory, coordinator))
@@ -82,7 +83,7 @@ final class OutboxWorld: @unchecked Sendable {
 
     /// Copies what is on the disk.
     func copy() throws -> URL {
-        let copy = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID().uuidString)")
+        let copy = folder.file(UUID().uuidString)
         try FileManager.default.copyItem(at: place.deletingLastPathComponent(), to: copy)
         return copy
     }

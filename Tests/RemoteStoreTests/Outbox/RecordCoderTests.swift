@@ -2,6 +2,7 @@ import Foundation
 @_spi(Stores) import ObjectGraph
 import Predicates
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @testable import RemoteStore
@@ -115,9 +116,9 @@ struct RandomRecords {
 
 @Suite("Pending changes as bytes") struct RecordCoderTests {
     @Test("A pending change that was read is the one that was written, to the last bit") func exact() throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = TestSeed.current(for: "RecordCoderTests.exact")
         var random = RandomRecords(random: SeededGenerator(seed: seed))
-        for _ in 0..<2_000 {
+        for _ in TestRounds(seconds: 1.6, atLeast: 200) {
             let record = random.record()
             let data = try record.encoded()
             let read = try PendingRecord(record.key, sequence: record.sequence, state: record.state, data)
@@ -128,9 +129,9 @@ struct RandomRecords {
     }
 
     @Test("Bytes that were cut, altered or lengthened are an error, never another change") func damaged() throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = TestSeed.current(for: "RecordCoderTests.damaged")
         var random = RandomRecords(random: SeededGenerator(seed: seed))
-        for _ in 0..<300 {
+        for _ in TestRounds(seconds: 0.7, atLeast: 50) {
             let record = random.record()
             let data = try record.encoded()
             func open(_ data: Data) throws { _ = try PendingRecord(record.key, sequence: 1, state: .waiting, data) }
@@ -146,9 +147,9 @@ struct RandomRecords {
     }
 
     @Test("Bytes with a valid checksum that were written by somebody else are read without a stop") func foreign() throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = TestSeed.current(for: "RecordCoderTests.foreign")
         var random = RandomRecords(random: SeededGenerator(seed: seed))
-        for _ in 0..<3_000 {
+        for _ in TestRounds(seconds: 1.9, atLeast: 300) {
             var content = [UInt8](try random.record().encoded().dropLast(8))
             for _ in 0..<Int.random(in: 1...4, using: &random.random) {
                 content[Int.random(in: 1..<content.count, using: &random.random)] = .random(in: 0...255, using: &random.random)
@@ -161,7 +162,7 @@ struct RandomRecords {
 
     @Test("A change that an earlier version has written, which had no uploads, or did not note what was known when it was sent, is read")
     func earlierForm() throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = TestSeed.current(for: "RecordCoderTests.earlierForm")
         var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<100 {
             var record = random.record()

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Several processes with one cache") struct SenderLeaseTests {
@@ -12,8 +13,9 @@ import Testing
 
     @Test("While the process that sends is stopped others save and nobody else sends; when it is killed another one sends")
     func stopped() async throws {
-        let folder = try CachedShop.directory()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("cache")
+        defer { scratch.remove() }
+        let folder = scratch.url
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

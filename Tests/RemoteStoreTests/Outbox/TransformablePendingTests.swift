@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Transformable values in pending changes") struct TransformablePendingTests {
@@ -15,7 +16,9 @@ import Testing
 
     @Test("They are kept by their transformer over a restart, compared, sent, and shown again when a change is given up")
     func kept() async throws {
-        let place = try CachedShop.directory().appendingPathComponent("cache.sqlite")
+        let folder = try ScratchFolder("cache")
+        defer { folder.remove() }
+        let place = folder.file("cache.sqlite")
         defer { try? FileManager.default.removeItem(at: place.deletingLastPathComponent()) }
         var options = CachedStoreOptions(defaultPolicy: .cacheFirst(maximumAge: 1e12), clock: ManualClock())
         options.sendsAutomatically = false

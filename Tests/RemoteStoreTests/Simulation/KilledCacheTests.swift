@@ -1,9 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Processes with a cached store that are killed") struct KilledCacheTests {
-    private static var kills: Int { ProcessInfo.processInfo.environment["COREDATA_CACHE_KILLS"].flatMap { Int($0) } ?? 6 }
-
     private func start(_ folder: URL, isLast: Bool) throws -> (Process, Pipe) {
         let process = Process()
         let output = Pipe()
@@ -21,14 +20,17 @@ import Testing
 
     @Test("What was saved before a process was killed reaches the server, once and with its last values", .timeLimit(.minutes(30)))
     func killed() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("killed-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        var acknowledged = 0
-        for _ in 0..<Self.kills {
+        let scratch = try ScratchFolder("killed")
+        defer { scratch.remove() }
+        let folder = scratch.url
+        let seed = TestSeed.current(for: "KilledCacheTests")
+        var random = SeededGenerator(seed: seed)
+        var (kills, acknowledged) = (0, 0)
+        for _ in TestRounds(seconds: 1.3, atLeast: 3) {
+            kills += 1
             let (process, output) = try start(folder, isLast: false)
             // At any moment: while it opens the file, saves, sends, or reads.
-            usleep(UInt32.random(in: 20_000..<1_000_000))
+            usleep(UInt32.random(in: 20_000..<1_000_000, using: &random))
             kill(process.processIdentifier, SIGKILL)
             let said = lines(output)
             process.waitUntilExit()
@@ -43,7 +45,7 @@ import Testing
 
         let last = notes.compactMap { Int($0[0]) }.max() ?? 0
         #expect(last >= acknowledged, "\(acknowledged) was acknowledged, and \(last) is the last.")
-        print("KilledCacheTests: \(Self.kills) kills, \(last) saves")
+        print("KilledCacheTests: \(kills) kills, \(last) saves")
         var expected: [String: String] = [:]
         if last > 0 {
             for step in 1...last {

@@ -1,6 +1,7 @@
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 
 /// A client with a bug that others have shipped: the connection does what a client without the rule would.
 struct PlantedBug: Backend {
@@ -17,6 +18,8 @@ struct PlantedBug: Backend {
 
     let kind: Kind
     let connection: SimulatedConnection
+    /// Decides about identifiers that are made up.
+    let random: Guarded<SeededGenerator>
 
     var location: URL { connection.location }
     var resources: [Resource] { connection.resources }
@@ -45,7 +48,9 @@ struct PlantedBug: Backend {
             default: isSettled = true
             }
             // An assigned identifier that has not come is made up.
-            if !isSettled { outcomes[change.key] = .saved(id: change.kind == .insert ? .integer(.random(in: 1_000_000...2_000_000)) : nil) }
+            if isSettled { continue }
+            let id = random.withValue { Int64.random(in: 1_000_000...2_000_000, using: &$0) }
+            outcomes[change.key] = .saved(id: change.kind == .insert ? .integer(id) : nil)
         }
         return outcomes
     }

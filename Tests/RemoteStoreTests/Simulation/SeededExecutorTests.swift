@@ -3,6 +3,7 @@ import Foundation
 @_spi(Stores) import ObjectGraph
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Runs that a seed decides") struct SeededExecutorTests {
@@ -63,12 +64,11 @@ import Testing
 
     @Test("Several remote stores on one executor, with a network that is stepped, make the same run for the same seed")
     func conversations() throws {
-        let seed = UInt64.random(in: 0..<1_000_000)
-        print("SeededExecutorTests: seed \(seed)")
+        let seed = TestSeed.current(for: "SeededExecutorTests.conversations")
         let first = try conversation(seed: seed)
         #expect(first.count > 20)
-        #expect(try conversation(seed: seed) == first)
-        #expect(try conversation(seed: seed + 1) != first)
+        #expect(try conversation(seed: seed) == first, "COREDATA_TEST_SEED=\(seed)")
+        #expect(try conversation(seed: seed &+ 1) != first, "COREDATA_TEST_SEED=\(seed)")
     }
 
     @Test("Work that waits for a message is not run, and says so")

@@ -3,6 +3,7 @@ import Foundation
 @_spi(Stores) import ObjectGraph
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 
 /// The model of the simulation: notes in folders. A mark tells an object from all others that were ever made.
 enum Notebook {

@@ -3,6 +3,7 @@ import Foundation
 @_spi(Stores) import ObjectGraph
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 
 /// A server and three clients, which do at random what clients, networks and users do; a seed decides all of it.
 final class SimulatedWorld {
@@ -13,7 +14,7 @@ final class SimulatedWorld {
     let network = SimulatedNetwork(isStepped: true)
     let executor: SeededExecutor
     let server: SimulatedServer
-    private let directory: URL
+    private let folder: ScratchFolder
     private(set) var clients: [SimulatedClient] = []
     private var lastNumber = 0
     private(set) var events: [String] = []
@@ -40,14 +41,16 @@ final class SimulatedWorld {
         setting = SimulatedSetting(&random, options)
         self.random = random
         executor = SeededExecutor(seed: seed)
+        let madeUp = Guarded(SeededGenerator(seed: seed &* 31))
         let shared = URL(fileURLWithPath: "/dev/shm")
         let base = FileManager.default.isWritableFile(atPath: shared.path) ? shared : FileManager.default.temporaryDirectory
-        directory = base.appendingPathComponent("simulation-\(UUID().uuidString)")
+        let folder = try ScratchFolder("simulation", in: base)
+        self.folder = folder
         let model = Notebook.model()
         server = SimulatedServer(model, setting.resources, network: network, clock: clock, seed: seed)
         setting.apply(to: &server.options)
         clients = try ["A", "B", "C"].map { name in
-            try SimulatedClient(name, in: directory, network) { [unowned self] address, place, end in
+            try SimulatedClient(name, in: folder.url, network) { [unowned self] address, place, end in
                 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
                 var settings = CachedStoreOptions(defaultPolicy: .cachedThenFresh, clock: clock, random: { 0.5 })
                 settings.conflicts = options.rule
@@ -58,7 +61,8 @@ final class SimulatedWorld {
                 let connection = server.connection(address)
                 let store: CachedStore
                 if let bug = options.bug {
-                    store = try coordinator.addCachedStore(PlantedBug(kind: bug, connection: connection), at: place, options: settings)
+                    store = try coordinator.addCachedStore(
+                        PlantedBug(kind: bug, connection: connection, random: madeUp), at: place, options: settings)
                 } else {
                     store = try coordinator.addCachedStore(connection, at: place, options: settings)
                 }
@@ -66,8 +70,6 @@ final class SimulatedWorld {
             }
         }
     }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
 
     /// Notes what happens.
     ///

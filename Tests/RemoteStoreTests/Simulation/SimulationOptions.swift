@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 
 /// What the simulation has found to be wrong.
 struct Wrong: Error, CustomStringConvertible {

@@ -1,31 +1,31 @@
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Three clients, a server, and whatever can go wrong") struct SimulationTests {
-    private static var runs: Int? { ProcessInfo.processInfo.environment["COREDATA_SIMULATIONS"].flatMap { Int($0) } }
-    private static var seed: UInt64? { ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap { UInt64($0) } }
-
     /// Runs until the time or the number of runs is over.
+    ///
+    /// `COREDATA_TEST_ROUNDS` says how many runs there are by each rule, which then go on after a mistake; where there is one, its events are printed.
     private func run(rule: Int) throws -> Int {
         let start = ContinuousClock.now
         var count = 0
         var counts: [String: Int] = [:]
-        while Self.runs.map({ count * SimulationOptions.rules.count < $0 }) ?? (ContinuousClock.now - start < .seconds(5)) {
-            let seed = Self.seed ?? .random(in: 0..<1_000_000_000)
+        let first = TestSeed.current(for: "SimulationTests, rule \(SimulationOptions.rules[rule].0)")
+        for round in TestRounds(seconds: 1.7, atLeast: 20) {
+            let seed = first &+ UInt64(round)
             var options = SimulationOptions()
             (options.ruleName, options.rule) = SimulationOptions.rules[rule]
             let world = try SimulatedWorld(seed: seed, options)
             defer { counts.merge(world.counts) { $0 + $1 } }
             do { try world.run() } catch {
-                Issue.record("seed \(seed), \(options.ruleName): \(error)")
+                Issue.record("COREDATA_TEST_SEED=\(seed), \(options.ruleName): \(error)")
                 print("SIMULATION \(world.setting) seed \(seed) \(options.ruleName): \(error)")
-                if Self.seed != nil { print(world.events.joined(separator: "\n")) }
-                if Self.runs == nil { return count }
+                if TestTime.rounds == 1 { print(world.events.joined(separator: "\n")) }
+                if TestTime.rounds == nil { return count }
             }
             count += 1
-            if Self.seed != nil { break }
         }
         let text = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         print("SimulationTests: \(count) runs by \(SimulationOptions.rules[rule].0) in \(ContinuousClock.now - start): \(text)")
@@ -39,12 +39,13 @@ import Testing
 
     /// Returns the seed of a run that finds a bug, and what it says; nil where none of many does.
     private func finds(_ bug: PlantedBug.Kind? = nil, without rule: CacheRule? = nil, forgetsAtCrash: Bool = false) throws -> String? {
-        let first = UInt64.random(in: 0..<1_000_000_000)
-        for seed in first..<first + 1000 {
+        let first = TestSeed.current(for: "SimulationTests.finds")
+        for run in 0..<UInt64(1000) {
+            let seed = first &+ run
             var options = SimulationOptions.looking(for: bug, without: rule, forgetsAtCrash: forgetsAtCrash)
             (options.ruleName, options.rule) = SimulationOptions.rules[Int(seed % 2)]
             do { try SimulatedWorld(seed: seed, options).run() } catch let error as Wrong {
-                return "run \(seed - first + 1), seed \(seed): \(error)"
+                return "run \(run + 1), seed \(seed): \(error)"
             }
         }
         return nil
@@ -70,7 +71,7 @@ import Testing
 
     @Test("The same seed makes the same run")
     func repeating() throws {
-        let seed = UInt64.random(in: 0..<1_000_000_000)
+        let seed = TestSeed.current(for: "SimulationTests.repeating")
         func events() throws -> [String] {
             let world = try SimulatedWorld(seed: seed)
             try? world.run()

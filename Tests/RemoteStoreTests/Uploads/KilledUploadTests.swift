@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Processes that are killed while they upload") struct KilledUploadTests {
@@ -20,8 +21,9 @@ import Testing
 
     @Test("A value of 200 MB whose upload is killed at 60% goes on there, within 32 MB of memory, and is sent once")
     func killed() throws {
-        let folder = try CachedShop.directory()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("cache")
+        defer { scratch.remove() }
+        let folder = scratch.url
         let film = folder.appendingPathComponent("film")
         var block = Data((0..<Self.megabyte).map { UInt8(truncatingIfNeeded: $0 &* 7 / 3) })
         try Data().write(to: film)

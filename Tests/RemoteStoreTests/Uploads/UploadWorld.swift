@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// A backend in memory that takes large values in parts.
@@ -114,7 +115,7 @@ final class UploadWorld: @unchecked Sendable {
     let clock = ManualClock()
     private(set) var store: CachedStore!
     private(set) var context: NSManagedObjectContext!
-    let directory: URL
+    private let folder: ScratchFolder
     let options: CachedStoreOptions
 
     /// - Parameter isRemade: Whether the title is an object, into which no mapping can be inferred.
@@ -138,15 +139,13 @@ final class UploadWorld: @unchecked Sendable {
         var options = CachedStoreOptions(defaultPolicy: .cacheFirst(maximumAge: 1e12), clock: clock)
         options.sendsAutomatically = false
         self.options = options
-        directory = try CachedShop.directory()
+        folder = try ScratchFolder("cache")
         try start()
     }
 
-    deinit { try? FileManager.default.removeItem(at: directory) }
-
     func start(_ other: UploadServer? = nil) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: (other ?? server).model)
-        store = try coordinator.addCachedStore(other ?? server, at: directory.appendingPathComponent("cache.sqlite"), options: options)
+        store = try coordinator.addCachedStore(other ?? server, at: folder.file("cache.sqlite"), options: options)
         context = coordinator.context()
     }
 

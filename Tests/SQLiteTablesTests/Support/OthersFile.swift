@@ -1,22 +1,21 @@
 import CSQLite
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// A file with tables as other programs make them, which is removed with the object.
 // Unchecked: immutable, apart from the file.
 final class OthersFile: @unchecked Sendable {
+    private let scratch: ScratchFolder
+    private var folder: URL { scratch.url }
     let url: URL
-    private let folder: URL
 
     init(_ script: String) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tables-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        url = folder.appendingPathComponent("others.sqlite3")
+        scratch = try ScratchFolder("tables")
+        url = scratch.file("others.sqlite3")
         try execute(script)
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// The names of all files in the folder.
     var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Runs the command as a process of its own.
 struct CommandProcess {
@@ -20,11 +21,15 @@ struct CommandProcess {
         process.executableURL = Self.file
         process.arguments = arguments
         if let directory { process.currentDirectoryURL = directory }
-        let script = try Self.scratch()
-        try Data((input ?? "").utf8).write(to: script)
+        let scratch = try ScratchFolder("command")
+        defer { scratch.remove() }
+        func file(_ name: String, _ text: String = "") throws -> URL {
+            try Data(text.utf8).write(to: scratch.file(name))
+            return scratch.file(name)
+        }
+        let script = try file("input", input ?? "")
         process.standardInput = try FileHandle(forReadingFrom: script)
-        let (out, err) = (try Self.scratch(), try Self.scratch())
-        defer { for url in [out, err, script] { try? FileManager.default.removeItem(at: url) } }
+        let (out, err) = (try file("output"), try file("errors"))
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = try FileHandle(forWritingTo: err)
         try process.run()
@@ -32,11 +37,5 @@ struct CommandProcess {
         output = String(decoding: try Data(contentsOf: out), as: UTF8.self)
         errors = String(decoding: try Data(contentsOf: err), as: UTF8.self)
         code = process.terminationStatus
-    }
-
-    private static func scratch() throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("output-\(UUID().uuidString)")
-        try Data().write(to: url)
-        return url
     }
 }

@@ -1,19 +1,16 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 
 /// A directory that is gone with the test.
 final class Pad {
-    let url: URL
+    private let scratch: ScratchFolder
+    var url: URL { scratch.url }
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("command-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
+    init() throws { scratch = try ScratchFolder("command") }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+    func file(_ name: String) -> URL { scratch.file(name) }
     var store: URL { file("records.sqlite") }
 
     /// The names of all files below a directory, with their bytes.

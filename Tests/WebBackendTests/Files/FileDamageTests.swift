@@ -1,27 +1,25 @@
 import Foundation
 import JSONReading
+import TestSupport
 import Testing
 
 @testable import WebBackend
 
 @Suite struct FileDamageTests {
     @Test func aDamagedDescriptionIsReadOrRefusedAsTheSchemaHasIt() throws {
-        let seed = SeededRandom.seed()
-        print("Damaged descriptions: COREDATA_TEST_SEED=\(seed)")
+        let seed = TestSeed.current(for: "Damaged descriptions")
         let checker = try SchemaChecker(WebService.schema)
         let examples = try DescriptionExamples.all.map { try JSONValue(parsing: Array($0.utf8)) }
-        let end = Date(timeIntervalSinceNow: 4)
-        var round: UInt64 = 0
         var (read, refused) = (0, 0)
-        while round == 0 || Date() < end {
-            var random = SeededRandom(seed: seed &+ round &* 7919)
+        for number in TestRounds(seconds: 1.3, atLeast: 20) {
+            let round = UInt64(number)
+            var random = SeededGenerator(seed: seed &+ round &* 7919)
             var value = examples.randomElement(using: &random)!
             if round % 2 == 1 {
                 var descriptions = RandomDescription(seed: seed &+ round)
                 value = try JSONValue(parsing: Array(descriptions.service().json()))
             }
             for _ in 0..<Int.random(in: 1...2, using: &random) { value = damaged(value, &random, depth: 0) }
-            round += 1
             let bytes = try value.serialized()
             let violation = checker.violation(value)
             do {
@@ -43,11 +41,9 @@ import Testing
     }
 
     @Test func textWithDamagedBytesIsReadOrRefused() {
-        let seed = SeededRandom.seed()
-        print("Damaged bytes: COREDATA_TEST_SEED=\(seed)")
-        var random = SeededRandom(seed: seed)
-        let end = Date(timeIntervalSinceNow: 2)
-        repeat {
+        let seed = TestSeed.current(for: "Damaged bytes")
+        var random = SeededGenerator(seed: seed)
+        for round in TestRounds(seconds: 0.7, atLeast: 20) {
             var bytes = Array(DescriptionExamples.all.randomElement(using: &random)!.utf8)
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let place = Int.random(in: 0..<bytes.count, using: &random)
@@ -61,16 +57,16 @@ import Testing
             do {
                 _ = try WebServiceFile(json: Data(bytes))
             } catch {
-                #expect((error as NSError).code == 134080)
+                #expect((error as NSError).code == 134080, "COREDATA_TEST_SEED=\(seed), round \(round)")
             }
             #if YAML
             do {
                 _ = try WebServiceFile(yaml: String(decoding: bytes, as: UTF8.self))
             } catch {
-                #expect((error as NSError).code == 134080)
+                #expect((error as NSError).code == 134080, "COREDATA_TEST_SEED=\(seed), round \(round)")
             }
             #endif
-        } while Date() < end
+        }
     }
 
     @Test func nestingBeyondTheLimitIsAnError() {
@@ -80,7 +76,7 @@ import Testing
     }
 
     /// Returns a value of which one part is another.
-    private func damaged(_ value: JSONValue, _ random: inout SeededRandom, depth: Int) -> JSONValue {
+    private func damaged(_ value: JSONValue, _ random: inout SeededGenerator, depth: Int) -> JSONValue {
         if depth > 0, Int.random(in: 0...3, using: &random) == 0 {
             return [
                 .null, true, 0, -1, 1.5, 100_000_001, "", "none", "link:next", "header:", "date:day", "kinto", [], .object([:]), ["a"],

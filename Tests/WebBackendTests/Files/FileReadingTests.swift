@@ -1,5 +1,6 @@
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 import WebTransport
 
@@ -89,15 +90,14 @@ import WebTransport
     }
 
     @Test func aFileIsReadByItsURL() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("descriptions-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("bands.json")
+        let folder = try ScratchFolder("descriptions")
+        defer { folder.remove() }
+        let url = folder.file("bands.json")
         try Data(DescriptionExamples.bands.utf8).write(to: url)
         #expect(try WebService(contentsOf: url) == DescriptionExamples.bandsInSwift)
-        #expect(throws: (any Error).self) { try WebService(contentsOf: folder.appendingPathComponent("missing.json")) }
+        #expect(throws: (any Error).self) { try WebService(contentsOf: folder.file("missing.json")) }
 
-        let yaml = folder.appendingPathComponent("bands.yaml")
+        let yaml = folder.file("bands.yaml")
         try Data("address: https://example.com\nstyel: kinto\n".utf8).write(to: yaml)
         let error = #expect(throws: NSError.self) { try WebService(contentsOf: yaml) }
         #expect(error?.code == 134080)

@@ -1,17 +1,16 @@
 import Foundation
 import JSONReading
+import TestSupport
 import Testing
 
 @testable import WebBackend
 
 @Suite struct FileRoundTripTests {
     @Test func whatIsWrittenIsReadAsTheSameDescription() throws {
-        let seed = SeededRandom.seed()
-        print("Descriptions that are written and read: COREDATA_TEST_SEED=\(seed)")
-        let end = Date(timeIntervalSinceNow: 4)
-        var round: UInt64 = 0
-        while round == 0 || Date() < end {
-            var random = RandomDescription(seed: seed &+ round &* 7919)
+        let seed = TestSeed.current(for: "Descriptions that are written and read")
+        var count = 0
+        for round in TestRounds(seconds: 1.3, atLeast: 20) {
+            var random = RandomDescription(seed: seed &+ UInt64(round) &* 7919)
             let service = random.service()
             let json = try service.json()
             let read = try WebService(json: json)
@@ -19,9 +18,9 @@ import Testing
                 Issue.record("seed \(seed), round \(round): \(String(decoding: json, as: UTF8.self))")
                 return
             }
-            round += 1
+            count += 1
         }
-        print("\(round) descriptions were read as they were written.")
+        print("\(count) descriptions were read as they were written.")
     }
 
     @Test(arguments: [

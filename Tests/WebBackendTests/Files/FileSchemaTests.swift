@@ -1,5 +1,6 @@
 import Foundation
 import JSONReading
+import TestSupport
 import Testing
 
 @testable import WebBackend
@@ -14,8 +15,7 @@ import Testing
     }
 
     @Test func whatIsWrittenIsWhatTheSchemaHas() throws {
-        let seed = SeededRandom.seed()
-        print("Descriptions and the schema: COREDATA_TEST_SEED=\(seed)")
+        let seed = TestSeed.current(for: "Descriptions and the schema")
         let checker = try SchemaChecker(WebService.schema)
         for round in 0..<8 {
             var random = RandomDescription(seed: seed &+ UInt64(round))
@@ -38,12 +38,11 @@ import Testing
 
     /// Python's `jsonschema` is the second reader of the schema, where it is installed.
     @Test(.enabled(if: Self.hasValidator)) func anotherValidatorTakesTheSchemaAndTheExamples() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("schema-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("schema")
+        defer { scratch.remove() }
+        let folder = scratch.url
         try Data(WebService.schema.utf8).write(to: folder.appendingPathComponent("schema.json"))
-        let seed = SeededRandom.seed()
-        print("Descriptions for another validator: COREDATA_TEST_SEED=\(seed)")
+        let seed = TestSeed.current(for: "Descriptions for another validator")
         var texts = DescriptionExamples.all
         for round in 0..<10 {
             var random = RandomDescription(seed: seed &+ UInt64(round))

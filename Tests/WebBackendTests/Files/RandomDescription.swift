@@ -1,14 +1,15 @@
 import Foundation
 import RemoteStore
+import TestSupport
 import WebTransport
 
 @testable import WebBackend
 
 /// Makes descriptions of services at random, with whatever a description can say.
 struct RandomDescription {
-    private var random: SeededRandom
+    private var random: SeededGenerator
 
-    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     // MARK: Parts
 
@@ -249,25 +250,5 @@ struct RandomDescription {
             resources: maybe { $0.list { $0.resource() } })
         if number(0...4) == 0 { service.includesAllEntities.toggle() }
         return service
-    }
-}
-
-/// A small generator whose runs can be repeated.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
-    /// A fresh seed, or the one that `COREDATA_TEST_SEED` repeats.
-    static func seed() -> UInt64 {
-        ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
     }
 }

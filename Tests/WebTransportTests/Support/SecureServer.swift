@@ -5,6 +5,7 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
+import TestSupport
 
 @testable import WebTransport
 
@@ -67,17 +68,16 @@ final class SecureServer: Sendable {
 
     /// A certificate that vouches for itself, made by `openssl` in a folder for a time.
     final class Certificate: Sendable {
-        private let folder: URL
-        var path: String { folder.appendingPathComponent("certificate.pem").path }
-        var keyPath: String { folder.appendingPathComponent("key.pem").path }
+        private let folder: ScratchFolder
+        var path: String { folder.file("certificate.pem").path }
+        var keyPath: String { folder.file("key.pem").path }
 
         /// Whether `openssl` is there.
         static let canBeMade = (try? run(["version"])) == 0
 
         /// - Parameter host: The host that the certificate is for.
         init(host: String) throws {
-            folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            folder = try ScratchFolder("certificate")
             let arguments = [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", keyPath, "-out", path,
                 "-days", "2",
@@ -85,8 +85,6 @@ final class SecureServer: Sendable {
             ]
             guard try Self.run(arguments) == 0 else { throw CocoaError(.fileWriteUnknown) }
         }
-
-        deinit { try? FileManager.default.removeItem(at: folder) }
 
         private static func run(_ arguments: [String]) throws -> Int32 {
             let process = Process()

@@ -1,24 +1,23 @@
 import CoreData
 import Songs
+import TestSupport
 
 /// A temporary directory that lives as long as the instance.
 final class Scratch {
-    let directory: URL
+    private let scratch: ScratchFolder
+    var directory: URL { scratch.url }
     /// The file of songs.
     var csv: URL { directory.appendingPathComponent("Songs.csv") }
 
     /// Creates a directory with a copy of the sample, with `text`, or, for nil, without a file.
     init(_ text: String? = "") throws {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("Songs-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        scratch = try ScratchFolder("Songs")
         if text == "" {
             try FileManager.default.copyItem(at: SongLibrary.sampleFile, to: csv)
         } else if let text {
             try Data(text.utf8).write(to: csv)
         }
     }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
 
     /// Returns the text of the file.
     func text() throws -> String { String(decoding: try Data(contentsOf: csv), as: UTF8.self) }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Files that are not models, or say what cannot be: errors that name file, line and element.
@@ -98,8 +99,9 @@ struct MalformedModelTests {
     }
 
     @Test func aPlaceWithoutAModelIsAnErrorThatNamesIt() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("models")
+        defer { scratch.remove() }
+        let folder = scratch.url
         let bundle = folder.appendingPathComponent("Music.xcdatamodeld")
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         for url in [folder, bundle, folder.appendingPathComponent("Nothing.momd")] {
@@ -112,10 +114,12 @@ struct MalformedModelTests {
 
     /// Single bytes changed, runs taken out, doubled and cut off: whatever comes of it is a model or an error.
     @Test func damagedXMLIsAModelOrAnErrorAndNothingElse() {
-        var mutation = Mutation(seed: 20_010_101)
+        let seed = TestSeed.current(for: "damagedXMLIsAModelOrAnErrorAndNothingElse")
+        var mutation = Mutation(seed: seed)
         let original = Array(ContentsTests.everything.utf8)
-        var models = 0
-        for _ in 0..<4_000 {
+        var (count, models) = (0, 0)
+        for round in TestRounds(seconds: 4.7, atLeast: 300) {
+            count += 1
             let data = Data(mutation.damage(original))
             do {
                 let model = try NSManagedObjectModel(modelContents: data)
@@ -124,29 +128,20 @@ struct MalformedModelTests {
                 // What was read can be written, or the error says what cannot.
                 if let text = try? model.xcdatamodelContents() { _ = try? NSManagedObjectModel(modelContents: text) }
             } catch {
-                #expect((error as NSError).domain == NSCocoaErrorDomain)
+                #expect((error as NSError).domain == NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed), round \(round)")
             }
         }
-        print("4000 damaged files with the seed \(mutation.seed): \(models) are models still.")
+        print("\(count) damaged files: \(models) are models still.")
     }
 }
 
-/// Damages bytes at random, the same in every run.
+/// Damages bytes at random.
 struct Mutation {
-    let seed: UInt64
-    private var state: UInt64
+    private var random: SeededGenerator
 
-    init(seed: UInt64) {
-        self.seed = seed
-        state = seed
-    }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    mutating func below(_ bound: Int) -> Int {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return Int(state % UInt64(bound))
-    }
+    private mutating func below(_ bound: Int) -> Int { random.below(bound) }
 
     mutating func damage(_ original: [UInt8]) -> [UInt8] {
         var bytes = original

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -10,7 +11,7 @@ import Testing
 
 /// What a power failure leaves of a store that is being migrated, on a file system that keeps no order between syncs.
 ///
-/// `COREDATA_POWER_SECONDS` says for how long; `COREDATA_POWER_SEED` repeats what was printed.
+/// `COREDATA_TEST_SECONDS` says for how long; `COREDATA_TEST_SEED` repeats what was printed.
 @Suite(.serialized) struct MigrationPowerTests {
     private static func model(isNew: Bool, copies: Bool) -> NSManagedObjectModel {
         let number = NSAttributeDescription(name: "number", type: isNew && copies ? .double : .integer64)
@@ -81,12 +82,10 @@ import Testing
         arguments: Way.allCases)
     func powerFailures(way: Way) throws {
         let copies = way == .copied
-        let environment = ProcessInfo.processInfo.environment
-        let given = environment["COREDATA_POWER_SEED"].flatMap(UInt64.init)
-        let end = ContinuousClock.now + .seconds(environment["COREDATA_POWER_SECONDS"].flatMap(Double.init) ?? 8)
+        let first = TestSeed.current(for: "MigrationPowerTests, \(way)")
         var (cuts, migrated) = (0, 0)
-        repeat {
-            let seed = given ?? UInt64.random(in: 0...UInt64.max)
+        for round in TestRounds(seconds: 2.7, atLeast: 2) {
+            let seed = first &+ UInt64(round)
             var generator = SeededGenerator(seed: seed)
             let pad = try Scratchpad()
             let disk = WatchedDisk(pad.url)
@@ -109,7 +108,7 @@ import Testing
                 // Some fall upon the calls by which the copy gets to its place.
                 let first = turn > 5 ? max(start, events.count - 12) : start
                 let cut = turn > 9 ? events.count : Int.random(in: first..<events.count, using: &generator)
-                let place = "COREDATA_POWER_SEED=\(seed) \(way), event \(cut)"
+                let place = "COREDATA_TEST_SEED=\(seed) \(way), event \(cut)"
                 var files = PowerFailure(events[..<cut], settled: start).survivors(&generator)
                 files = files.filter { !$0.key.contains("-migration") || Bool.random(using: &generator) }
                 let isNew = try Self.isMigrated(files, rows, copies: copies, place)
@@ -117,7 +116,7 @@ import Testing
                 cuts += 1
                 migrated += isNew ? 1 : 0
             }
-        } while ContinuousClock.now < end && given == nil
+        }
         print("MigrationPowerTests: \(way), \(cuts) failures left the newer version \(migrated) times")
     }
 }

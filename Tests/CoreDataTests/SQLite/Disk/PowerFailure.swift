@@ -1,5 +1,6 @@
 import Foundation
 import RandomPrograms
+import TestSupport
 
 /// What a disk holds after the power failed, by the log of what was written to it.
 ///

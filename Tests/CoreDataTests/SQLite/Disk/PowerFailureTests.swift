@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -10,7 +11,7 @@ import Testing
 
 /// What a power failure takes, under both settings of `synchronous`, as a file system that keeps no order between syncs leaves it.
 ///
-/// `COREDATA_POWER_SECONDS` says for how long, under each; `COREDATA_POWER_SEED` repeats what was printed.
+/// `COREDATA_TEST_SECONDS` says for how long, under each; `COREDATA_TEST_SEED` repeats what was printed.
 @Suite(.serialized) struct PowerFailureTests {
     private static func model() -> NSManagedObjectModel {
         let number = NSAttributeDescription(name: "number", type: .integer64)
@@ -149,19 +150,16 @@ import Testing
         "A power failure under NORMAL takes saves since the last checkpoint, the last first; under FULL it takes none",
         arguments: ["NORMAL", "FULL"]) func powerFailures(_ setting: String) throws
     {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["COREDATA_POWER_SEED"].flatMap(UInt64.init)
-        let seconds = environment["COREDATA_POWER_SECONDS"].flatMap(Double.init) ?? 15
-        let end = ContinuousClock.now + .seconds(seconds)
+        let first = TestSeed.current(for: "powerFailures, \(setting)")
         var (cuts, lost, most, seeds) = (0, 0, 0, 0)
-        repeat {
-            let seed = first ?? UInt64.random(in: 0...UInt64.max)
+        for round in TestRounds(seconds: 5, atLeast: 3) {
+            let seed = first &+ UInt64(round)
             seeds += 1
             var generator = SeededGenerator(seed: seed)
             let run = try Self.run(setting, &generator)
             for _ in 0..<20 {
                 let cut = Int.random(in: run.start...run.events.count, using: &generator)
-                let place = "COREDATA_POWER_SEED=\(seed) \(setting), event \(cut)"
+                let place = "COREDATA_TEST_SEED=\(seed) \(setting), event \(cut)"
                 let files = PowerFailure(run.events[..<cut], settled: run.start).survivors(&generator)
                 let left = try Self.savesLeft(files, run, place)
                 let reported = run.saves(by: cut)
@@ -173,8 +171,8 @@ import Testing
                 lost += max(0, reported - left)
                 most = max(most, reported - left)
             }
-        } while ContinuousClock.now < end && first == nil
+        }
         print("powerFailures: \(setting), \(seeds) seeds, \(cuts) failures took \(lost) saves, \(most) at most at once")
-        if first == nil { #expect(setting == "FULL" ? lost == 0 : lost > 0) }
+        #expect(setting == "FULL" ? lost == 0 : lost > 0 || TestTime.rounds != nil, "COREDATA_TEST_SEED=\(first)")
     }
 }

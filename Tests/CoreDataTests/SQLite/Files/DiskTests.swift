@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -26,11 +27,7 @@ struct DiskTests {
     }
 
     /// A directory of its own on the disk.
-    private static func folder() throws -> URL {
-        let folder = disk.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
-    }
+    private static func folder() throws -> ScratchFolder { try ScratchFolder("disk", in: disk) }
 
     /// Takes all room but so many bytes.
     private static func fill(_ folder: URL, leaving rest: Int) throws -> URL {
@@ -49,13 +46,13 @@ struct DiskTests {
 
     @Test(arguments: [0, 8_192, 40_000]) func aFullDiskFailsTheSaveAndLosesNothing(_ rest: Int) throws {
         let folder = try Self.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("store.sqlite")
+        defer { folder.remove() }
+        let file = folder.file("store.sqlite")
         let context = try Self.context(file)
         try context.performAndWait {
             _ = context.insert("Note", ["text": "saved"])
             try context.save()
-            let ballast = try Self.fill(folder, leaving: rest)
+            let ballast = try Self.fill(folder.url, leaving: rest)
             for number in 0..<200 { _ = context.insert("Note", ["text": "\(number) " + String(repeating: "x", count: 1000)]) }
             let error = try #require(failure { try context.save() })
             #expect(error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
@@ -76,21 +73,21 @@ struct DiskTests {
 
     @Test func aFullDiskHasNoRoomForALargeValueAndKeepsTheOldOne() throws {
         let folder = try Self.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("store.sqlite")
+        defer { folder.remove() }
+        let file = folder.file("store.sqlite")
         let context = try Self.context(file)
         let (old, new) = (Data(repeating: 1, count: 200_000), Data(repeating: 2, count: 300_000))
         try context.performAndWait {
             let note = context.insert("Note", ["text": "a", "data": old])
             try context.save()
-            let ballast = try Self.fill(folder, leaving: 150_000)
+            let ballast = try Self.fill(folder.url, leaving: 150_000)
             note.setValue(new, forKey: "data")
             let error = try #require(failure { try context.save() })
             #expect(error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
             let other = try Self.context(file, options: [NSReadOnlyPersistentStoreOption: true])
             let data = try other.performAndWait { try other.all("Note").first?.value(forKey: "data") as? Data }
             #expect(data == old)
-            let files = folder.appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA").path
+            let files = folder.file(".store_SUPPORT/_EXTERNAL_DATA").path
             #expect(try FileManager.default.contentsOfDirectory(atPath: files).count == 1)
             try FileManager.default.removeItem(at: ballast)
             try context.save()
@@ -103,9 +100,9 @@ struct DiskTests {
 
     @Test func aFullDiskHasNoRoomForANewStoreAndKeepsNothingOfIt() throws {
         let folder = try Self.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("store.sqlite")
-        let ballast = try Self.fill(folder, leaving: 4096)
+        defer { folder.remove() }
+        let file = folder.file("store.sqlite")
+        let ballast = try Self.fill(folder.url, leaving: 4096)
         let error = try #require(failure { _ = try Self.context(file) })
         #expect(error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
         try FileManager.default.removeItem(at: ballast)
@@ -128,19 +125,19 @@ struct DiskTests {
     /// With the log emptied and with rows that only the log has.
     @Test(arguments: [true, false]) func aDiskThatCanOnlyBeReadIsReadAndRefusesToBeWritten(_ isClosed: Bool) throws {
         let folder = try Self.folder()
-        let file = folder.appendingPathComponent("store.sqlite")
+        let file = folder.file("store.sqlite")
         let keeper = try Self.context(file)
         try keeper.performAndWait {
             _ = keeper.insert("Note", ["text": "a", "data": Data(repeating: 1, count: 200_000)])
             try keeper.save()
         }
-        let copy = folder.appendingPathComponent("copy.sqlite")
+        let copy = folder.file("copy.sqlite")
         if !isClosed {
             // The log stays as it is when it is not the last connection that lets go.
             try FileManager.default.copyItem(at: file, to: copy)
             try FileManager.default.copyItem(atPath: file.path + "-wal", toPath: copy.path + "-wal")
-            let support = folder.appendingPathComponent(".store_SUPPORT")
-            try FileManager.default.copyItem(at: support, to: folder.appendingPathComponent(".copy_SUPPORT"))
+            let support = folder.file(".store_SUPPORT")
+            try FileManager.default.copyItem(at: support, to: folder.file(".copy_SUPPORT"))
         }
         let place = isClosed ? file : copy
         try keeper.performAndWait {
@@ -150,7 +147,7 @@ struct DiskTests {
         try Self.mount("ro")
         defer {
             try? Self.mount("rw")
-            try? FileManager.default.removeItem(at: folder)
+            folder.remove()
         }
         let reader = try Self.context(place, options: [NSReadOnlyPersistentStoreOption: true])
         try reader.performAndWait {

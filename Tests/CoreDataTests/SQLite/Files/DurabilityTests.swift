@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -39,14 +40,11 @@ import Testing
     }
 
     @Test func whatAKilledProcessHasSavedIsThereWholeAndNothingElse() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["COREDATA_KILL_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
-        let kills = environment["COREDATA_KILLS"].flatMap(Int.init) ?? 30
-        print("whatAKilledProcessHasSavedIsThereWholeAndNothingElse: COREDATA_KILL_SEED=\(seed) COREDATA_KILLS=\(kills)")
+        let seed = TestSeed.current(for: "DurabilityTests.whatAKilledProcessHasSavedIsThereWholeAndNothingElse")
         var generator = SeededGenerator(seed: seed)
         let pad = try Scratchpad()
         var reported: Int64 = 0
-        for round in 0..<kills {
+        for round in TestRounds(seconds: 1.5, atLeast: 8) {
             let process = try Self.writer("save", pad.store.path, "\(reported + 2)")
             let pipe = Pipe()
             process.standardOutput = pipe
@@ -64,14 +62,16 @@ import Testing
             kill(process.processIdentifier, SIGKILL)
             while let line = lines.next() {
                 guard let number = Int64(line) else {
-                    Issue.record("round \(round): \(line)")
+                    Issue.record("COREDATA_TEST_SEED=\(seed), round \(round): \(line)")
                     break
                 }
                 last = number
             }
             process.waitUntilExit()
-            #expect(process.terminationReason == .uncaughtSignal, "round \(round): it ended by itself, with \(process.terminationStatus)")
-            try check(pad, from: first, to: last, "round \(round), seed \(seed)")
+            #expect(
+                process.terminationReason == .uncaughtSignal,
+                "COREDATA_TEST_SEED=\(seed), round \(round): it ended by itself, with \(process.terminationStatus)")
+            try check(pad, from: first, to: last, "COREDATA_TEST_SEED=\(seed), round \(round)")
             reported = max(last, first)
         }
     }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Paths behind an element of an ordered relationship, which SQL has no words for.
@@ -47,9 +48,9 @@ import Testing
             ("tracks[SIZE] == 2 AND tracks[1].title == 'a'", ["second"]),
         ]) func paths(format: String, expected: [String]) throws
     {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("elements-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder("elements")
+        defer { scratch.remove() }
+        let folder = scratch.url
         for (type, url) in [(NSSQLiteStoreType, folder.appendingPathComponent("a.sqlite")), (NSInMemoryStoreType, nil)] {
             let context = try context(type, url)
             let found = try context.performAndWait {

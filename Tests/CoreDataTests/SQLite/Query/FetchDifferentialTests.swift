@@ -1,12 +1,12 @@
 import CoreData
 import PredicateCases
 import Predicates
+import TestSupport
 import Testing
 
 /// Random orders, pages, dictionaries and groups over the same objects in memory and in SQLite.
 @Suite("Random fetches") struct FetchDifferentialTests {
     static let seed = QueryDifferentialTests.seed
-    static let cases = QueryDifferentialTests.cases / 3
 
     private static let orders: [TextOrder] = [.binary, .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard]
 
@@ -14,13 +14,14 @@ import Testing
     private func run(_ check: (TwinStores, inout QueryCases) throws -> String?) throws {
         var tried = 0
         var round: UInt64 = 0
-        while tried < Self.cases {
+        let budget = TestBudget(seconds: 0.7, atLeast: 60)
+        while budget.isLeft(after: tried) {
             round += 1
             let seed = Self.seed &+ round
             let stores = try TwinStores()
             try stores.fill { QueryCases.fill($0, seed: seed) }
             var cases = QueryCases(seed: seed &* 77)
-            for _ in 0..<60 {
+            for _ in 0..<60 where budget.isLeft(after: tried) {
                 tried += 1
                 if let difference = try check(stores, &cases) {
                     Issue.record("seed \(Self.seed), round \(round): \(difference)")

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -34,8 +35,8 @@ import Testing
         return NSManagedObjectModel(entities: [thing, part, owner])
     }
 
-    private static func values(_ random: inout SystemRandomNumberGenerator) -> [String: Any] {
-        func text(_ random: inout SystemRandomNumberGenerator) -> String {
+    private static func values(_ random: inout SeededGenerator) -> [String: Any] {
+        func text(_ random: inout SeededGenerator) -> String {
             let length = [0, 3, 15, 16, 40, 900].randomElement(using: &random)!
             return String((0..<length).map { _ in ["a", "é", "日", "🙂", "\0", "'"].randomElement(using: &random)! }.joined())
         }
@@ -52,7 +53,8 @@ import Testing
 
     @Test("A batch of numbers, dates and text keeps every value", arguments: [1, 9, 250, 6000], [true, false])
     func everyValue(count: Int, isFilledByObject: Bool) throws {
-        var random = SystemRandomNumberGenerator()
+        let seed = TestSeed.current(for: "PlainBatchTests, \(count) rows")
+        var random = SeededGenerator(seed: seed)
         let rows = (0..<count).map { _ in Self.values(&random) }
         let pad = try Scratchpad()
         let context = try pad.context(Self.model())
@@ -77,7 +79,7 @@ import Testing
                 for (name, _) in Self.types {
                     let given = row[name] ?? (name == "other" ? "a default" : NSNull())
                     let expected = given is NSNull ? nil : given as? NSObject
-                    #expect(object.value(forKey: name) as? NSObject == expected, "\(name) of \(row)")
+                    #expect(object.value(forKey: name) as? NSObject == expected, "COREDATA_TEST_SEED=\(seed): \(name) of \(row)")
                 }
             }
             #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == count + 1)

@@ -1,6 +1,7 @@
 import CoreData
 import PredicateCases
 import Predicates
+import TestSupport
 
 /// The entities of ``QueryModel``, and values for their objects.
 struct QueryWorld: CaseWorld {
@@ -26,7 +27,7 @@ struct QueryWorld: CaseWorld {
     var textKeys: [String] { ["uppercaseString"] }
     var functions: [String] { [] }
 
-    func constant(_ kind: CaseKind, _ random: inout CaseGenerator) -> PropertyValue {
+    func constant(_ kind: CaseKind, _ random: inout SeededGenerator) -> PropertyValue {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
         switch kind {
         case .bool: return .bool(Bool.random(using: &random))
@@ -72,7 +73,7 @@ extension PredicateCases where World == QueryWorld {
     typealias Kind = CaseKind
 
     init(seed: UInt64, isOdd: Bool = false) {
-        self.init(QueryWorld(isOdd: isOdd), random: CaseGenerator(seed: seed), nilChance: 20)
+        self.init(QueryWorld(isOdd: isOdd), random: SeededGenerator(seed: seed), nilChance: 20)
     }
 
     /// A graph of objects, the same for the same seed, in the context on whose queue the caller is.

@@ -1,17 +1,12 @@
 import CoreData
 import PredicateCases
 import Predicates
+import TestSupport
 import Testing
 
 /// Random predicates over the same objects in memory and in SQLite.
 @Suite("Random queries") struct QueryDifferentialTests {
-    /// The seed of this run; set `COREDATA_TEST_SEED` to repeat one, and `COREDATA_QUERY_CASES` for another number of fetches.
-    static let seed: UInt64 = {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
-        print("Random queries: COREDATA_TEST_SEED=\(seed)")
-        return seed
-    }()
-    static let cases = ProcessInfo.processInfo.environment["COREDATA_QUERY_CASES"].flatMap(Int.init) ?? 600
+    static let seed = TestSeed.current(for: "Random queries")
 
     private struct Tally {
         var cases = 0
@@ -25,13 +20,14 @@ import Testing
     func predicates(isOdd: Bool) throws {
         var tally = Tally()
         var round: UInt64 = 0
-        while tally.cases < Self.cases {
+        let budget = TestBudget(seconds: 1, atLeast: 100)
+        while budget.isLeft(after: tally.cases) {
             round += 1
             let seed = Self.seed &+ round
             let stores = try TwinStores()
             try stores.fill { QueryCases.fill($0, seed: seed, isOdd: isOdd) }
             var cases = QueryCases(seed: seed &* 31, isOdd: isOdd)
-            for _ in 0..<100 {
+            for _ in 0..<100 where budget.isLeft(after: tally.cases) {
                 let entity = cases.pick(["Thing", "Thing", "Place", "Special"])
                 let scope = QueryCases.Scope(variable: nil, entity: entity == "Place" ? "Place" : "Thing")
                 let tree = cases.predicate([scope], depth: 2)
@@ -63,8 +59,8 @@ import Testing
         print(
             "Random queries: \(tally.cases) fetches, \(tally.compared) compared, \(tally.matched) objects found, refused: \(tally.refusals)"
         )
-        #expect(tally.matched > tally.compared)
-        #expect(tally.refused < tally.cases / 10, "\(tally.refusals)")
+        #expect(tally.matched > tally.compared, "COREDATA_TEST_SEED=\(Self.seed)")
+        #expect(tally.refused < tally.cases / 10, "COREDATA_TEST_SEED=\(Self.seed): \(tally.refusals)")
     }
 
     /// A mistake that SQL finds beforehand and the evaluator only where a value is not nil, or a clause without SQL.

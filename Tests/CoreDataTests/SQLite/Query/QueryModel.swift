@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 
 /// Two entities with an attribute of every kind and a relationship of every form, one of them inherited from, for tests that ask a store in
 /// memory and a SQLite store the same.
@@ -61,16 +62,15 @@ enum QueryModel {
 final class TwinStores {
     let memory: NSManagedObjectContext
     let sqlite: NSManagedObjectContext
-    private let directory: URL
+    private let scratch: ScratchFolder
 
     init(_ model: () -> NSManagedObjectModel = QueryModel.model) throws {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("Query-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        scratch = try ScratchFolder("Query")
         let first = NSPersistentStoreCoordinator(managedObjectModel: model())
         try first.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         let second = NSPersistentStoreCoordinator(managedObjectModel: model())
         try second.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: directory.appendingPathComponent("store.sqlite"))
+            ofType: NSSQLiteStoreType, configurationName: nil, at: scratch.file("store.sqlite"))
         memory = Music.context(first)
         sqlite = Music.context(second)
     }
@@ -79,7 +79,6 @@ final class TwinStores {
         for store in sqlite.persistentStoreCoordinator?.persistentStores ?? [] {
             try? sqlite.persistentStoreCoordinator?.remove(store)
         }
-        try? FileManager.default.removeItem(at: directory)
     }
 
     /// Does the same in both, and saves.

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 
 @testable import ModelFiles
 @_spi(Stores) @testable import ObjectGraph

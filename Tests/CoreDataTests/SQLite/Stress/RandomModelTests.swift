@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -9,17 +10,14 @@ import Testing
 
 /// Stores of models of every kind, filled at random, closed and opened, edited, closed and opened: what was there is there.
 ///
-/// `COREDATA_STRESS` says how many random models are tried, `COREDATA_TEST_SEED` with which seed the first is made.
+/// `COREDATA_TEST_ROUNDS` says how many random models are tried, `COREDATA_TEST_SEED` with which seed the first is made.
 @Suite struct RandomModelTests {
-    private static let seed =
-        ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max >> 16)
-    private static let count = ProcessInfo.processInfo.environment["COREDATA_STRESS"].flatMap(Int.init) ?? 25
+    private static let seed = TestSeed.current(for: "RandomModelTests")
 
     @Test func whatIsSavedWithAnyModelIsThereWhenItIsOpenedAgain() throws {
-        print("RandomModelTests: seed \(Self.seed)")
-        for round in 0..<Self.count {
+        for round in TestRounds(seconds: 5, atLeast: 4) {
             let seed = Self.seed &+ UInt64(round)
-            try Self.run("seed \(seed)", seed: seed) { RandomSchema.model(seed: seed) }
+            try Self.run("COREDATA_TEST_SEED=\(seed)", seed: seed) { RandomSchema.model(seed: seed) }
         }
     }
 

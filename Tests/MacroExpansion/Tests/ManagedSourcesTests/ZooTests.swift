@@ -1,20 +1,19 @@
 #if ManagedAccessors
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ManagedSources
 
 /// Declarations of every kind, made at random, compiled by the compiler of the tests: it must ask for the symbols that are written, and for no other.
 ///
-/// `MANAGED_ZOO_SIZE` sets the number of classes, `MANAGED_ZOO_SEED` repeats a run.
+/// `COREDATA_TEST_ROUNDS` sets the number of classes, `COREDATA_TEST_SEED` repeats a run.
 @Suite(.enabled(if: Zoo.compiler != nil, "There is no swiftc on the path."))
 struct ZooTests {
     @Test("The compiler asks for exactly the symbols that are written", arguments: Zoo.Build.allCases)
     func symbols(build: Zoo.Build) throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["MANAGED_ZOO_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)
-        let size = environment["MANAGED_ZOO_SIZE"].flatMap(Int.init) ?? 30
-        print("seed of the zoo: \(seed)")
+        let seed = TestSeed.current(for: "ZooTests, \(build)")
+        let size = TestTime.rounds ?? 30
         let zoo = try Zoo(seed: seed, classes: size, build: build)
         defer { zoo.remove() }
         let wanted = try zoo.symbolsWantedByTheCompiler()
@@ -26,15 +25,17 @@ struct ZooTests {
 
     @Test("A compiler that refers to accessors by the symbols that are written passes the probe")
     func probe() throws {
-        let folder = NSTemporaryDirectory() + "ManagedProbe-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder("ManagedProbe")
+        defer { scratch.remove() }
+        let folder = scratch.file("probe").path
         #expect(try ToolchainProbe(compiler: try #require(Zoo.compiler)).failure(in: folder) == nil)
     }
 
     @Test("A compiler that fails on the probe is told with what it said")
     func failingProbe() throws {
-        let folder = NSTemporaryDirectory() + "ManagedProbe-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder("ManagedProbe")
+        defer { scratch.remove() }
+        let folder = scratch.file("probe").path
         let failure = try #require(try ToolchainProbe(compiler: "/bin/false").failure(in: folder))
         #expect(failure.contains("/bin/false ended with 1"))
         #expect(ToolchainProbe.advice.contains("exclude:"))

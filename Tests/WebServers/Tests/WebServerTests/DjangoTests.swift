@@ -52,7 +52,7 @@ struct DjangoTests {
 
     @Test("Random fetches find what the store in memory finds", arguments: Django.allCases) func random(_ django: Django) throws {
         let music = try django.music()
-        var random = RandomMusic(seconds: 6)
+        var random = RandomMusic(seconds: 2)
         // Blanks at the ends of strings are taken away by the service.
         random.texts.removeAll { $0 == " a" }
         try random.compare(music, "Django, \(django.testDescription)")

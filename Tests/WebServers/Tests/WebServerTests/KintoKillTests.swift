@@ -5,8 +5,7 @@ import WebTransport
 @Suite("Programs that write to Kinto and are killed", .enabled(if: PythonServer.absence == nil, "Python or its packages are missing"))
 struct KintoKillTests {
     /// The number of kills that `Scripts/soak` asks for; otherwise as many as fit into some seconds.
-    private static let kills = ProcessInfo.processInfo.environment["COREDATA_CACHE_KILLS"].flatMap { Int($0) }
-    private static let seconds = 15.0
+    private static let kills = ProcessInfo.processInfo.environment["COREDATA_TEST_ROUNDS"].flatMap { Int($0) }
 
     @Test("What was saved before a kill reaches Kinto, once and with its last values", .timeLimit(.minutes(60)))
     func killed() throws {
@@ -16,12 +15,13 @@ struct KintoKillTests {
         let address = try Kinto.bucket("killed-\(UUID().uuidString.lowercased())", ["notes"])
         let cache = folder.appendingPathComponent("cache.sqlite").path
 
-        let end = Date().addingTimeInterval(Self.seconds)
+        let end = Date().addingTimeInterval(CaseRandom.seconds(5))
+        var random = CaseRandom(seed: CaseRandom.seed(for: "KintoKillTests"))
         var (kills, acknowledged) = (0, 0)
-        while Self.kills.map({ kills < $0 }) ?? (Date() < end) {
+        while Self.kills.map({ kills < $0 }) ?? (Date() < end || kills < 3) {
             let writer = try Writer(address, cache, "write")
             // At any moment: while it opens the file, saves, sends, or reads.
-            usleep(UInt32.random(in: 20_000..<800_000))
+            usleep(UInt32.random(in: 20_000..<800_000, using: &random))
             let said = writer.killed()
             #expect(said.allSatisfy { $0.hasPrefix("saved ") }, "\(said.filter { !$0.hasPrefix("saved ") })")
             acknowledged = max(acknowledged, said.compactMap { Int($0.dropFirst(6)) }.max() ?? 0)

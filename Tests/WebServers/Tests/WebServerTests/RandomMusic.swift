@@ -4,7 +4,7 @@ import RemoteStore
 import Testing
 import WebTransport
 
-/// Numbers that a seed determines.
+/// Numbers that a seed determines. The tests of the other package have the same (`TestSupport`), which a package cannot share with another.
 struct CaseRandom: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed }
@@ -16,12 +16,23 @@ struct CaseRandom: RandomNumberGenerator {
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         return value ^ (value >> 31)
     }
+
+    /// Returns the seed that `COREDATA_TEST_SEED` gives, otherwise a fresh one, and prints it.
+    static func seed(for name: String) -> UInt64 {
+        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: .min ... .max)
+        print("\(name): COREDATA_TEST_SEED=\(seed)")
+        return seed
+    }
+
+    /// Returns for how many seconds a test goes on: what `COREDATA_TEST_SECONDS` says, otherwise what is usual for it.
+    static func seconds(_ usual: Double) -> Double {
+        ProcessInfo.processInfo.environment["COREDATA_TEST_SECONDS"].flatMap(Double.init) ?? usual
+    }
 }
 
 /// Random objects in a store over a service and in one in memory, and random fetches of both.
 struct RandomMusic {
     let seconds: Double
-    let seed: UInt64
     /// Whether texts may have characters that services change or refuse.
     var texts = [
         "a", "A", "ab", "abc", "Ą", "é", "1", "01", "1.0", "true", "null", "[1]", "{}", "\"q\"", "x,y", "x\\y", "a*b", "100%", "a&b=c",
@@ -29,13 +40,12 @@ struct RandomMusic {
     ]
 
     init(seconds: Double) {
-        self.seconds = seconds
-        seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
+        self.seconds = CaseRandom.seconds(seconds)
     }
 
     /// Compares random fetches until the time is over.
     func compare(_ music: WebStore, _ name: String) throws {
-        print("Random fetches from \(name): COREDATA_TEST_SEED=\(seed)")
+        let seed = CaseRandom.seed(for: "Random fetches from \(name)")
         var random = CaseRandom(seed: seed)
         let memory = try self.memory()
         try fill(music, memory, &random)

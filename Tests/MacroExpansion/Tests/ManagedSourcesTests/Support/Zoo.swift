@@ -1,5 +1,6 @@
 #if ManagedAccessors
 import Foundation
+import TestSupport
 
 @testable import ManagedSources
 
@@ -23,15 +24,15 @@ struct Zoo {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    private let folder: String
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.url.path }
     private let build: Build
     private let module = "ZooOfTheTests"
     private var sources: [String: String] = [:]
 
     init(seed: UInt64, classes: Int, build: Build) throws {
-        folder = NSTemporaryDirectory() + "ManagedZoo-\(UUID().uuidString)"
+        scratch = try ScratchFolder("ManagedZoo")
         self.build = build
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var keeper = ZooKeeper(seed: seed)
         for index in 0..<(classes + 9) / 10 {
             sources["Zoo\(index).swift"] = keeper.file(index: index, classes: min(10, classes - index * 10))
@@ -41,7 +42,7 @@ struct Zoo {
         for (name, text) in sources { try write(name, text) }
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+    func remove() { scratch.remove() }
 
     private func write(_ name: String, _ text: String) throws {
         try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)

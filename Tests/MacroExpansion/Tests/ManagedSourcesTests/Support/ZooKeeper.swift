@@ -1,10 +1,12 @@
 #if ManagedAccessors
+import TestSupport
+
 /// Makes random declarations: names with words that come again, every type that can be written, every place.
 struct ZooKeeper {
-    private var random: SplitMix
+    private var random: SeededGenerator
     private var classes: [String] = []
 
-    init(seed: UInt64) { random = SplitMix(state: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     /// What another module declares.
     static let other = """
@@ -149,19 +151,7 @@ struct ZooKeeper {
     }
 }
 
-/// A generator that gives the same numbers for the same seed everywhere.
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-    mutating func pick<Element>(_ list: [Element]) -> Element { list[below(list.count)] }
+extension SeededGenerator {
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }
 #endif
