@@ -2,6 +2,7 @@
 internal import CPostgreSQL
 internal import Dispatch
 internal import Foundation
+internal import ObjectGraph
 internal import SQLQueries
 
 /// A connection to a PostgreSQL server, over libpq's calls that do not block.
@@ -357,7 +358,7 @@ final class Connection: @unchecked Sendable {
         guard let cancel = PQgetCancel(handle) else { return nil }
         // libpq's call is one that may be used on any thread.
         let request = CancelRequest(handle: cancel)
-        return Task.detached {
+        return Task.detached(executorPreference: BlockingCall.executor) {
             await withCheckedContinuation { continuation in
                 DispatchQueue(label: "PostgreSQLStore.calls").async {
                     request.send()

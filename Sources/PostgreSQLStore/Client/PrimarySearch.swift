@@ -89,7 +89,7 @@ final class PrimarySearch: Sendable {
             if case .primary = answer { return answer }
             if ContinuousClock.now + .seconds(pause) > end { return answer }
             // Ends at once where another host is the primary.
-            do { try await Task.sleep(for: .seconds(pause)) } catch { return answer }
+            do { try await Pause.wait(pause) } catch { return answer }
             pause = min(pause * 2, Self.longestPause)
         }
     }

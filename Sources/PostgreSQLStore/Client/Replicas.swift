@@ -148,7 +148,7 @@ final class Replicas: Sendable {
                 state.withLock { $0.pause = Self.shortestPause }
                 return true
             }
-            if wait > 0 { try await Task.sleep(for: .seconds(wait)) }
+            if wait > 0 { try await Pause.wait(wait) }
         }
         return false
     }

@@ -104,7 +104,7 @@ struct MappedSaving: Sendable {
                 if status == "aborted" { return false }
                 reason = "The transaction has not ended."
             } catch { reason = "\(error)" }
-            try await Task.sleep(for: .seconds(pause))
+            try await Pause.wait(pause)
         }
         throw CoreDataError.make(
             NSPersistentStoreOperationError, "It is not known whether a save to the store at \(content.place) was done.",

@@ -75,7 +75,7 @@ struct IndexBuilding: Sendable {
     private func lock(_ connection: Connection) async throws -> Bool {
         // A session that was ended keeps its locks a little longer.
         for pause in [0, 0.05, 0.1, 0.3, 0.5, 1] {
-            try await Task.sleep(for: .seconds(pause))
+            try await Pause.wait(pause)
             // Each store has one of its own: it is held for long.
             let found = try await connection.query(
                 "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), $1))", [.integer(migrationLock)])

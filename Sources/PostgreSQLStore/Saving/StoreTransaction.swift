@@ -46,7 +46,7 @@ struct StoreTransaction {
                 Log.store.debug("A transaction at \(content.place) is repeated. \(error)")
                 // Those that were in each other's way do not meet again.
                 if error.isSerialization || error.isReadOnly {
-                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...(10 << attempt))))
+                    try await Pause.wait(.random(in: 0...0.01) * Double(1 << attempt))
                 }
             }
             if attempt >= Self.attemptLimit {
@@ -121,7 +121,7 @@ struct StoreTransaction {
                 }
             } catch {
                 failure = error
-                try await Task.sleep(for: .seconds(pause))
+                try await Pause.wait(pause)
             }
         }
         throw CoreDataError.make(

@@ -26,7 +26,7 @@ extension PostgreSQLOpening {
                 }
                 Log.store.debug("The migration at \(pool.settings.place) begins again: others have locked a table. \(error)")
                 // Those who have waited behind it go first.
-                try await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
+                try await Pause.wait(.random(in: 0.1...0.5))
             }
         }
     }
