@@ -63,10 +63,10 @@ PARTS = (
         traits=("WebBackend",),
         steps=(Command("blocks that use the network", ("Scripts/check-examples", "--traits", TRAITS, "--needing", "WebBackend"), 40),)),
     Part(
-        "explorer", "The explorer works in a browser.", 6,
-        paths=("Sources/Explorer", "Tests/ExplorerTests", "Sources/StoreCommands/Commands", "Sources/CoreDataCommand"),
+        "command", "The command works in a terminal, and its explorer in a browser.", 6,
+        paths=("Sources/Explorer", "Sources/StoreCommands", "Sources/CoreDataCommand", "Tests/ExplorerTests", "Tests/StoreCommandsTests"),
         traits=("Command",), packages=("chromium", "chromium-driver"),
-        steps=(Tests("ExplorerTests", r"^ExplorerTests\.", 45, alone=True),)),
+        steps=(Tests("StoreCommandsTests", r"^StoreCommandsTests\.", 60), Tests("ExplorerTests", r"^ExplorerTests\.", 45, alone=True))),
     Part(
         "macros", "Models declared as Swift classes: their macros, and what becomes of them.", 6,
         paths=("Sources/CoreDataMacro", "Sources/TakenNames", "Tests/CoreDataMacroTests"),

@@ -87,15 +87,14 @@ class GateRun:
 
     def run_tests(self):
         """Runs all tests: groups side by side, then those that want the machine for themselves."""
-        alone = [step for part in self.chosen for step in part.steps if isinstance(step, Tests)]
-        named = [*table.NAMED_GROUPS, *alone]
-        jobs = [self.job(step) for step in table.NAMED_GROUPS]
+        named = [*table.NAMED_GROUPS, *(step for part in self.chosen for step in part.steps if isinstance(step, Tests))]
         others = self.job(table.OTHER_TESTS)
         for step in named:
             others.words += ["--skip", step.filter]
-        self.stage("tests", [*jobs, others], AT_ONCE)
-        for step in alone:
-            self.stage(step.name, [self.job(step)], 1)
+        self.stage("tests", [*(self.job(step) for step in named if not step.alone), others], AT_ONCE)
+        for step in named:
+            if step.alone:
+                self.stage(step.name, [self.job(step)], 1)
 
     def job(self, step):
         """Returns a step as a process."""

@@ -9,13 +9,13 @@ from turns import Turn
 
 class TurnTests(unittest.TestCase):
     def test_a_line_is_read_as_it_is_written(self):
-        turn = Turn("2026-11-27", 21.4, ["network", "explorer"], ["release"], "the machine was slow: twice")
+        turn = Turn("2026-11-27", 21.4, ["network", "command"], ["release"], "the machine was slow: twice")
         self.assertEqual(Turn.parse(turn.line()), turn)
         with self.assertRaises(ValueError):
             Turn.parse("2026-11-27 network")
 
     def test_what_was_owed_is_first_then_what_changed_then_what_waited_longest(self):
-        known = [Turn("1", 20, ["network", "explorer"]), Turn("2", 20, ["macros"], ["release"])]
+        known = [Turn("1", 20, ["network", "command"]), Turn("2", 20, ["macros"], ["release"])]
         taken, owed = turns.choose(table.PARTS, known, ["Tests/WebServers/README.md"], 10)
         self.assertEqual(taken[:2], ["release", "web-servers"])
         self.assertNotIn("macros", taken + owed)

@@ -2,7 +2,7 @@
 
 `.ci/turns` has a line for each landing, the newest last:
 
-    2026-11-27  21.4 min  ran: network explorer  owed: release  reason: …
+    2026-11-27  21.4 min  ran: network command  owed: release  reason: …
 
 CI has no state but the repository, so that the turns are kept there.
 """

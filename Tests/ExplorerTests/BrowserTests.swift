@@ -1,9 +1,11 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// The explorer in a browser. One browser at a time: they are large.
-@Suite("The explorer in a browser", .serialized) struct BrowserTests {
+@Suite("The explorer in a browser", .serialized, .enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct BrowserTests {
     private static func served(_ arguments: [String] = [], tracks: Int = 0, tracked: Bool = false) throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store, tracked: tracked)

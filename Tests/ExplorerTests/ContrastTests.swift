@@ -1,8 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Text stands out from what is behind it, as the Web Content Accessibility Guidelines ask (4.5 to 1).
-@Suite("Colours of the explorer", .serialized) struct ContrastTests {
+@Suite("Colours of the explorer", .serialized, .enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct ContrastTests {
     /// Returns the texts that one sees and cannot read well, each with its contrast.
     private static let faint = """
         const parse = (text) => { const parts = text.match(/[0-9.]+/g).map(Number); return parts.length > 3 ? parts : [...parts, 1]; };

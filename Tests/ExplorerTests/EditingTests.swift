@@ -1,9 +1,11 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// What a writable session changes.
-@Suite("The explorer: editing") struct EditingTests {
+@Suite("The explorer: editing", .enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct EditingTests {
     private static func served() throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store)

@@ -1,9 +1,11 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// What pages read, and how much of a store that is.
-@Suite("The explorer: reading") struct ReadingTests {
+@Suite("The explorer: reading", .enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct ReadingTests {
     private static func served(_ arguments: [String] = [], tracks: Int = 0, tracked: Bool = false) throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store, tracked: tracked)

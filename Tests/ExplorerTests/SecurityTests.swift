@@ -1,9 +1,11 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Who may ask the explorer.
-@Suite("The explorer: who may ask") struct SecurityTests {
+@Suite("The explorer: who may ask", .enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct SecurityTests {
     private static func served(_ arguments: [String] = []) throws -> (Folder, ServedStore) {
         let folder = try Folder()
         try Library.make(folder.store)

@@ -1,12 +1,14 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// What `check` finds, each planted by plain SQL.
-@Suite struct CheckTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct CheckTests {
     private let pad: Pad
 
     init() throws {

@@ -1,12 +1,14 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// The command as a process: exit codes and streams.
-@Suite struct CommandTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct CommandTests {
     private let pad: Pad
 
     init() throws {

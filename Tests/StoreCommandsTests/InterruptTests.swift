@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StoreCommands
@@ -8,7 +9,8 @@ import Glibc
 #endif
 
 /// What happens to a long command that is interrupted, and what shows how far one is.
-@Suite struct InterruptTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct InterruptTests {
     @Test func aQueryOfAMillionRowsEndsWithinAMomentAndLeavesNothing() throws {
         let pad = try Pad()
         try Records.make(pad.store)

@@ -8,7 +8,8 @@ import Testing
 @testable import StoreCommands
 
 /// The commands about models.
-@Suite struct ModelTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct ModelTests {
     private let pad: Pad
 
     init() throws { pad = try Pad() }

@@ -2,12 +2,14 @@ import CoreData
 import FileStores
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// Stores are opened by their files alone.
-@Suite struct OpeningTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct OpeningTests {
     private func message(_ body: () throws -> Void) -> String {
         do {
             try body()

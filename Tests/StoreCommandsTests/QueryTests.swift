@@ -2,12 +2,14 @@ import CoreData
 import Foundation
 import JSONReading
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// Queries and what they show.
-@Suite struct QueryTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct QueryTests {
     private let pad: Pad
 
     init() throws {

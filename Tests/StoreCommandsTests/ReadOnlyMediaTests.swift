@@ -6,7 +6,8 @@ import Testing
 
 #if os(Linux)
 /// A file system that is mounted read-only, which not even the superuser writes to.
-@Suite struct ReadOnlyMediaTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct ReadOnlyMediaTests {
     /// Runs a program of the system, and returns whether it succeeded.
     private static func run(_ path: String, _ arguments: [String]) -> Bool {
         let process = Process()

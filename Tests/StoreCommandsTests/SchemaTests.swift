@@ -1,12 +1,14 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// What the commands write as JSON keeps `Documentation/CommandOutput.schema.json`.
-@Suite struct SchemaTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct SchemaTests {
     private let pad: Pad
 
     init() throws {

@@ -1,13 +1,15 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 import WebTransport
 
 @testable import StoreCommands
 
 /// Web services, opened by their descriptions.
-@Suite struct ServiceTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct ServiceTests {
     /// A service that answers from a script, and notes what it was asked.
     private final class Script: Transport {
         let requests = Box()

@@ -1,12 +1,14 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// The shell: its language, its completion, and its terminal.
-@Suite struct ShellTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct ShellTests {
     private let pad: Pad
 
     init() throws {

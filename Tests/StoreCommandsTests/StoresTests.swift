@@ -2,12 +2,14 @@ import CoreData
 import FileStores
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// Comparing, copying and migrating stores.
-@Suite struct StoresTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct StoresTests {
     private let pad: Pad
 
     init() throws {

@@ -1,12 +1,14 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
 
 /// Reading a store changes no file of it, and no file beside it.
-@Suite struct UntouchedStoreTests {
+@Suite(.enabled(if: BuiltTraits.hasCommand, "\(BuiltTraits.needsCommand)"))
+struct UntouchedStoreTests {
     private func titles(_ url: URL) throws -> [String] {
         let store = try StoreReference(url.path).open()
         let output = CollectedOutput()
