@@ -37,17 +37,19 @@ CHEAP = (
 
 # The test targets that every run takes, in processes of their own. What is in none of these groups is in the last one, so that a new
 # target is never left out.
+PROGRAMS = (r"^CoreDataTests\.(Program|Differential|RandomUndo|RandomGivingWay|RandomModel|QueryDifferential|SideBySide|Soak|PowerFailure|MigrationPower"
+            r"|Durability|EightThreads|GraphInvariant)")
 NAMED_GROUPS = (
-    Tests("CoreDataTests, programs and stress", r"^CoreDataTests\.(Program|Differential|RandomUndo|RandomGivingWay|RandomModel|QueryDifferential"
-          r"|SideBySide|Soak|PowerFailure|MigrationPower|Durability|EightThreads|GraphInvariant)", 150),
-    Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 150),
-    Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 160),
+    Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 300),
+    Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 160),
     Tests("MigrationTests", r"^MigrationTests\.", 120),
-    Tests("CoreDataTests, SQLite", r"^CoreDataTests\.SQLite", 60),
+    Tests("CoreDataTests, programs and stress", PROGRAMS, 100),
+    Tests("CoreDataTests, A to K", r"^CoreDataTests\.[A-K]", 200, skip=PROGRAMS),
+    Tests("CoreDataTests, L to Z", r"^CoreDataTests\.[L-Z]", 250, skip=PROGRAMS),
     Tests("web services and examples", r"^(WebBackendTests|WebTransportTests|BandcampTests|PalettesTests|GitHubTests|DemoTests|SampleServiceTests"
           r"|ToDoTests|ExampleSupportTests)\.", 60),
 )
-OTHER_TESTS = Tests("CoreDataTests and all others", "", 200)
+OTHER_TESTS = Tests("all others", "", 150)
 
 # What reads the build.
 AFTER_BUILD = (

@@ -18,7 +18,7 @@ from steps import SCRATCH, TRAITS, Command, Tests
 
 # Minutes after which a run ends by itself, and says what hangs.
 WHOLE_LIMIT = 60
-# Tests that run at the same time: a process for each processor.
+# Processes that run at the same time: one for each processor.
 AT_ONCE = max(2, os.cpu_count() or 2)
 LOGS = repository.ROOT / ".build-gate"
 PRODUCT = ".build/debug/OpenCoreDataPackageTests.xctest"
@@ -103,6 +103,7 @@ class GateRun:
         if isinstance(step, Tests):
             words = [PRODUCT, "--testing-library", "swift-testing"]
             words += ["--filter", step.filter] if step.filter else []
+            words += ["--skip", step.skip] if step.skip else []
             return Job(step.name, words, step.seconds, step.limit, step.alone, filter=step.filter)
         scratch = os.environ.get("PACKAGES_SCRATCH") or str(repository.ROOT / ".build-packages")
         words = [word.replace(TRAITS, ",".join(self.traits)).replace(SCRATCH, scratch) for word in step.words]
