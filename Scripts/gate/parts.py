@@ -62,8 +62,8 @@ PARTS = (
     Part(
         "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 5,
         paths=("Sources/WebTransport", "Tests/WebTransportTests", "Examples/Support"),
-        traits=("WebBackend",),
-        steps=(Command("blocks that use the network", ("Scripts/check-examples", "--traits", TRAITS, "--needing", "WebBackend"), 40),)),
+        # The tests and the blocks of the documentation, which every run takes, see the trait.
+        traits=("WebBackend",)),
     Part(
         "command", "The command works in a terminal, and its explorer in a browser.", 6,
         paths=("Sources/Explorer", "Sources/StoreCommands", "Sources/CoreDataCommand", "Tests/ExplorerTests", "Tests/StoreCommandsTests"),
@@ -72,8 +72,7 @@ PARTS = (
     Part(
         "macros", "Models declared as Swift classes: their macros, and what becomes of them.", 6,
         paths=("Sources/CoreDataMacro", "Sources/TakenNames", "Tests/CoreDataMacroTests"),
-        traits=("Macros",),
-        steps=(Command("blocks that use macros", ("Scripts/check-examples", "--traits", TRAITS, "--needing", "Macros"), 30),)),
+        traits=("Macros",)),
     Part(
         "accessors", "The sources of macros and of @NSManaged accessors, and packages that use them.", 9,
         paths=("Sources/Managed", "Sources/CoreDataMacroPlugin", "Plugins/ManagedAccessors", "Tests/MacroExpansion", "Examples/ModelLayer",
