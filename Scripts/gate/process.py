@@ -63,6 +63,18 @@ def adopt_orphans():
         ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
 
 
+def reap_orphans(own):
+    """Takes note of adopted children that have ended, so that nobody who looks for them finds a dead one; `own` are children with a status that counts."""
+    while True:
+        try:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        if ended is None or ended.si_pid in own:
+            return
+        os.waitpid(ended.si_pid, 0)
+
+
 def descendants(pid):
     """Returns the processes that a process has begun, and those that they have."""
     children = {}
@@ -123,6 +135,7 @@ def run_all(jobs, at_once, log_folder, environment, folder, remaining, said=prin
             outcomes.append(outcome)
             said(f"   {outcome.name}: {'passed' if outcome.passed else 'failed'} ({outcome.seconds:.0f} s, "
                  f"{outcome.processor / max(outcome.seconds, 0.1):.1f} processors)")
+        reap_orphans({process.process.pid for process in running})
         time.sleep(0.05)
     return outcomes
 

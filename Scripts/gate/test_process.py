@@ -16,6 +16,10 @@ HUNG = """◇ Test run started.
 ◇ Test "A row waits for ever" started.
 ◇ Test case passing 1 argument count → 20 to "A row waits for ever" started.
 ✔ Test "A row is read" passed after 0.1 seconds.
+◇ Test "A failed save that has passed after all" started.
+✔ Test "A failed save that has passed after all" with 2 test cases passed after 0.1 seconds.
+◇ Test skippedRow(kind:) started.
+➜ Test skippedRow(kind:) skipped.
 """
 FAILED = """✘ Test "A row is read" recorded an issue at RowTests.swift:3:9: Expectation failed: 1 == 2
 ↳ seed COREDATA_TEST_SEED=7
@@ -57,6 +61,12 @@ class ProcessTests(unittest.TestCase):
                 and ") Z " not in pathlib.Path(f"/proc/{child}/stat").read_text():
             time.sleep(0.01)
         self.assertFalse(pathlib.Path(f"/proc/{child}/stat").exists() and ") Z " not in pathlib.Path(f"/proc/{child}/stat").read_text())
+
+    def test_orphans_that_have_ended_leave_no_dead_process(self):
+        process.adopt_orphans()
+        outcome = self.run_jobs("(sleep 0.1 & echo $!) ; sleep 0.5")["job 0"]
+        self.assertTrue(outcome.passed)
+        self.assertFalse(pathlib.Path(f"/proc/{outcome.log.read_text().split()[0]}").exists())
 
     def test_no_process_goes_on_for_longer_than_the_whole_run(self):
         self.assertTrue(self.run_jobs("sleep 71", limit=60, remaining=lambda: 0)["job 0"].timed_out)

@@ -2,7 +2,8 @@
 import re
 
 BEGUN = re.compile(r"^\S+ (Test|Suite) (.+) started\.$")
-ENDED = re.compile(r"^\S+ (Test|Suite) (.+?)(?: with \d+ test cases?)? (passed|failed|skipped)\b.*$")
+# A name in quotation marks may have any of these words itself.
+ENDED = re.compile(r'^\S+ (Test|Suite) (".*"|\S+)(?: with \d+ test cases?)? (?:passed after|failed after|skipped)')
 TOTAL = re.compile(r"^\S+ Test run with (\d+) tests?(?: in \d+ suites?)? (passed|failed) after")
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 FAILED_TEST = re.compile(r"^\S+ Test (.+?)(?: with \d+ test cases?)? failed after")
