@@ -280,7 +280,8 @@ let package = Package(
             name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs", "store-writer"],
+            name: "StoreConformanceTests",
+            dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs", "TestSupport", "store-writer"],
             swiftSettings: strict),
         // Seeds, time and scratch folders of tests; it is no product.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

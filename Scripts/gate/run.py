@@ -2,10 +2,8 @@
 import datetime
 import json
 import os
-import pathlib
 import re
 import shutil
-import subprocess
 import time
 from dataclasses import dataclass, field
 
@@ -32,7 +30,6 @@ class Job:
     words: list
     seconds: float
     limit: float
-    alone: bool = False
     environment: dict = field(default_factory=dict)
     # For those who run it alone.
     filter: str = ""
@@ -104,7 +101,7 @@ class GateRun:
             words = [PRODUCT, "--testing-library", "swift-testing"]
             words += ["--filter", step.filter] if step.filter else []
             words += ["--skip", step.skip] if step.skip else []
-            return Job(step.name, words, step.seconds, step.limit, step.alone, filter=step.filter)
+            return Job(step.name, words, step.seconds, step.limit, filter=step.filter)
         scratch = os.environ.get("PACKAGES_SCRATCH") or str(repository.ROOT / ".build-packages")
         words = [word.replace(TRAITS, ",".join(self.traits)).replace(SCRATCH, scratch) for word in step.words]
         return Job(step.name, words, step.seconds, step.limit, environment=dict(step.environment))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A walk with one thread for all tasks of the program") struct OneThreadWalkTests {
@@ -8,10 +9,7 @@ import Testing
         "Owners are walked to their children and to a target of each, and saved, and nobody who waits holds the thread",
         .timeLimit(.minutes(30)))
     func walk() async throws {
-        let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = here.appendingPathComponent("store-writer")
-        process.arguments = ["walk", "50", "20"]
+        let process = BuiltProgram.storeWriter("walk", "50", "20")
         process.environment = ProcessInfo.processInfo.environment.merging(["LIBDISPATCH_COOPERATIVE_POOL_STRICT": "1"]) { $1 }
         let output = Pipe()
         process.standardOutput = output

@@ -49,7 +49,7 @@ struct CommandTests {
         let result = pad.file("result")
         process.arguments = [
             "-c",
-            "{ '\(CommandProcess.file.path)' query '\(pad.store.path)' Track --format csv 2>&3; echo $? >&3; } 3>'\(result.path)' | head -n 1 >/dev/null",
+            "{ '\(BuiltProgram.command.path)' query '\(pad.store.path)' Track --format csv 2>&3; echo $? >&3; } 3>'\(result.path)' | head -n 1 >/dev/null",
         ]
         try process.run()
         process.waitUntilExit()

@@ -26,7 +26,7 @@ struct InterruptTests {
         let scratch = pad.file("scratch")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         let process = Process()
-        process.executableURL = CommandProcess.file
+        process.executableURL = BuiltProgram.command
         process.arguments = ["query", pad.store.path, "Track", "--format", "csv"]
         process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": scratch.path]) { $1 }
         let pipe = Pipe()

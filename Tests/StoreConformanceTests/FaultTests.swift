@@ -1,5 +1,6 @@
 import CoreData
 import StoreConformance
+import TestSupport
 import Testing
 
 @Suite("The kit names the faults of stores") struct FaultTests {
@@ -33,10 +34,7 @@ import Testing
         var store = store
         let name = store.name
         store.child = { directory in
-            let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            let process = Process()
-            process.executableURL = here.appendingPathComponent("store-writer")
-            process.arguments = ["conformance", name, directory.path]
+            let process = BuiltProgram.storeWriter("conformance", name, directory.path)
             return process
         }
         let behaviour = try #require(Behaviour.all.first { $0.sentence.hasPrefix("A process that is killed") })

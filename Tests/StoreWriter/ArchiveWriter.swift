@@ -24,12 +24,14 @@ func saveArchive(_ file: String, endingAt last: Int) throws {
         let number = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Batch"))
         let batch = NSEntityDescription.insertNewObject(forEntityName: "Batch", into: context)
         batch.setValue(number, forKey: "number")
-        for place in 0..<20_000 / 10 {
+        for place in 0..<200 {
             let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
             item.setValue(place, forKey: "value")
-            item.setValue(String(repeating: "x", count: 900), forKey: "text")
+            item.setValue(String(repeating: "x", count: 90), forKey: "text")
             item.setValue(batch, forKey: "batch")
         }
+        // The file of some 30 kB takes several system calls.
+        ArchiveFile.bufferSize.withLock { $0 = 1 << 12 }
         ArchiveFile.onStep.withLock { onStep in
             onStep = { _ in if Steps.count.add(1, ordering: .relaxed).newValue == last { _exit(9) } }
         }

@@ -18,6 +18,9 @@ package struct ArchiveFile: Sendable {
     /// Called before each system call of a write, with its name. Tests end the process there.
     package static let onStep = LockedBox<(@Sendable (String) -> Void)?>(nil)
 
+    /// How many bytes a system call writes at most, when they come in smaller pieces. Tests take fewer, so that a small file takes several calls.
+    package static let bufferSize = LockedBox(1 << 20)
+
     init(_ url: URL) { path = url.resolvingSymlinksInPath().path }
 
     private var directory: String {
@@ -187,22 +190,22 @@ final class ArchiveOutput {
     // The buffer belongs to the output, which releases it.
     private let start: UnsafeMutableRawPointer
     private var used = 0
-    private static let capacity = 1 << 20
+    private let capacity = ArchiveFile.bufferSize.withLock { $0 }
     /// The number of bytes that were appended.
     private(set) var count = 0
 
     init(_ descriptor: Int32, _ file: ArchiveFile) {
         self.descriptor = descriptor
         self.file = file
-        start = .allocate(byteCount: Self.capacity, alignment: 16)
+        start = .allocate(byteCount: capacity, alignment: 16)
     }
 
     deinit { start.deallocate() }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         count += bytes.count
-        if used + bytes.count > Self.capacity { try flush() }
-        if bytes.count > Self.capacity { return try write(bytes) }
+        if used + bytes.count > capacity { try flush() }
+        if bytes.count > capacity { return try write(bytes) }
         if let base = bytes.baseAddress { (start + used).copyMemory(from: base, byteCount: bytes.count) }
         used += bytes.count
     }

@@ -1,13 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A program with one thread for all its tasks") struct OneThreadTests {
     /// The lines that the program prints; see Tests/StoreWriter.
     private func lines(_ arguments: String...) async throws -> [String] {
-        let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = here.appendingPathComponent("store-writer")
-        process.arguments = arguments
+        let process = BuiltProgram.storeWriter(arguments)
         process.environment = ProcessInfo.processInfo.environment.merging(["LIBDISPATCH_COOPERATIVE_POOL_STRICT": "1"]) { $1 }
         let output = Pipe()
         process.standardOutput = output

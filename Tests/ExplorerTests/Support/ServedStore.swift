@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The command `coredata serve` as a process of its own, which ends with the test.
 final class ServedStore {
@@ -9,17 +10,9 @@ final class ServedStore {
     let token: String
     private let output = Pipe()
 
-    /// The file of the command, which is built beside the tests.
-    private static var command: URL {
-        let here = Bundle.main.executableURL?.deletingLastPathComponent() ?? URL(fileURLWithPath: ".")
-        // It has the name of its product, or of its target where that is built alone.
-        let names = ["coredata", "CoreDataCommand"].map { here.appendingPathComponent($0) }
-        return names.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? names[0]
-    }
-
     /// Starts it, and waits until it listens.
     init(_ store: URL, _ arguments: [String] = []) throws {
-        try process.run(Self.command, ["serve", store.path] + arguments, output: output)
+        try process.run(BuiltProgram.command, ["serve", store.path] + arguments, output: output)
         var printed = ""
         while !printed.contains("\n") {
             let data = output.fileHandleForReading.availableData

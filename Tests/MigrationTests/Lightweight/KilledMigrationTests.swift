@@ -13,10 +13,7 @@ import WriterVersions
     }
 
     private static func process(_ command: String, _ store: URL, _ number: Int) -> (process: Process, lines: Pipe) {
-        let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = here.appendingPathComponent("store-writer")
-        process.arguments = [command, store.path, "\(number)"]
+        let process = BuiltProgram.storeWriter(command, store.path, "\(number)")
         let pipe = Pipe()
         process.standardOutput = pipe
         return (process, pipe)

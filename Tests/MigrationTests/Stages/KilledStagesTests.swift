@@ -6,10 +6,7 @@ import Testing
 /// Migrations in stages whose process is killed.
 @Suite(.serialized) struct KilledStagesTests {
     private static func writer(_ file: URL, _ count: Int) -> Process {
-        let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = here.appendingPathComponent("store-writer")
-        process.arguments = ["stages", file.path, "\(count)"]
+        let process = BuiltProgram.storeWriter("stages", file.path, "\(count)")
         return process
     }
 

@@ -13,7 +13,7 @@ final class TestProcess: @unchecked Sendable {
     ///   - filter: The test.
     ///   - environment: What tells the test that it is meant, and what to do.
     init(_ filter: String, _ environment: [String: String]) throws {
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.executableURL = BuiltProgram.tests
         process.arguments = ["--testing-library", "swift-testing", "--filter", filter]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = FileHandle.nullDevice

@@ -16,11 +16,8 @@ import Testing
         let scratch = try ScratchFolder("cache")
         defer { scratch.remove() }
         let folder = scratch.url
-        let process = Process()
+        let process = BuiltProgram.storeWriter("stop", folder.path, "0")
         let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("store-writer")
-        process.arguments = ["stop", folder.path, "0"]
         process.standardOutput = output
         try process.run()
         defer { kill(process.processIdentifier, SIGKILL) }

@@ -4,11 +4,8 @@ import Testing
 
 @Suite("Processes with a cached store that are killed") struct KilledCacheTests {
     private func start(_ folder: URL, isLast: Bool) throws -> (Process, Pipe) {
-        let process = Process()
+        let process = BuiltProgram.storeWriter("cached", folder.path, isLast ? "1" : "0")
         let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("store-writer")
-        process.arguments = ["cached", folder.path, isLast ? "1" : "0"]
         process.standardOutput = output
         try process.run()
         return (process, output)

@@ -7,11 +7,8 @@ import Testing
     private static let size = 200 * megabyte
 
     private func run(_ folder: URL, _ percent: Int) throws -> [[Substring]] {
-        let process = Process()
+        let process = BuiltProgram.storeWriter("upload", folder.path, "\(percent)")
         let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("store-writer")
-        process.arguments = ["upload", folder.path, "\(percent)"]
         process.standardOutput = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -7,18 +7,10 @@ struct CommandProcess {
     let errors: String
     let code: Int32
 
-    /// The file of the command, which is built beside the tests.
-    static var file: URL {
-        let here = Bundle.main.executableURL?.deletingLastPathComponent() ?? URL(fileURLWithPath: ".")
-        // It has the name of its product, or of its target where that is built alone.
-        let names = ["coredata", "CoreDataCommand"].map { here.appendingPathComponent($0) }
-        return names.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? names[0]
-    }
-
     /// Runs the command, and waits for its end.
     init(_ arguments: [String], directory: URL? = nil, input: String? = nil) throws {
         let process = Process()
-        process.executableURL = Self.file
+        process.executableURL = BuiltProgram.command
         process.arguments = arguments
         if let directory { process.currentDirectoryURL = directory }
         let scratch = try ScratchFolder("command")

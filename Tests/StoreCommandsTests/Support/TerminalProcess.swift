@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -23,7 +24,7 @@ final class TerminalProcess {
         var size = winsize(ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(end, UInt(TIOCSWINSZ), &size)
         let handle = FileHandle(fileDescriptor: end, closeOnDealloc: false)
-        process.executableURL = CommandProcess.file
+        process.executableURL = BuiltProgram.command
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["TERM": "vt100", "LC_ALL": "C.UTF-8"]) { $1 }
             .merging(environment) { $1 }

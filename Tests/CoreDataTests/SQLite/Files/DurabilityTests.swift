@@ -14,10 +14,7 @@ import Testing
 @Suite(.serialized) struct DurabilityTests {
     /// The program beside the tests.
     private static func writer(_ arguments: String...) throws -> Process {
-        let here = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = here.appendingPathComponent("store-writer")
-        process.arguments = arguments
+        let process = BuiltProgram.storeWriter(arguments)
         return process
     }
 
