@@ -349,13 +349,20 @@ let package = Package(
 )
 
 // A part of the package, for the work at one module and for checks that build a few targets in another way: the targets that the variable names, with
-// all that they need.
+// all that they need; or, where each name follows a minus sign, all targets but those.
 if let wanted = Context.environment["COREDATA_TARGETS"] {
     let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
-    var kept: Set<String> = []
-    var waiting = wanted.split(separator: ",").map(String.init)
-    while let name = waiting.popLast() {
+    func target(_ name: String) -> Target {
         guard let target = targets[name] else { fatalError("COREDATA_TARGETS: the package has no target “\(name)”.") }
+        return target
+    }
+    let names = wanted.split(separator: ",").map(String.init)
+    let without = names.filter { $0.hasPrefix("-") }.map { target(String($0.dropFirst())).name }
+    let chosen = without.count < names.count ? names.filter { !$0.hasPrefix("-") } : package.targets.map(\.name)
+    var waiting = chosen.filter { !without.contains($0) }
+    var kept: Set<String> = []
+    while let name = waiting.popLast() {
+        let target = target(name)
         guard kept.insert(name).inserted else { continue }
         for dependency in target.dependencies {
             switch dependency {

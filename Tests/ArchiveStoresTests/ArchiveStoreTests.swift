@@ -33,7 +33,7 @@ import Testing
             let id = try #require(context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
             let shelf = try context.existingObject(with: id)
             let books = try #require(shelf.value(forKey: "books") as? Set<NSManagedObject>)
-            #expect(books.map(\.entity.name) == ["RareBook"])
+            expect(books.map(\.entity.name), equals: ["RareBook"])
             // A number is not given again.
             context.delete(shelf)
             try context.save()
@@ -44,7 +44,7 @@ import Testing
             try context.save()
             #expect(shelf.objectID.uriRepresentation() != uri)
         }
-        #expect(folder.names == ["store"])
+        expect(folder.names, equals: ["store"])
     }
 
     @Test(arguments: ArchiveKind.allCases) func whatOthersHaveSavedMeanwhileStays(_ kind: ArchiveKind) throws {
@@ -64,15 +64,15 @@ import Testing
             books[0].setValue("a1", forKey: "title")
             context.add("Book", ["title": "d"])
             try context.save()
-            #expect(try titles(kind, url) == ["a1", "b2", "c", "d"])
+            try expect(titles(kind, url), equals: ["a1", "b2", "c", "d"])
             // The same object: a conflict, which the merge policy resolves.
             books[1].setValue("b1", forKey: "title")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectMergeError)
-            #expect(try titles(kind, url) == ["a1", "b2", "c", "d"])
+            expect(error?.code, equals: NSManagedObjectMergeError)
+            try expect(titles(kind, url), equals: ["a1", "b2", "c", "d"])
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
-            #expect(try titles(kind, url) == ["a1", "b1", "c", "d"])
+            try expect(titles(kind, url), equals: ["a1", "b1", "c", "d"])
         }
     }
 
@@ -85,16 +85,16 @@ import Testing
             context.add("Book", ["title": "b"])
             try Data("nonsense".utf8).write(to: url)
             let damaged = #expect(throws: NSError.self) { try context.save() }
-            #expect(damaged?.code == NSPersistentStoreSaveError)
-            #expect(try Data(contentsOf: url) == Data("nonsense".utf8))
+            expect(damaged?.code, equals: NSPersistentStoreSaveError)
+            try expect(Data(contentsOf: url), equals: Data("nonsense".utf8))
             try FileManager.default.removeItem(at: url)
             let gone = #expect(throws: NSError.self) { try context.save() }
-            #expect(gone?.localizedDescription.contains("deleted or moved") == true)
+            expect(gone?.localizedDescription.contains("deleted or moved"), equals: true)
             #expect(folder.names.isEmpty)
             try whole.write(to: url)
             try context.save()
         }
-        #expect(try titles(kind, url) == ["a", "b"])
+        try expect(titles(kind, url), equals: ["a", "b"])
     }
 
     @Test(arguments: ArchiveKind.allCases) func aStoreOfAnotherVersionIsRefusedAndUnchanged(_ kind: ArchiveKind) throws {
@@ -103,9 +103,9 @@ import Testing
         try save(kind, url, titles: ["a"])
         let before = try Data(contentsOf: url)
         let error = #expect(throws: NSError.self) { try Library.open(kind, url, Library.model(extra: true)) }
-        #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
-        #expect(error?.localizedDescription.contains("Book") == true)
-        #expect(try Data(contentsOf: url) == before)
+        expect(error?.code, equals: NSPersistentStoreIncompatibleVersionHashError)
+        expect(error?.localizedDescription.contains("Book"), equals: true)
+        try expect(Data(contentsOf: url), equals: before)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.rawValue, at: url)
         #expect(Library.model().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
         #expect(!Library.model(extra: true).isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
@@ -116,16 +116,17 @@ import Testing
         let url = folder.file("store")
         try save(kind, url, titles: ["a", "b"])
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.rawValue, at: url)
-        #expect(metadata[NSStoreTypeKey] as? String == kind.rawValue)
+        expect(metadata[NSStoreTypeKey] as? String, equals: kind.rawValue)
         metadata["note"] = "mine"
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: kind.rawValue, at: url)
-        #expect(try titles(kind, url) == ["a", "b"])
+        try expect(titles(kind, url), equals: ["a", "b"])
         try Library.open(kind, url).run { (context: NSManagedObjectContext) throws in
-            #expect(context.persistentStoreCoordinator?.persistentStores.first?.metadata["note"] as? String == "mine")
+            expect(context.persistentStoreCoordinator?.persistentStores.first?.metadata["note"] as? String, equals: "mine")
             context.add("Book", ["title": "c"])
             try context.save()
         }
-        #expect(try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.rawValue, at: url)["note"] as? String == "mine")
+        try expect(
+            NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.rawValue, at: url)["note"] as? String, equals: "mine")
     }
 
     @Test(arguments: ArchiveKind.allCases) func aReadOnlyStoreLeavesItsFileAlone(_ kind: ArchiveKind) throws {
@@ -134,7 +135,7 @@ import Testing
         let missing = #expect(throws: NSError.self) {
             try Library.open(kind, url, options: [NSReadOnlyPersistentStoreOption: NSNumber(value: true)])
         }
-        #expect(missing?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        expect(missing?.code, equals: CocoaError.Code.fileReadNoSuchFile.rawValue)
         try save(kind, url, titles: ["a"])
         let before = try Data(contentsOf: url)
         try Library.open(kind, url, options: [NSReadOnlyPersistentStoreOption: NSNumber(value: true)]).run {
@@ -143,9 +144,9 @@ import Testing
             book.setValue("b", forKey: "title")
             #expect(throws: NSError.self) { try context.save() }
         }
-        #expect(try Data(contentsOf: url) == before)
+        try expect(Data(contentsOf: url), equals: before)
         let nowhere = #expect(throws: NSError.self) { try Library.open(kind, folder.file("none/store")) }
-        #expect(nowhere?.localizedDescription.contains("folder") == true)
+        expect(nowhere?.localizedDescription.contains("folder"), equals: true)
     }
 
     @Test(arguments: ArchiveKind.allCases) func storesMigrateToEachOtherAndToSQLite(_ kind: ArchiveKind) throws {
@@ -161,10 +162,10 @@ import Testing
                 try coordinator.migratePersistentStore(store, to: folder.file(name), options: nil, withType: type)
                 context.reset()
                 let book = try #require(try context.all("RareBook").first)
-                #expect(book.value(forKey: "year") as? Int == 1605)
-                #expect(book.value(forKey: "words") as? [String] == ["x", "y"])
-                #expect((book.value(forKey: "shelf") as? NSManagedObject)?.value(forKey: "name") as? String == "s")
-                #expect(coordinator.persistentStores.map(\.type) == [type])
+                expect(book.value(forKey: "year") as? Int, equals: 1605)
+                expect(book.value(forKey: "words") as? [String], equals: ["x", "y"])
+                expect((book.value(forKey: "shelf") as? NSManagedObject)?.value(forKey: "name") as? String, equals: "s")
+                expect(coordinator.persistentStores.map(\.type), equals: [type])
             }
         }
     }
@@ -176,14 +177,14 @@ import Testing
         try save(kind, other, titles: ["b"])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.replacePersistentStore(at: one, withPersistentStoreFrom: other, ofType: kind.rawValue)
-        #expect(try titles(kind, one) == ["b"])
+        try expect(titles(kind, one), equals: ["b"])
         try Data("nonsense".utf8).write(to: other)
         #expect(throws: NSError.self) {
             try coordinator.replacePersistentStore(at: one, withPersistentStoreFrom: other, ofType: kind.rawValue)
         }
-        #expect(try titles(kind, one) == ["b"])
+        try expect(titles(kind, one), equals: ["b"])
         try coordinator.destroyPersistentStore(at: one, ofType: kind.rawValue)
-        #expect(folder.names == ["other"])
+        expect(folder.names, equals: ["other"])
         try coordinator.destroyPersistentStore(at: one, ofType: kind.rawValue)
     }
 
@@ -193,10 +194,10 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file("real").path)
         try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: folder.file("real"))
         try save(kind, folder.file("link"), titles: ["b"])
-        #expect(try titles(kind, folder.file("real")) == ["a", "b"])
+        try expect(titles(kind, folder.file("real")), equals: ["a", "b"])
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("real").path)
-        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o640)
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link").path) == folder.file("real").path)
+        expect((attributes[.posixPermissions] as? NSNumber)?.intValue, equals: 0o640)
+        try expect(FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link").path), equals: folder.file("real").path)
     }
 
     @Test(arguments: ArchiveKind.allCases) func aSaveThatFailsLeavesStoreAndContextAsTheyWere(_ kind: ArchiveKind) throws {
@@ -211,17 +212,17 @@ import Testing
             context.add("Book", ["title": "c", "words": NSObject()])
             #expect(throws: NSError.self) { try context.save() }
             #expect(context.hasChanges)
-            #expect(try Data(contentsOf: url) == before)
-            #expect(folder.names == ["store"])
+            try expect(Data(contentsOf: url), equals: before)
+            expect(folder.names, equals: ["store"])
             let other = Library.context(try #require(context.persistentStoreCoordinator))
             let seen = try other.run { (other: NSManagedObjectContext) throws in
                 try other.all("Book").compactMap { $0.value(forKey: "title") as? String }
             }
-            #expect(seen == ["a"])
+            expect(seen, equals: ["a"])
             for object in context.insertedObjects { context.delete(object) }
             try context.save()
         }
-        #expect(try titles(kind, url) == ["b"])
+        try expect(titles(kind, url), equals: ["b"])
     }
 
     @Test(arguments: ArchiveKind.allCases) func aProcessThatEndsBetweenTwoSystemCallsLosesNeitherFile(_ kind: ArchiveKind) throws {
@@ -238,10 +239,10 @@ import Testing
             process.waitUntilExit()
             let after = try batches(kind, url)
             if said.contains("saved") {
-                #expect(after == before + 1)
+                expect(after, equals: before + 1)
                 break
             }
-            #expect(process.terminationStatus == 9, "step \(step): \(said)")
+            expect(process.terminationStatus, equals: 9, "step \(step): \(said)")
             kills += 1
             #expect(after == before || after == before + 1, "step \(step)")
         }
@@ -267,7 +268,7 @@ import Testing
             ]
         ).run { (context: NSManagedObjectContext) throws in
             let count = try context.all("Batch").count
-            #expect(try context.all("Item").count == count * 200)
+            try expect(context.all("Item").count, equals: count * 200)
             return count
         }
     }

@@ -78,10 +78,10 @@ import Testing
         ]
         for (text, line, column, reason) in cases {
             let error = #expect(throws: NSError.self) { try self.open(Data((Self.beginning + text).utf8)) }
-            #expect(error?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
-            #expect(error?.userInfo["line"] as? Int == line, "\(text): \(error?.localizedDescription ?? "")")
-            #expect(error?.userInfo["column"] as? Int == column, "\(text): \(error?.localizedDescription ?? "")")
-            #expect(error?.localizedDescription.contains(reason) == true, "\(error?.localizedDescription ?? "")")
+            expect(error?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
+            expect(error?.userInfo["line"] as? Int, equals: line, "\(text): \(error?.localizedDescription ?? "")")
+            expect(error?.userInfo["column"] as? Int, equals: column, "\(text): \(error?.localizedDescription ?? "")")
+            expect(error?.localizedDescription.contains(reason), equals: true, "\(error?.localizedDescription ?? "")")
         }
     }
 
@@ -93,7 +93,7 @@ import Testing
             let whole = list == "<string>a</string>" ? "<plist version=\"1.0\">\(list)</plist>" : metadata
             let text = Self.beginning.replacingOccurrences(of: "<metadata>", with: "<metadata>\(whole)")
             let error = #expect(throws: NSError.self) { try self.open(Data((text + "</database>").utf8)) }
-            #expect(error?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
+            expect(error?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
         }
     }
 
@@ -110,13 +110,13 @@ import Testing
         func check(_ context: NSManagedObjectContext) throws {
             try context.run { (context: NSManagedObjectContext) throws in
                 let shelf = try #require(try context.all("Shelf").first)
-                #expect((shelf.value(forKey: "books") as? Set<NSManagedObject>)?.count == 2)
+                expect((shelf.value(forKey: "books") as? Set<NSManagedObject>)?.count, equals: 2)
                 let book = try #require(try context.all("Book").first { $0.entity.name == "Book" })
-                #expect(book.value(forKey: "title") as? String == "a & A<b>\nc \\ \\n")
-                #expect(book.value(forKey: "isLent") as? Bool == true)
+                expect(book.value(forKey: "title") as? String, equals: "a & A<b>\nc \\ \\n")
+                expect(book.value(forKey: "isLent") as? Bool, equals: true)
                 #expect(book.value(forKey: "weight") == nil)
-                #expect(book.value(forKey: "rating") as? Float == 0.001)
-                #expect(book.value(forKey: "bought") as? Date == Date(timeIntervalSinceReferenceDate: 0))
+                expect(book.value(forKey: "rating") as? Float, equals: 0.001)
+                expect(book.value(forKey: "bought") as? Date, equals: Date(timeIntervalSinceReferenceDate: 0))
             }
         }
         try check(try open(Data(text.utf8)))
@@ -153,8 +153,8 @@ import Testing
             try context.save()
         }
         try Library.open(.xml, url).run { (context: NSManagedObjectContext) throws in
-            #expect(try context.all("Book").count == 1)
-            #expect(try context.all("Shelf").map { $0.objectID.uriRepresentation().lastPathComponent } == ["p201"])
+            try expect(context.all("Book").count, equals: 1)
+            try expect(context.all("Shelf").map { $0.objectID.uriRepresentation().lastPathComponent }, equals: ["p201"])
         }
         // A file in another encoding is written in UTF-8.
         try #require(text.data(using: .utf16)).write(to: url)
@@ -164,7 +164,7 @@ import Testing
         }
         #expect(try String(contentsOf: url, encoding: .utf8).hasPrefix("<?xml version=\"1.0\" standalone=\"no\"?>"))
         try Library.open(.xml, url).run { (context: NSManagedObjectContext) throws in
-            #expect(try context.all("Book", by: "title").compactMap { $0.value(forKey: "title") as? String } == ["a", "é"])
+            try expect(context.all("Book", by: "title").compactMap { $0.value(forKey: "title") as? String }, equals: ["a", "é"])
         }
     }
 
@@ -179,9 +179,9 @@ import Testing
         ] {
             try bytes.write(to: url)
             let error = #expect(throws: NSError.self) { try Library.open(.binary, url) }
-            #expect(error?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
-            #expect(error?.localizedDescription.contains("Apple") == true)
-            #expect(try Data(contentsOf: url) == bytes)
+            expect(error?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
+            expect(error?.localizedDescription.contains("Apple"), equals: true)
+            try expect(Data(contentsOf: url), equals: bytes)
         }
     }
 

@@ -88,16 +88,16 @@ import Testing
                 </object>
             </database>
             """
-        #expect(text == wanted)
+        expect(text, equals: wanted)
         let again = try Library.open(.xml, url)
         try again.run { (context: NSManagedObjectContext) throws in
             let shelf = try #require(try context.all("Shelf").first)
             let name = try #require(shelf.value(forKey: "name") as? String)
-            #expect(Array(name.unicodeScalars) == Array("A & B \\ <c>\u{1}\u{0}\r\n\u{FFFF}é".unicodeScalars))
+            expect(Array(name.unicodeScalars), equals: Array("A & B \\ <c>\u{1}\u{0}\r\n\u{FFFF}é".unicodeScalars))
             let book = try #require(try context.all("RareBook").first)
-            #expect(book.value(forKey: "link") as? URL == URL(string: "https://example.org/?a=1&b"))
-            #expect(book.value(forKey: "cover") as? Data == Data(repeating: 0x41, count: 60))
-            #expect(context.persistentStoreCoordinator?.persistentStores.first?.metadata["note"] as? String == "a < b")
+            expect(book.value(forKey: "link") as? URL, equals: URL(string: "https://example.org/?a=1&b"))
+            expect(book.value(forKey: "cover") as? Data, equals: Data(repeating: 0x41, count: 60))
+            expect(context.persistentStoreCoordinator?.persistentStores.first?.metadata["note"] as? String, equals: "a < b")
         }
     }
 
@@ -120,10 +120,10 @@ import Testing
                 _ = try file.replaceUnsynced { try XMLStoreNumbers.write(number, to: $0) }
                 let text = try #require(try file.read()).bytes
                 let read = text.withUnsafeBytes { XMLStoreNumbers.double($0) }
-                #expect(read?.bitPattern == number.bitPattern, "seed \(seed): \(number) as \(String(decoding: text, as: UTF8.self))")
+                expect(read?.bitPattern, equals: number.bitPattern, "seed \(seed): \(number) as \(String(decoding: text, as: UTF8.self))")
                 let magnitude = number.magnitude
                 if magnitude == 0 || magnitude >= 0x1p-8, magnitude < 1e18 {
-                    #expect(String(decoding: text, as: UTF8.self) == String(format: "%.20f", number), "seed \(seed)")
+                    expect(String(decoding: text, as: UTF8.self), equals: String(format: "%.20f", number), "seed \(seed)")
                 }
             }
             numbers.removeAll()
@@ -146,9 +146,9 @@ import Testing
         }
         try Library.open(.xml, folder.file("a.xml"), model()).run { (context: NSManagedObjectContext) throws in
             let thing = try #require(try context.all("Thing").first)
-            #expect(thing.value(forKey: "a") as? String == "small")
-            #expect(thing.value(forKey: "A") as? String == "large")
-            #expect(try context.all("THING").count == 1)
+            expect(thing.value(forKey: "a") as? String, equals: "small")
+            expect(thing.value(forKey: "A") as? String, equals: "large")
+            try expect(context.all("THING").count, equals: 1)
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// XML stores of Apple's framework.
@@ -75,7 +76,7 @@ import Testing
                 .xml, copy, Self.model(of: text), options: [NSIgnorePersistentStoreVersioningOption: NSNumber(value: true)])
             try context.run { (context: NSManagedObjectContext) throws in
                 let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
-                #expect(try Data(contentsOf: copy) == original)
+                try expect(Data(contentsOf: copy), equals: original)
                 // The header is written anew.
                 var metadata = try #require(store.metadata)
                 let before = metadata
@@ -85,7 +86,7 @@ import Testing
                 #expect(String(decoding: try Data(contentsOf: copy), as: UTF8.self).contains("<key>note</key>"))
                 context.persistentStoreCoordinator?.setMetadata(before, for: store)
                 try context.save()
-                #expect(try Data(contentsOf: copy) == original, "\(file.lastPathComponent): the header")
+                try expect(Data(contentsOf: copy), equals: original, "\(file.lastPathComponent): the header")
                 // Each object is written anew.
                 let entities = context.persistentStoreCoordinator?.managedObjectModel.entities ?? []
                 let objects = try entities.filter { $0.superentity == nil }.flatMap { try context.all($0.name ?? "") }
@@ -107,7 +108,7 @@ import Testing
                 let differing = zip(old, new).filter { $0 != $1 }
                 #expect(differing.count * 8 <= count, "\(file.lastPathComponent): \(differing.count) of \(count)")
                 for (first, second) in differing {
-                    #expect(first.components(separatedBy: "\n").sorted() == second.components(separatedBy: "\n").sorted())
+                    expect(first.components(separatedBy: "\n").sorted(), equals: second.components(separatedBy: "\n").sorted())
                 }
             }
         }

@@ -27,18 +27,18 @@ struct BrowserTests {
         try browser.screenshot("home")
         try browser.click(".card", text: "Album")
         try browser.wait("\(Self.rows) === 3")
-        #expect(try browser.address == "/entity/Album")
+        try expect(browser.address, equals: "/entity/Album")
         try browser.screenshot("table")
         try browser.click(".sort", text: "year")
         try browser.wait(
             #"document.querySelector('[aria-sort="ascending"]') && document.querySelector('.body .row').innerText.includes("1974")"#)
-        #expect(try browser.address == "/entity/Album?sort=year")
+        try expect(browser.address, equals: "/entity/Album?sort=year")
         try browser.click(".body .object", text: "Harmonia")
         try browser.wait("document.querySelector('h1').textContent === 'Harmonia'")
         try browser.click(".related .object", text: "Deluxe")
         try browser.wait("document.querySelector('h1').textContent === 'Deluxe' && document.querySelector('.picture').naturalWidth === 8")
         #expect(try browser.text("pre.json").contains("\"number\": 1073"))
-        #expect(try browser.texts("ol.related li a") == ["Deluxe (Immer wieder)", "Walky-Talky", "Monza", "Notre Dame"])
+        try expect(browser.texts("ol.related li a"), equals: ["Deluxe (Immer wieder)", "Walky-Talky", "Monza", "Notre Dame"])
         try browser.screenshot("object")
         try browser.back()
         try browser.wait("document.querySelector('h1').textContent === 'Harmonia'")
@@ -56,7 +56,7 @@ struct BrowserTests {
         try browser.screenshot("history")
         try browser.click(".asked summary")
         try browser.wait(for: "ATRANSACTION")
-        #expect(try browser.consoleErrors() == [])
+        try expect(browser.consoleErrors(), equals: [])
         withExtendedLifetime(folder) {}
     }
 
@@ -73,14 +73,14 @@ struct BrowserTests {
         try browser.wait("document.querySelector('.choices li span').textContent === 'BEGINSWITH[cd]'")
         try browser.type("\u{E004} 'neu'\u{E007}", into: "#where")
         try browser.wait("\(Self.rows) === 1")
-        #expect(try browser.address == "/entity/Album?where=artist.name+BEGINSWITH%5Bcd%5D+%27neu%27")
-        #expect(try browser.text(".title .count") == "1 object found")
+        try expect(browser.address, equals: "/entity/Album?where=artist.name+BEGINSWITH%5Bcd%5D+%27neu%27")
+        try expect(browser.text(".title .count"), equals: "1 object found")
         try browser.clear("#where")
         try browser.type("year > 1970 AND yeer < 1980\u{E007}", into: "#where")
         try browser.wait("document.querySelector('.marked mark').textContent === 'yeer'")
-        #expect(try browser.run("return document.querySelector('#where').getAttribute('aria-invalid')") as? String == "true")
+        try expect(browser.run("return document.querySelector('#where').getAttribute('aria-invalid')") as? String, equals: "true")
         try browser.screenshot("error")
-        #expect(try browser.consoleErrors() == [])
+        try expect(browser.consoleErrors(), equals: [])
         try browser.back()
         try browser.wait("\(Self.rows) === 1")
         withExtendedLifetime(folder) {}
@@ -97,7 +97,7 @@ struct BrowserTests {
         try browser.clear("#field-year")
         try browser.type("many\u{E007}", into: "#field-year")
         try browser.wait(for: "not a whole number")
-        #expect(try browser.run("return document.activeElement.id") as? String == "field-year")
+        try expect(browser.run("return document.activeElement.id") as? String, equals: "field-year")
         try browser.screenshot("edit-error")
         try browser.clear("#field-year")
         try browser.type("2001\u{E007}", into: "#field-year")
@@ -116,7 +116,7 @@ struct BrowserTests {
         try browser.screenshot("edit")
         try browser.click("[data-action=save]")
         try browser.wait(for: "Nothing to save")
-        #expect(try browser.consoleErrors() == [])
+        try expect(browser.consoleErrors(), equals: [])
         let context = try Library.open(folder.store)
         let years = try context.performAndWait {
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album")).compactMap { $0.value(forKey: "year") as? Int }
@@ -140,7 +140,7 @@ struct BrowserTests {
         }
         try browser.wait("\(Self.rows) === 3")
         try browser.wait(for: "Cluster")
-        #expect(try browser.consoleErrors() == [])
+        try expect(browser.consoleErrors(), equals: [])
         try Library.close(context)
     }
 
@@ -162,14 +162,14 @@ struct BrowserTests {
             const box = [...document.querySelectorAll('.body .row')].at(-1).getBoundingClientRect();
             return box.bottom <= document.querySelector('.scroller').getBoundingClientRect().bottom + 1;
             """
-        #expect(try browser.run(script) as? Bool == true)
+        try expect(browser.run(script) as? Bool, equals: true)
         try browser.run("document.querySelector('.scroller').scrollTop = 0")
         try browser.wait(for: "Deluxe (Immer wieder)")
         // The keyboard goes from row to row.
         try browser.run("document.querySelector('.body .row a').focus()")
         try browser.type("\u{E015}", into: ".body .row a")
-        #expect(try browser.run("return document.activeElement.closest('.row').dataset.index") as? String == "1")
-        #expect(try browser.consoleErrors() == [])
+        try expect(browser.run("return document.activeElement.closest('.row').dataset.index") as? String, equals: "1")
+        try expect(browser.consoleErrors(), equals: [])
         withExtendedLifetime(folder) {}
     }
 
@@ -198,7 +198,7 @@ struct BrowserTests {
         for entity in ["Album", "Artist"] {
             try browser.click(".side a", text: entity)
             try browser.wait("document.querySelector('h1').textContent === '\(entity)' && \(Self.rows) === \(texts.count)")
-            #expect(try browser.run("return document.querySelectorAll('main script, main img, main svg').length") as? Int == 0)
+            try expect(browser.run("return document.querySelectorAll('main script, main img, main svg').length") as? Int, equals: 0)
             let ids =
                 try browser.run("return [...document.querySelectorAll('.body .row .id a')].map((one) => one.getAttribute('href'))")
                 as? [String]
@@ -206,18 +206,18 @@ struct BrowserTests {
                 try browser.click(".body a[href='\(id)']")
                 try browser.wait(
                     "location.pathname === '\(id)' && document.querySelector('.attributes dd') && !document.querySelector('.row')")
-                #expect(
-                    try browser.run("return [...document.querySelectorAll('a')].filter((one) => one.protocol === 'javascript:').length")
-                        as? Int == 0)
-                #expect(try browser.run("return document.querySelectorAll('main script, main svg, main b').length") as? Int == 0)
+                try expect(
+                    browser.run("return [...document.querySelectorAll('a')].filter((one) => one.protocol === 'javascript:').length")
+                        as? Int, equals: 0)
+                try expect(browser.run("return document.querySelectorAll('main script, main svg, main b').length") as? Int, equals: 0)
                 try browser.back()
                 try browser.wait("\(Self.rows) === \(texts.count)")
             }
         }
         #expect(try browser.run("return window.ran ?? null") is NSNull?)
-        #expect(try browser.run("return typeof window.ran") as? String == "undefined")
+        try expect(browser.run("return typeof window.ran") as? String, equals: "undefined")
         try browser.wait(for: "\\u{202e}txt.exe")
-        #expect(try browser.consoleErrors() == [])
+        try expect(browser.consoleErrors(), equals: [])
     }
 
     @Test("A phone shows everything without scrolling sideways") func phone() throws {
@@ -238,8 +238,8 @@ struct BrowserTests {
         try browser.wait("document.querySelector('.attributes dd')")
         try fits("object")
         try browser.screenshot("phone-object")
-        #expect(try browser.run("return getComputedStyle(document.body).backgroundColor") as? String == "rgb(20, 23, 29)")
-        #expect(try browser.consoleErrors() == [])
+        try expect(browser.run("return getComputedStyle(document.body).backgroundColor") as? String, equals: "rgb(20, 23, 29)")
+        try expect(browser.consoleErrors(), equals: [])
         withExtendedLifetime(folder) {}
     }
 }

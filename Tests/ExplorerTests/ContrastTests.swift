@@ -49,7 +49,7 @@ struct ContrastTests {
         let browser = try Browser(isDark: isDark)
         func check(_ page: String) throws {
             let faint = try browser.run(Self.faint) as? [String]
-            #expect(faint == [], "\(page)")
+            expect(faint, equals: [], "\(page)")
             try browser.screenshot("\(page)-\(isDark ? "dark" : "light")")
         }
         try browser.open(served.address)

@@ -36,15 +36,15 @@ struct EditingTests {
     @Test("A value is set, undone, redone and saved") func undone() throws {
         let (folder, served) = try Self.served()
         let id = try Self.id("Album", "title == 'Deluxe'", served)
-        #expect(try served.edit(["action": "set", "id": id, "name": "year", "value": "1976"]).status == 200)
-        #expect(try Self.value("year", of: id, served) as? Int == 1976)
-        #expect(try Self.saved("year", "Album", "title == 'Deluxe'", in: folder) as? Int == 1975)
-        #expect(try served.edit(["action": "undo"]).status == 200)
-        #expect(try Self.value("year", of: id, served) as? Int == 1975)
+        try expect(served.edit(["action": "set", "id": id, "name": "year", "value": "1976"]).status, equals: 200)
+        try expect(Self.value("year", of: id, served) as? Int, equals: 1976)
+        try expect(Self.saved("year", "Album", "title == 'Deluxe'", in: folder) as? Int, equals: 1975)
+        try expect(served.edit(["action": "undo"]).status, equals: 200)
+        try expect(Self.value("year", of: id, served) as? Int, equals: 1975)
         _ = try served.edit(["action": "redo"])
-        #expect(try Self.value("year", of: id, served) as? Int == 1976)
-        #expect(try served.edit(["action": "save"]).status == 200)
-        #expect(try Self.saved("year", "Album", "title == 'Deluxe'", in: folder) as? Int == 1976)
+        try expect(Self.value("year", of: id, served) as? Int, equals: 1976)
+        try expect(served.edit(["action": "save"]).status, equals: 200)
+        try expect(Self.saved("year", "Album", "title == 'Deluxe'", in: folder) as? Int, equals: 1976)
     }
 
     @Test(
@@ -59,8 +59,8 @@ struct EditingTests {
         let before = try Self.value(name, of: id, served) as? NSObject
         let answer = try served.edit(["action": "set", "id": id, "name": name, "value": value])
         #expect(try !answer.error.isEmpty)
-        #expect(try answer.error["field"] as? String == name)
-        #expect(try Self.value(name, of: id, served) as? NSObject == before)
+        try expect(answer.error["field"] as? String, equals: name)
+        try expect(Self.value(name, of: id, served) as? NSObject, equals: before)
         withExtendedLifetime(folder) {}
     }
 
@@ -69,17 +69,17 @@ struct EditingTests {
         let id = try Self.id("Artist", "name == 'Neu!'", served)
         let answer = try served.edit(["action": "set", "id": id, "name": "name", "value": NSNull()])
         #expect(try !answer.error.isEmpty)
-        #expect(try answer.error["field"] as? String == "name")
+        try expect(answer.error["field"] as? String, equals: "name")
         // A new object has none yet.
         let new = try #require(try served.edit(["action": "create", "entity": "Artist"]).json["id"] as? String)
         let save = try served.edit(["action": "save"])
         #expect(try !save.error.isEmpty)
-        #expect(try save.error["field"] as? String == "name")
-        #expect(try save.error["object"] as? String == new)
+        try expect(save.error["field"] as? String, equals: "name")
+        try expect(save.error["object"] as? String, equals: new)
         _ = try served.edit(["action": "set", "id": new, "name": "name", "value": "Cluster"])
         let saved = try served.edit(["action": "save"]).json["saved"] as? [String: String]
         let permanent = try #require(saved?[new])
-        #expect(try served.get("/api/object", ["id": permanent]).json["label"] as? String == "Cluster")
+        try expect(served.get("/api/object", ["id": permanent]).json["label"] as? String, equals: "Cluster")
         withExtendedLifetime(folder) {}
     }
 
@@ -95,23 +95,23 @@ struct EditingTests {
         }
         let dame = try Self.id("Track", "title == 'Notre Dame'", served)
         _ = try served.edit(["action": "move", "id": album, "name": "tracks", "object": dame, "place": 0])
-        #expect(try tracks() == ["Notre Dame", "Deluxe (Immer wieder)", "Walky-Talky", "Monza"])
+        try expect(tracks(), equals: ["Notre Dame", "Deluxe (Immer wieder)", "Walky-Talky", "Monza"])
         let monza = try Self.id("Track", "title == 'Monza'", served)
         _ = try served.edit(["action": "remove", "id": album, "name": "tracks", "object": monza])
-        #expect(try tracks().count == 3)
+        try expect(tracks().count, equals: 3)
         _ = try served.edit(["action": "add", "id": album, "name": "tracks", "object": monza])
-        #expect(try tracks().last == "Monza")
+        try expect(tracks().last, equals: "Monza")
         _ = try served.edit(["action": "save"])
-        #expect(try tracks() == ["Notre Dame", "Deluxe (Immer wieder)", "Walky-Talky", "Monza"])
+        try expect(tracks(), equals: ["Notre Dame", "Deluxe (Immer wieder)", "Walky-Talky", "Monza"])
         let other = try Self.id("Artist", "name == 'Neu!'", served)
         _ = try served.edit(["action": "set", "id": album, "name": "artist", "object": other])
         let harmonia = try Self.id("Artist", "name == 'Harmonia'", served)
         _ = try served.edit(["action": "delete", "id": harmonia])
-        #expect(try served.get("/api/object", ["id": harmonia]).status == 404)
+        try expect(served.get("/api/object", ["id": harmonia]).status, equals: 404)
         _ = try served.edit(["action": "undo"])
-        #expect(try served.get("/api/object", ["id": harmonia]).json["label"] as? String == "Harmonia")
+        try expect(served.get("/api/object", ["id": harmonia]).json["label"] as? String, equals: "Harmonia")
         _ = try served.edit(["action": "discard"])
-        #expect((try served.get("/api/store").json["state"] as? [String: Any])?["updated"] as? Int == 0)
+        expect((try served.get("/api/store").json["state"] as? [String: Any])?["updated"] as? Int, equals: 0)
         withExtendedLifetime(folder) {}
     }
 
@@ -122,11 +122,11 @@ struct EditingTests {
         let served = try ServedStore(folder.store, ["--writable"])
         let album = try Self.id("Album", "title == 'Deluxe'", served)
         let all = try served.get("/api/candidates", ["id": album, "name": "tracks"])
-        #expect((try all.json["objects"] as? [Any])?.count == 50)
+        expect((try all.json["objects"] as? [Any])?.count, equals: 50)
         // The objects, their names, and the owner.
         #expect(try all.rowsRead <= 101)
         let some =
             try served.get("/api/candidates", ["id": album, "name": "tracks", "text": "track 000123"]).json["objects"] as? [[String: Any]]
-        #expect(some?.count == 10)
+        expect(some?.count, equals: 10)
     }
 }

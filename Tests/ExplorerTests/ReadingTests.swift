@@ -25,10 +25,10 @@ struct ReadingTests {
             "/api/rows",
             ["entity": "Album", "where": "artist.name == 'Harmonia'", "sort": "-year", "columns": "title,artist.name,tracks.@count,artist"])
         let cells = try Self.cells(answer)
-        #expect(cells.map { $0[0] as? String } == ["Deluxe", "Live 1974"])
-        #expect(cells.map { $0[1] as? String } == ["Harmonia", "Harmonia"])
-        #expect(cells.map { $0[2] as? Int } == [4, 0])
-        #expect(cells.compactMap { ($0[3] as? [String: Any])?["label"] as? String } == ["Harmonia", "Harmonia"])
+        expect(cells.map { $0[0] as? String }, equals: ["Deluxe", "Live 1974"])
+        expect(cells.map { $0[1] as? String }, equals: ["Harmonia", "Harmonia"])
+        expect(cells.map { $0[2] as? Int }, equals: [4, 0])
+        expect(cells.compactMap { ($0[3] as? [String: Any])?["label"] as? String }, equals: ["Harmonia", "Harmonia"])
         withExtendedLifetime(folder) {}
     }
 
@@ -50,24 +50,24 @@ struct ReadingTests {
         let (folder, served) = try Self.served()
         let answer = try served.get("/api/rows", ["entity": "Album", "where": predicate])
         #expect(try !answer.error.isEmpty)
-        #expect(try answer.error["field"] as? String == "where")
-        #expect(try answer.error["position"] as? Int == position, "\(answer.text)")
+        try expect(answer.error["field"] as? String, equals: "where")
+        try expect(answer.error["position"] as? Int, equals: position, "\(answer.text)")
         withExtendedLifetime(folder) {}
     }
 
     @Test("The first page of a million rows reads a hundred") func million() throws {
         let (folder, served) = try Self.served(tracks: 1_000_000)
         let first = try served.get("/api/rows", ["entity": "Track", "limit": "100", "columns": "title,seconds"])
-        #expect(try Self.rows(first).count == 100)
-        #expect(try first.rowsRead == 100)
+        try expect(Self.rows(first).count, equals: 100)
+        try expect(first.rowsRead, equals: 100)
         // Besides, the store looks whether others have written.
-        #expect(try first.statements.compactMap { $0["sql"] as? String }.filter { $0.hasPrefix("SELECT") }.count == 1)
+        try expect(first.statements.compactMap { $0["sql"] as? String }.filter { $0.hasPrefix("SELECT") }.count, equals: 1)
         let count = try served.get("/api/count", ["entity": "Track"]).json
         #expect(count["count"] as? Int == 1000 && count["isCapped"] as? Bool == true)
-        #expect(try served.get("/api/count", ["entity": "Track", "exact": "1"]).json["count"] as? Int == 1_000_004)
+        try expect(served.get("/api/count", ["entity": "Track", "exact": "1"]).json["count"] as? Int, equals: 1_000_004)
         let far = try served.get("/api/rows", ["entity": "Track", "offset": "900004", "limit": "2", "columns": "title"])
-        #expect(try Self.cells(far).map { $0[0] as? String } == ["Track 0900001", "Track 0900002"])
-        #expect(try far.rowsRead == 2)
+        try expect(Self.cells(far).map { $0[0] as? String }, equals: ["Track 0900001", "Track 0900002"])
+        try expect(far.rowsRead, equals: 2)
         withExtendedLifetime(folder) {}
     }
 
@@ -82,30 +82,30 @@ struct ReadingTests {
         #expect(tracks["count"] as? Int == 1000 && tracks["isCapped"] as? Bool == true)
         func labels(_ part: [String: Any]) -> [String?] { (part["objects"] as? [[String: Any]] ?? []).map { $0["label"] as? String } }
         // In the order of the relationship.
-        #expect(Array(labels(tracks).prefix(5)) == ["Deluxe (Immer wieder)", "Walky-Talky", "Monza", "Notre Dame", "Track 0000001"])
-        #expect(labels(tracks).count == 20)
+        expect(Array(labels(tracks).prefix(5)), equals: ["Deluxe (Immer wieder)", "Walky-Talky", "Monza", "Notre Dame", "Track 0000001"])
+        expect(labels(tracks).count, equals: 20)
         #expect(try answer.statements.count < 15)
         #expect(try answer.rowsRead < 60)
         let next = try served.get("/api/related", ["id": id, "name": "tracks", "offset": "110000", "limit": "3"])
-        #expect(labels(try next.json) == ["Track 0109997", "Track 0109998", "Track 0109999"])
+        expect(labels(try next.json), equals: ["Track 0109997", "Track 0109998", "Track 0109999"])
         withExtendedLifetime(folder) {}
     }
 
     @Test("Values are shown by their types") func values() throws {
         let (folder, served) = try Self.served()
         let attributes = try #require(try served.get("/api/object", ["id": "Album/p1"]).json["attributes"] as? [[String: Any]])
-        #expect(attributes.count == 8)
+        expect(attributes.count, equals: 8)
         let rows = try Self.rows(served.get("/api/rows", ["entity": "Album", "where": "title == 'Deluxe'"]))
         let deluxe = try served.get("/api/object", ["id": rows[0]["id"] as? String ?? ""]).json
         let values = (deluxe["attributes"] as? [[String: Any]] ?? []).reduce(into: [String: Any]()) {
             $0[$1["name"] as? String ?? ""] = $1["value"]
         }
-        #expect(values["price"] as? String == "12.3")
-        #expect(values["released"] as? String == "1975-08-26T17:46:39.5Z")
-        #expect(values["isLive"] as? Bool == false)
-        #expect((values["cover"] as? [String: Any])?["picture"] as? String == "image/png")
-        #expect(((values["cover"] as? [String: Any])?["hex"] as? String)?.hasPrefix("89504e47") == true)
-        #expect(deluxe["label"] as? String == "Deluxe")
+        expect(values["price"] as? String, equals: "12.3")
+        expect(values["released"] as? String, equals: "1975-08-26T17:46:39.5Z")
+        expect(values["isLive"] as? Bool, equals: false)
+        expect((values["cover"] as? [String: Any])?["picture"] as? String, equals: "image/png")
+        expect(((values["cover"] as? [String: Any])?["hex"] as? String)?.hasPrefix("89504e47"), equals: true)
+        expect(deluxe["label"] as? String, equals: "Deluxe")
         withExtendedLifetime(folder) {}
     }
 
@@ -128,7 +128,7 @@ struct ReadingTests {
         let earlier = try served.get("/api/history", ["before": "12"]).json["transactions"] as? [[String: Any]] ?? []
         #expect(earlier.count == 11 && earlier.last?["number"] as? Int == 1)
         let changes = try served.get("/api/changes", ["number": "1"]).json["changes"] as? [[String: Any]] ?? []
-        #expect(changes.count == 9)
+        expect(changes.count, equals: 9)
         let labels = changes.compactMap { ($0["object"] as? [String: Any])?["label"] as? String }
         #expect(labels.contains("Monza"))
     }
@@ -138,10 +138,10 @@ struct ReadingTests {
         let context = try Library.open(folder.store)
         try Library.fill(context)
         let served = try ServedStore(folder.store)
-        #expect(try served.get("/api/count", ["entity": "Artist"]).json["count"] as? Int == 2)
+        try expect(served.get("/api/count", ["entity": "Artist"]).json["count"] as? Int, equals: 2)
         let id = try #require(
             try Self.rows(served.get("/api/rows", ["entity": "Artist", "where": "name == 'Neu!'"])).first?["id"] as? String)
-        #expect(try served.get("/api/object", ["id": id]).json["label"] as? String == "Neu!")
+        try expect(served.get("/api/object", ["id": id]).json["label"] as? String, equals: "Neu!")
         try context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Artist")
             request.predicate = NSPredicate(format: "name == 'Neu!'")
@@ -149,8 +149,8 @@ struct ReadingTests {
             Library.add("Artist", ["name": "Cluster"], to: context)
             try context.save()
         }
-        #expect(try served.get("/api/count", ["entity": "Artist"]).json["count"] as? Int == 3)
-        #expect(try served.get("/api/object", ["id": id]).json["label"] as? String == "Neu! 2")
+        try expect(served.get("/api/count", ["entity": "Artist"]).json["count"] as? Int, equals: 3)
+        try expect(served.get("/api/object", ["id": id]).json["label"] as? String, equals: "Neu! 2")
         try Library.close(context)
     }
 
@@ -160,11 +160,11 @@ struct ReadingTests {
         let url = folder.url.appendingPathComponent("store.data")
         try Library.make(url, type: type)
         let served = try ServedStore(url)
-        #expect(try Self.rows(served.get("/api/rows", ["entity": "Album", "sort": "year"])).count == 3)
+        try expect(Self.rows(served.get("/api/rows", ["entity": "Album", "sort": "year"])).count, equals: 3)
         let ids = try Self.rows(served.get("/api/rows", ["entity": "Artist", "where": "name == 'Harmonia'"])).compactMap {
             $0["id"] as? String
         }
         let relationships = try served.get("/api/object", ["id": try #require(ids.first)]).json["relationships"] as? [[String: Any]] ?? []
-        #expect(relationships.first { $0["name"] as? String == "albums" }?["count"] as? Int == 2)
+        expect(relationships.first { $0["name"] as? String == "albums" }?["count"] as? Int, equals: 2)
     }
 }

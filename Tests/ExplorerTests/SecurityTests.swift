@@ -17,12 +17,12 @@ struct SecurityTests {
     {
         let (folder, served) = try Self.served()
         let first = try HTTP.request("GET", "/?token=\(served.token)", port: served.port)
-        #expect(first.status == 303)
-        #expect(first.headers["location"] == "/")
+        expect(first.status, equals: 303)
+        expect(first.headers["location"], equals: "/")
         let cookie = try #require(first.headers["set-cookie"])
         #expect(cookie.hasPrefix("\(served.cookie);"))
         #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"))
-        #expect(served.token.count == 64)
+        expect(served.token.count, equals: 64)
         #expect(try served.get("/").text.contains("<!doctype html>"))
         withExtendedLifetime(folder) {}
     }
@@ -32,11 +32,11 @@ struct SecurityTests {
         let other = String(repeating: "0", count: 64)
         for path in ["/", "/api/store", "/assets/app.js", "/?token=\(other)", "/?token="] {
             let answer = try HTTP.request("GET", path, port: served.port)
-            #expect(answer.status == 403, "\(path)")
+            expect(answer.status, equals: 403, "\(path)")
             #expect(!answer.text.contains("Album"))
         }
         let answer = try HTTP.request("GET", "/api/store", port: served.port, headers: ["Cookie": "coredata-\(served.port)=\(other)"])
-        #expect(answer.status == 403)
+        expect(answer.status, equals: 403)
         withExtendedLifetime(folder) {}
     }
 
@@ -50,7 +50,7 @@ struct SecurityTests {
         ]
         for headers in strange {
             let all = headers.merging(["Cookie": served.cookie]) { own, _ in own }
-            #expect(try HTTP.request("GET", "/api/store", port: served.port, headers: all).status == 403, "\(headers)")
+            try expect(HTTP.request("GET", "/api/store", port: served.port, headers: all).status, equals: 403, "\(headers)")
         }
         // A form cannot send JSON, and a page of another origin cannot hide where it is.
         let body = try JSONSerialization.data(withJSONObject: ["action": "create", "entity": "Artist"])
@@ -60,10 +60,10 @@ struct SecurityTests {
         ]
         for headers in forms {
             let all = headers.merging(["Cookie": served.cookie]) { own, _ in own }
-            #expect(try HTTP.request("POST", "/api/edit", port: served.port, headers: all, body: body).status == 403, "\(headers)")
+            try expect(HTTP.request("POST", "/api/edit", port: served.port, headers: all, body: body).status, equals: 403, "\(headers)")
         }
         let state = try served.get("/api/store").json["state"] as? [String: Any]
-        #expect(state?["inserted"] as? Int == 0)
+        expect(state?["inserted"] as? Int, equals: 0)
         withExtendedLifetime(folder) {}
     }
 
@@ -77,8 +77,8 @@ struct SecurityTests {
             #expect(
                 policy.contains("default-src 'none'") && policy.contains("script-src 'self'") && policy.contains("frame-ancestors 'none'"))
             #expect(!policy.contains("unsafe"))
-            #expect(answer.headers["x-content-type-options"] == "nosniff")
-            #expect(answer.headers["cache-control"] == "no-store")
+            expect(answer.headers["x-content-type-options"], equals: "nosniff")
+            expect(answer.headers["cache-control"], equals: "no-store")
         }
         withExtendedLifetime(folder) {}
     }
@@ -97,16 +97,16 @@ struct SecurityTests {
         for (path, parameters) in [
             ("/api/store", [:]), ("/api/rows", ["entity": "Album"]), ("/api/object", ["id": "Album/p1"]), ("/api/history", [:]),
         ] as [(String, KeyValuePairs<String, String>)] {
-            #expect(try served.get(path, parameters).status == 200, "\(path)")
+            try expect(served.get(path, parameters).status, equals: 200, "\(path)")
         }
         for action in ["create", "delete", "set", "save", "undo"] {
             let answer = try served.edit(["action": action, "id": "Album/p1", "entity": "Album", "name": "title", "value": "x"])
-            #expect(answer.status == 403, "\(action)")
-            #expect((try answer.error["message"] as? String)?.contains("--writable") == true)
+            expect(answer.status, equals: 403, "\(action)")
+            expect((try answer.error["message"] as? String)?.contains("--writable"), equals: true)
         }
         // A reader of a log has files beside it, until it ends.
         served.end()
-        #expect(try folder.contents() == before)
+        try expect(folder.contents(), equals: before)
     }
 
     /// Texts and bytes that a browser might run.
@@ -129,13 +129,13 @@ struct SecurityTests {
             let answer = try served.get("/value", ["id": row["id"] as? String ?? "", "name": "cover"])
             let type = try #require(answer.headers["content-type"])
             types.append(type)
-            #expect(answer.headers["x-content-type-options"] == "nosniff")
-            #expect(answer.headers["content-security-policy"] == "default-src 'none'; sandbox")
+            expect(answer.headers["x-content-type-options"], equals: "nosniff")
+            expect(answer.headers["content-security-policy"], equals: "default-src 'none'; sandbox")
             #expect(type == "image/png" || answer.headers["content-disposition"]?.hasPrefix("attachment") == true)
         }
-        #expect(types == ["application/octet-stream", "application/octet-stream", "image/png", "image/png"])
+        expect(types, equals: ["application/octet-stream", "application/octet-stream", "image/png", "image/png"])
         let text = try served.get("/value", ["id": rows[0]["id"] as? String ?? "", "name": "title"])
-        #expect(text.headers["content-type"] == "text/plain; charset=utf-8")
-        #expect(text.headers["content-disposition"]?.hasPrefix("attachment") == true)
+        expect(text.headers["content-type"], equals: "text/plain; charset=utf-8")
+        expect(text.headers["content-disposition"]?.hasPrefix("attachment"), equals: true)
     }
 }

@@ -3,6 +3,7 @@ import Explorer
 import Foundation
 import StoreCommands
 import Synchronization
+import TestSupport
 import Testing
 import WebTransport
 
@@ -71,20 +72,20 @@ import ExplorerServer
     @Test("A table asks for its page, and for no names that take a request each") func table() async throws {
         let rows = try await session.rows(TableQuestion("Album"))
         guard case .array(let all)? = rows["rows"] else { Issue.record("There are no rows."); return }
-        #expect(all.count == 100)
-        #expect(service.targets == ["albums?limit=100"])
-        #expect(all.first?.text().contains("Artist/p2") == true, "\(all.first?.text() ?? "")")
-        #expect(rows["asked"]?["requests"]?.text().contains("GET https://api.example.com/v1/albums?limit=100") == true)
-        #expect(rows["asked"]?["count"] == .integer(1))
+        expect(all.count, equals: 100)
+        expect(service.targets, equals: ["albums?limit=100"])
+        expect(all.first?.text().contains("Artist/p2"), equals: true, "\(all.first?.text() ?? "")")
+        expect(rows["asked"]?["requests"]?.text().contains("GET https://api.example.com/v1/albums?limit=100"), equals: true)
+        expect(rows["asked"]?["count"], equals: .integer(1))
         let count = try await session.count(TableQuestion("Album"), isExact: true)
-        #expect(count["count"] == .null)
-        #expect(service.targets.count == 1)
+        expect(count["count"], equals: .null)
+        expect(service.targets.count, equals: 1)
     }
 
     @Test("An object shows the first of its related objects, and asks for no more") func related() async throws {
         let object = try await session.object("Artist/p3")
-        #expect(object["label"] == .string("Artist 3"))
-        #expect(service.targets.filter { $0.hasPrefix("albums") } == ["albums?artist=3&limit=21"])
+        expect(object["label"], equals: .string("Artist 3"))
+        expect(service.targets.filter { $0.hasPrefix("albums") }, equals: ["albums?artist=3&limit=21"])
         let wrong = await #expect(throws: (any Error).self) { try await session.object("Artist/x") }
         #expect(wrong != nil)
         await #expect(throws: (any Error).self) { try await session.rows(TableQuestion("Artist")) }
@@ -116,8 +117,8 @@ import ExplorerServer
             try browser.click(".body .object", text: "Artist/p2")
             try browser.wait("document.querySelector('h1').textContent === 'Artist 2'")
             try browser.wait(for: "Album/p31")
-            #expect(try browser.texts(".side a").contains("History") == false)
-            #expect(try browser.consoleErrors() == [])
+            try expect(browser.texts(".side a").contains("History"), equals: false)
+            try expect(browser.consoleErrors(), equals: [])
         }.value
     }
     #endif

@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("Bad input is named by file, line and column") struct BadInputTests {
@@ -41,12 +42,12 @@ import Testing
         let scratch = try Scratch()
         try scratch.write(wrong.text, wrong.name)
         let failure = #expect(throws: NSError.self) { _ = try open(description(scratch, wrong.name), Library.model()) }
-        #expect(failure?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
-        #expect((failure?.userInfo[NSFilePathErrorKey] as? String)?.hasSuffix(wrong.name) == true)
-        #expect(failure?.userInfo[FileStoreLineErrorKey] as? Int == wrong.line, "\(failure?.localizedDescription ?? "")")
-        #expect(failure?.userInfo[FileStoreColumnErrorKey] as? Int == wrong.column, "\(failure?.localizedDescription ?? "")")
-        #expect(failure?.localizedDescription.contains(wrong.expected) == true, "\(failure?.localizedDescription ?? "")")
-        #expect(try scratch.text(wrong.name) == wrong.text)
+        expect(failure?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
+        expect((failure?.userInfo[NSFilePathErrorKey] as? String)?.hasSuffix(wrong.name), equals: true)
+        expect(failure?.userInfo[FileStoreLineErrorKey] as? Int, equals: wrong.line, "\(failure?.localizedDescription ?? "")")
+        expect(failure?.userInfo[FileStoreColumnErrorKey] as? Int, equals: wrong.column, "\(failure?.localizedDescription ?? "")")
+        expect(failure?.localizedDescription.contains(wrong.expected), equals: true, "\(failure?.localizedDescription ?? "")")
+        try expect(scratch.text(wrong.name), equals: wrong.text)
     }
 
     @Test("Records that cannot be read are left out where that is asked for, are reported, and stay in the file")
@@ -58,13 +59,14 @@ import Testing
         layout.skipsUnreadableRecords = true
         let context = try open(description(scratch, "Book.csv", layout), Library.model())
         let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
-        #expect(
-            CSVStore.report(of: store).entries.map { "\($0.line) \($0.expected.prefix(14))" } == ["4 7 fields, foun", "3 a whole number"])
+        expect(
+            CSVStore.report(of: store).entries.map { "\($0.line) \($0.expected.prefix(14))" },
+            equals: ["4 7 fields, foun", "3 a whole number"])
         let books = try context.all("Book", by: "title")
-        #expect(books.map { $0.value(forKey: "title") as? String } == ["a", "d"])
+        expect(books.map { $0.value(forKey: "title") as? String }, equals: ["a", "d"])
         books[1].setValue(5, forKey: "pages")
         try context.save()
-        #expect(try scratch.text("Book.csv") == text.replacingOccurrences(of: "4,d,4", with: "4,d,5"))
+        try expect(scratch.text("Book.csv"), equals: text.replacingOccurrences(of: "4,d,4", with: "4,d,5"))
     }
 
     @Test("A reference to a record that is not there is an error where that is asked for")
@@ -74,7 +76,7 @@ import Testing
         var layout = FileLayout()
         layout.checksReferences = true
         let failure = #expect(throws: NSError.self) { _ = try open(description(scratch, "Book.csv", layout), Library.model()) }
-        #expect(failure?.localizedDescription.contains("line 2, column 11") == true)
+        expect(failure?.localizedDescription.contains("line 2, column 11"), equals: true)
         _ = try open(description(scratch, "Book.csv"), Library.model())
     }
 
@@ -95,7 +97,7 @@ import Testing
         let new = context.insert("Note", ["text": "z"])
         try context.save()
         let key = try #require(new.value(forKey: "sku") as? String)
-        #expect(try scratch.text("Note.csv") == "sku,text\na1,x\na2,y\n\(key),z\n")
+        try expect(scratch.text("Note.csv"), equals: "sku,text\na1,x\na2,y\n\(key),z\n")
     }
 
     @Test("A drafted model keeps what a number would change as text")
@@ -110,19 +112,20 @@ import Testing
         try scratch.write(text, "big sales.csv")
         let model = try NSManagedObjectModel(describingCSV: scratch.url("big sales.csv"))
         let entity = try #require(model.entities.first)
-        #expect(entity.name == "BigSales")
+        expect(entity.name, equals: "BigSales")
         let types = entity.attributesByName.mapValues(\.type)
-        #expect(
-            types == [
+        expect(
+            types,
+            equals: [
                 "id": .integer64, "zipCode": .string, "code": .string, "big": .string, "amount": .double, "day": .date, "paid": .boolean,
                 "hashColumn": .string, "mixed": .string, "empty": .string,
             ])
         let context = try open(CSVStore.description(at: scratch.url("big sales.csv")), model)
         let sale = try #require(try context.all("BigSales", "id == 1").first)
-        #expect(sale.value(forKey: "zipCode") as? String == "00601")
+        expect(sale.value(forKey: "zipCode") as? String, equals: "00601")
         sale.setValue("00602", forKey: "zipCode")
         try context.save()
-        #expect(try scratch.text("big sales.csv") == text.replacingOccurrences(of: "00601", with: "00602"))
+        try expect(scratch.text("big sales.csv"), equals: text.replacingOccurrences(of: "00601", with: "00602"))
     }
 
     @Test("The form of a file is told where one answer fits, and an error where several do")
@@ -136,7 +139,7 @@ import Testing
         #expect(try !CSVDialect.detect(in: scratch.url("bars.csv")).hasHeader)
         try scratch.write("a;b,c\n1;2,3\n", "both.csv")
         let failure = #expect(throws: NSError.self) { try CSVDialect.detect(in: scratch.url("both.csv")) }
-        #expect(failure?.localizedDescription.contains("“,”, “;”") == true)
+        expect(failure?.localizedDescription.contains("“,”, “;”"), equals: true)
         try scratch.write(Array("a,b\n".utf8) + [0xE9, 0x2C, 0x0A], "latin.csv")
         #expect(throws: NSError.self) { try CSVDialect.detect(in: scratch.url("latin.csv")) }
     }

@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("CSV files keep their form") struct CSVFormTests {
@@ -17,14 +18,14 @@ import Testing
         dialect.comment = "#"
         let context = try open(CSVStore.description(at: scratch.folder, dialect: dialect), Library.model())
         let books = try context.all("Book", by: "title")
-        #expect(books.map { $0.value(forKey: "title") as? String } == ["Ink", "Salt Maps"])
-        #expect((books[1].value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Varga, Ilse")
+        expect(books.map { $0.value(forKey: "title") as? String }, equals: ["Ink", "Salt Maps"])
+        expect((books[1].value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String, equals: "Varga, Ilse")
         books[0].setValue(13, forKey: "pages")
         try context.save()
-        #expect(try scratch.text("Book.csv") == before.replacingOccurrences(of: "2,Ink,,12,,", with: "2,Ink,,13,,"))
-        #expect(try scratch.text("Author.csv") == "id,name\n7,\"Varga, Ilse\"\n")
+        try expect(scratch.text("Book.csv"), equals: before.replacingOccurrences(of: "2,Ink,,12,,", with: "2,Ink,,13,,"))
+        try expect(scratch.text("Author.csv"), equals: "id,name\n7,\"Varga, Ilse\"\n")
         let attributes = try FileManager.default.attributesOfItem(atPath: scratch.url("Book.csv").path)
-        #expect(attributes[.posixPermissions] as? Int == 0o640)
+        expect(attributes[.posixPermissions] as? Int, equals: 0o640)
     }
 
     @Test("Records are added in the form of the file, and removed with their line")
@@ -32,11 +33,11 @@ import Testing
         let scratch = try Scratch()
         try scratch.write("id;text;unknown;other\r\n1;\"a;b\";x;\r\n2;c;y;\"\"\r\n3;d;z;e", "Note.csv")
         let context = try open(CSVStore.description(at: scratch.url("Note.csv"), dialect: .excel), Library.notes())
-        #expect(try context.all("Note", by: "text").map { $0.value(forKey: "other") as? String } == [nil, "", "e"])
+        try expect(context.all("Note", by: "text").map { $0.value(forKey: "other") as? String }, equals: [nil, "", "e"])
         for note in try context.all("Note", "text == 'c'") { context.delete(note) }
         context.insert("Note", ["text": "line\nbreak", "other": ""])
         try context.save()
-        #expect(try scratch.text("Note.csv") == "id;text;unknown;other\r\n1;\"a;b\";x;\r\n3;d;z;e\r\n4;\"line\nbreak\";;\"\"\r\n")
+        try expect(scratch.text("Note.csv"), equals: "id;text;unknown;other\r\n1;\"a;b\";x;\r\n3;d;z;e\r\n4;\"line\nbreak\";;\"\"\r\n")
     }
 
     struct File: CustomTestStringConvertible {
@@ -99,19 +100,19 @@ import Testing
         var description = CSVStore.description(at: scratch.url("Note.csv"), dialect: file.dialect)
         let context = try open(description, Library.notes())
         let notes = try context.all("Note").sorted { $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path }
-        #expect(notes.map { $0.value(forKey: "text") as? String } == file.values)
+        expect(notes.map { $0.value(forKey: "text") as? String }, equals: file.values)
         let other = notes[1].value(forKey: "other")
         notes[1].setValue("changed", forKey: "other")
         let added = context.insert("Note", ["text": "é, \"new\"\n; \\"])
         try context.save()
         description = CSVStore.description(at: scratch.url("Note.csv"), dialect: file.dialect)
         let again = try open(description, Library.notes())
-        #expect(try again.all("Note", "other == 'changed'").count == 1)
+        try expect(again.all("Note", "other == 'changed'").count, equals: 1)
         #expect(try again.all("Note").contains { $0.value(forKey: "text") as? String == "é, \"new\"\n; \\" })
         context.delete(added)
         notes[1].setValue(other, forKey: "other")
         try context.save()
         let wanted = file.bytes.last == 0x0A || file.bytes.last == 0x0D || file.bytes.last == 0 ? file.bytes : file.bytes + [0x0D, 0x0A]
-        #expect(try scratch.bytes("Note.csv") == wanted)
+        try expect(scratch.bytes("Note.csv"), equals: wanted)
     }
 }

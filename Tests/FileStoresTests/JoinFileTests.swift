@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("Many-to-many relationships have join files") struct JoinFileTests {
@@ -55,11 +56,11 @@ import Testing
         let scratch = try Scratch()
         let context = try open(try files(kind, scratch), Self.model())
         let playlists = try context.all("Playlist", by: "name")
-        #expect(titles(playlists[0]) == ["Ink", "Dust"])
+        expect(titles(playlists[0]), equals: ["Ink", "Dust"])
         let ink = try #require(try context.all("Song", "title == 'Ink'").first)
-        #expect((ink.value(forKey: "playlists") as? Set<NSManagedObject>)?.map { $0.value(forKey: "name") as? String } == ["Morning"])
-        #expect(try context.all("Playlist", "ANY songs.title == 'Salt'").map { $0.value(forKey: "name") as? String } == ["Night"])
-        #expect(try context.all("Song", "playlists.@count == 1").count == 3)
+        expect((ink.value(forKey: "playlists") as? Set<NSManagedObject>)?.map { $0.value(forKey: "name") as? String }, equals: ["Morning"])
+        try expect(context.all("Playlist", "ANY songs.title == 'Salt'").map { $0.value(forKey: "name") as? String }, equals: ["Night"])
+        try expect(context.all("Song", "playlists.@count == 1").count, equals: 3)
     }
 
     @Test("A save writes the pairs that changed, and no other byte of the file")
@@ -75,20 +76,20 @@ import Testing
         let before = "note,song,playlist,position\r\n\"a\",9,1,20\r\nb,7,1,10\r\nc,8,2,1\r\nd,99,2,2\r\n"
         let written = try scratch.text("playlist_song.csv")
         #expect(written.hasPrefix(before))
-        #expect(Set(written.dropFirst(before.count).split(separator: "\r\n")) == [",8,1,11", ",9,3,1", ",7,3,2"])
+        expect(Set(written.dropFirst(before.count).split(separator: "\r\n")), equals: [",8,1,11", ",9,3,1", ",7,3,2"])
         let again = try open(CSVStore.description(at: scratch.folder, layout: Self.layout), Self.model())
         let found = try again.all("Playlist", by: "name")
-        #expect(found.prefix(2).map(titles) == [["Ink", "Salt", "Dust"], ["Dust", "Ink"]])
+        expect(found.prefix(2).map(titles), equals: [["Ink", "Salt", "Dust"], ["Dust", "Ink"]])
         // The other side is changed, a song goes, and so do the pairs with it. Songs that are moved get new places.
         let dust = try #require(try again.all("Song", "title == 'Dust'").first)
         again.delete(try #require(try again.all("Song", "title == 'Ink'").first))
         dust.mutableSetValue(forKey: "playlists").add(try #require(found.last))
         found[0].mutableOrderedSetValue(forKey: "songs").moveObjects(at: [2], to: 0)
         try again.save()
-        #expect(titles(found[0]) == ["Dust", "Salt"])
+        expect(titles(found[0]), equals: ["Dust", "Salt"])
         let lines = try scratch.text("playlist_song.csv").split(separator: "\r\n")
-        #expect(
-            Set(lines) == ["note,song,playlist,position", "\"a\",9,1,20", "c,8,2,1", "d,99,2,2", ",8,1,21", ",9,3,1", ",9,2,3"])
+        expect(
+            Set(lines), equals: ["note,song,playlist,position", "\"a\",9,1,20", "c,8,2,1", "d,99,2,2", ",8,1,21", ",9,3,1", ",9,2,3"])
     }
 
     @Test("In a document, they are a list, which keeps its form")
@@ -101,10 +102,10 @@ import Testing
         playlists[1].mutableOrderedSetValue(forKey: "songs").remove(songs[2])
         playlists[0].mutableOrderedSetValue(forKey: "songs").add(songs[2])
         try context.save()
-        #expect(
-            try scratch.text("Music.json")
-                == before.replacingOccurrences(of: "{\"song\": 8, \"playlist\": 2, \"position\": 1},\n   ", with: "").replacingOccurrences(
-                    of: "\"position\": 2}", with: "\"position\": 2},\n   {\"playlist\": 1, \"song\": 8, \"position\": 21}"))
+        try expect(
+            scratch.text("Music.json"),
+            equals: before.replacingOccurrences(of: "{\"song\": 8, \"playlist\": 2, \"position\": 1},\n   ", with: "").replacingOccurrences(
+                of: "\"position\": 2}", with: "\"position\": 2},\n   {\"playlist\": 1, \"song\": 8, \"position\": 21}"))
     }
 
     @Test("A new store gets them, and others' pairs stay with ours")
@@ -120,7 +121,7 @@ import Testing
         let keys = songs.map { $0.objectID.uriRepresentation().lastPathComponent.dropFirst() }
         let listKey = list.objectID.uriRepresentation().lastPathComponent.dropFirst()
         let written = try scratch.text("pairs.csv")
-        #expect(Set(written.split(separator: "\n")) == ["song,list", "\(keys[0]),\(listKey)", "\(keys[1]),\(listKey)"])
+        expect(Set(written.split(separator: "\n")), equals: ["song,list", "\(keys[0]),\(listKey)", "\(keys[1]),\(listKey)"])
         // Somebody adds one and removes one, while we add one.
         try scratch.write("song,list,who\n\(keys[1]),\(listKey),they\n\(keys[2]),\(listKey),they\n", "pairs.csv")
         let extra = context.insert("Song", ["title": "d"])
@@ -128,8 +129,9 @@ import Testing
         try context.save()
         context.reset()
         let found = try #require(try context.all("Playlist").first)
-        #expect(
-            Set((found.value(forKey: "songs") as? Set<NSManagedObject> ?? []).map { $0.value(forKey: "title") as? String }) == [
+        expect(
+            Set((found.value(forKey: "songs") as? Set<NSManagedObject> ?? []).map { $0.value(forKey: "title") as? String }),
+            equals: [
                 "b", "c", "d",
             ])
         #expect(try scratch.text("pairs.csv").hasPrefix("song,list,who\n\(keys[1]),\(listKey),they\n\(keys[2]),\(listKey),they\n"))
@@ -140,13 +142,13 @@ import Testing
         let scratch = try Scratch()
         let context = try open(try files("csv", scratch), Self.model())
         let playlists = try context.all("Playlist", by: "name")
-        #expect(titles(playlists[0]) == ["Ink", "Dust"])
+        expect(titles(playlists[0]), equals: ["Ink", "Dust"])
         let theirs = "note,song,playlist,position\r\n\"a\",9,1,5\r\nb,7,1,10\r\nc,8,2,1\r\nd,99,2,2\r\n"
         try scratch.write(theirs, "playlist_song.csv")
         playlists[0].mutableOrderedSetValue(forKey: "songs").removeObject(at: 0)
         let failure = #expect(throws: NSError.self) { try context.save() }
-        #expect(failure?.code == NSManagedObjectMergeError)
-        #expect(try scratch.text("playlist_song.csv") == theirs)
+        expect(failure?.code, equals: NSManagedObjectMergeError)
+        try expect(scratch.text("playlist_song.csv"), equals: theirs)
     }
 
     @Test("An object that is related to others of its kind has each pair once")
@@ -163,7 +165,7 @@ import Testing
         layout["Person"].joins["friends"] = JoinLayout(file: "friends", owner: ["one"], member: ["other"])
         let context = try open(CSVStore.description(at: scratch.folder, layout: layout), model)
         let people = try context.all("Person", by: "name")
-        #expect(people[1].value(forKey: "friends") as? Set<NSManagedObject> == [people[0]])
+        expect(people[1].value(forKey: "friends") as? Set<NSManagedObject>, equals: [people[0]])
         people[1].mutableSetValue(forKey: "friends").add(people[2])
         people[1].mutableSetValue(forKey: "friends").remove(people[0])
         try context.save()
@@ -198,8 +200,8 @@ import Testing
         }
         let text = failure?.localizedDescription ?? ""
         #expect(text.contains(wrong.expected), "\(text)")
-        #expect(failure?.userInfo[FileStoreLineErrorKey] as? Int == wrong.place.line, "\(text)")
-        #expect(failure?.userInfo[FileStoreColumnErrorKey] as? Int == wrong.place.column, "\(text)")
+        expect(failure?.userInfo[FileStoreLineErrorKey] as? Int, equals: wrong.place.line, "\(text)")
+        expect(failure?.userInfo[FileStoreColumnErrorKey] as? Int, equals: wrong.place.column, "\(text)")
     }
 
     @Test("A layout that a relationship cannot have is an error")
@@ -216,7 +218,7 @@ import Testing
             let failure = #expect(throws: NSError.self) {
                 _ = try open(CSVStore.description(at: scratch.folder, layout: layout), Self.model())
             }
-            #expect(failure?.code == NSPersistentStoreIncompatibleSchemaError)
+            expect(failure?.code, equals: NSPersistentStoreIncompatibleSchemaError)
         }
     }
 
@@ -227,15 +229,15 @@ import Testing
         try scratch.write("id,title\n7,Ink\n8,Salt\n", "song.csv")
         try scratch.write(isOrdered ? "playlist_id,song_id,position\n1,8,1\n1,7,2\n" : "playlist_id,song_id\n1,8\n1,7\n", "listed.csv")
         let model = try NSManagedObjectModel(describingCSV: scratch.folder)
-        #expect(Set(model.entities.compactMap(\.name)) == ["Playlists", "Song"])
+        expect(Set(model.entities.compactMap(\.name)), equals: ["Playlists", "Song"])
         let context = try open(CSVStore.description(at: scratch.folder), model)
         let list = try #require(try context.all("Playlists").first)
         let relationship = try #require(list.entity.relationshipsByName["songs"])
-        #expect(relationship.isOrdered == isOrdered)
+        expect(relationship.isOrdered, equals: isOrdered)
         let titles = list.objectIDs(forRelationshipNamed: "songs").map { context.object(with: $0).value(forKey: "title") as? String }
         #expect(isOrdered ? titles == ["Salt", "Ink"] : Set(titles) == ["Salt", "Ink"])
         list.setValue(isOrdered ? NSOrderedSet() : Set<NSManagedObject>(), forKey: "songs")
         try context.save()
-        #expect(try scratch.text("listed.csv") == (isOrdered ? "playlist_id,song_id,position\n" : "playlist_id,song_id\n"))
+        try expect(scratch.text("listed.csv"), equals: (isOrdered ? "playlist_id,song_id,position\n" : "playlist_id,song_id\n"))
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("A save that is killed loses nothing") struct KillTests {
@@ -39,7 +40,7 @@ import Testing
         let states = try ["Left", "Right"].map { entity in
             try context.all(entity, by: "name").map { "\($0.value(forKey: "name") ?? "") \($0.value(forKey: "state") ?? "")" }
         }
-        #expect(states[0] == states[1], "Both files are of one state, killed before \(place).")
+        expect(states[0], equals: states[1], "Both files are of one state, killed before \(place).")
         let isOld = states[0].contains("goes 1") && states[0].contains("a 1")
         let isNew = states[0].contains("new 2") && states[0].contains("a 2") && !states[0].contains("goes 1")
         #expect(isOld != isNew, "Killed before \(place), there is \(states).")
@@ -69,6 +70,6 @@ import Testing
             call += 1
         }
         #expect(call > 10)
-        #expect(outcomes == ["old", "new"])
+        expect(outcomes, equals: ["old", "new"])
     }
 }

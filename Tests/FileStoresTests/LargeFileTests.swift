@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import FileStores
@@ -22,8 +23,8 @@ import Testing
         whole.becomeCurrent(withPendingUnitCount: 1)
         let context = try open(description, Library.notes())
         whole.resignCurrent()
-        #expect(whole.completedUnitCount == 1)
-        #expect(try context.all("Note", "text == 'text 777'").count == 1)
+        expect(whole.completedUnitCount, equals: 1)
+        try expect(context.all("Note", "text == 'text 777'").count, equals: 1)
     }
 
     @Test("Rows that are not kept are decoded when they are wanted, and saved")
@@ -51,7 +52,7 @@ import Testing
         try context.save()
         #expect(before == nil)
         weak let after = (store as? RecordStore)?.images.first
-        #expect(try context.all("Note", by: "text").count == 2)
+        try expect(context.all("Note", by: "text").count, equals: 2)
         context.reset()
         try coordinator.remove(store)
         (store as? RecordStore)?.images = []

@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("Files of an older version of the model are migrated in place") struct FileMigrationTests {
@@ -69,17 +70,17 @@ import Testing
             try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: CSVStore.type, at: store)[NSStoreUUIDKey] as? String)
         let context = try open(migrating(CSVStore.description(at: store, dialect: dialect)), new)
         let lines = before.components(separatedBy: "\r\n")
-        #expect(
-            try scratch.text("Store/Book.csv")
-                == [
-                    lines[0], lines[1].replacingOccurrences(of: "name", with: "title") + ";copies;kind;note", lines[2] + ";1;\"a;b\";",
-                    lines[3] + ";1;\"a;b\";", "",
-                ].joined(separator: "\r\n"))
+        try expect(
+            scratch.text("Store/Book.csv"),
+            equals: [
+                lines[0], lines[1].replacingOccurrences(of: "name", with: "title") + ";copies;kind;note", lines[2] + ";1;\"a;b\";",
+                lines[3] + ";1;\"a;b\";", "",
+            ].joined(separator: "\r\n"))
         let books = try context.all("Book", by: "pages")
-        #expect(books.map { $0.value(forKey: "pages") as? Int64 } == [5, 7])
+        expect(books.map { $0.value(forKey: "pages") as? Int64 }, equals: [5, 7])
         #expect(Set(books.map { $0.value(forKey: "title") as? String }).contains("noted"))
         #expect(books.allSatisfy { $0.value(forKey: "copies") as? Int64 == 1 && $0.value(forKey: "kind") as? String == "a;b" })
-        #expect(context.persistentStoreCoordinator?.persistentStores.first?.identifier == uuid)
+        expect(context.persistentStoreCoordinator?.persistentStores.first?.identifier, equals: uuid)
         // It is of the new version now.
         _ = try open(CSVStore.description(at: store, dialect: dialect), new)
     }
@@ -102,13 +103,13 @@ import Testing
         let before = try scratch.text("Store.json")
         let context = try open(migrating(description), new)
         let after = try scratch.text("Store.json")
-        #expect(try context.all("Volume").count == 2)
-        #expect(
-            after
-                == before.replacingOccurrences(of: "\"Book\"", with: "\"Volume\"").replacingOccurrences(of: "\"name\"", with: "\"title\"")
+        try expect(context.all("Volume").count, equals: 2)
+        expect(
+            after,
+            equals: before.replacingOccurrences(of: "\"Book\"", with: "\"Volume\"").replacingOccurrences(of: "\"name\"", with: "\"title\"")
                 .replacingOccurrences(of: "\"more\": [1, 2], \"gone\": null", with: "\"more\": [1, 2], \"gone\": null, \"copies\": 1")
                 .replacingOccurrences(of: "{ \"id\":2 }", with: "{ \"id\":2, \"copies\": 1 }"))
-        #expect(try context.all("Volume", by: nil, "copies == 1").count == 2)
+        try expect(context.all("Volume", by: nil, "copies == 1").count, equals: 2)
     }
 
     @Test("The file of a renamed entity is renamed, and that of a removed one stays as it is")
@@ -122,10 +123,10 @@ import Testing
         let new = try versions([old, Self.model(["Volume<Book": ["name"], "Shelf": ["place"]])], scratch)
         try note(CSVStore.description(at: store), old, "Book")
         let context = try open(migrating(CSVStore.description(at: store)), new)
-        #expect(try context.all("Volume").map { $0.value(forKey: "name") as? String } == ["noted"])
+        try expect(context.all("Volume").map { $0.value(forKey: "name") as? String }, equals: ["noted"])
         let names = try FileManager.default.contentsOfDirectory(atPath: store.path).filter { !$0.hasPrefix(".") }.sorted()
-        #expect(names == ["Note.csv", "Volume.csv"])
-        #expect(try scratch.text("Store/Note.csv") == "id,text\n1,x\n")
+        expect(names, equals: ["Note.csv", "Volume.csv"])
+        try expect(scratch.text("Store/Note.csv"), equals: "id,text\n1,x\n")
         context.insert("Shelf", ["place": "B"])
         try context.save()
         #expect(try scratch.text("Store/Shelf.csv").hasPrefix("id,place\n"))
@@ -142,8 +143,8 @@ import Testing
         let description = CSVStore.description(at: scratch.url("Book.csv"), layout: layout)
         try note(description, old, "Book")
         let context = try open(migrating(description), new)
-        #expect(try scratch.text("Book.csv") == "id,Titel\n1,noted\n")
-        #expect(try context.all("Book").map { $0.value(forKey: "title") as? String } == ["noted"])
+        try expect(scratch.text("Book.csv"), equals: "id,Titel\n1,noted\n")
+        try expect(context.all("Book").map { $0.value(forKey: "title") as? String }, equals: ["noted"])
     }
 
     @Test("Records that the new version forbids are an error, and leave the files byte-equal")
@@ -158,7 +159,7 @@ import Testing
         try context.save()
         let before = try scratch.bytes("Book.csv")
         #expect(throws: NSError.self) { _ = try open(migrating(CSVStore.description(at: scratch.url("Book.csv"))), new) }
-        #expect(try scratch.bytes("Book.csv") == before)
+        try expect(scratch.bytes("Book.csv"), equals: before)
     }
 
     @Test("A mapping model writes new files through the manager")
@@ -175,6 +176,6 @@ import Testing
             from: store, sourceType: CSVStore.type, options: nil, with: mapping, toDestinationURL: scratch.url("New"),
             destinationType: CSVStore.type, destinationOptions: nil)
         let context = try open(CSVStore.description(at: scratch.url("New")), new)
-        #expect(try context.all("Book").map { $0.value(forKey: "title") as? String } == ["noted"])
+        try expect(context.all("Book").map { $0.value(forKey: "title") as? String }, equals: ["noted"])
     }
 }

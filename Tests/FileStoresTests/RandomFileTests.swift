@@ -46,7 +46,7 @@ import Testing
                 if let context = try? open(description, Library.notes()) {
                     _ = try context.all("Note", by: "text").map { $0.value(forKey: "other") }
                 }
-                #expect(try scratch.bytes(name) == bytes, place)
+                try expect(scratch.bytes(name), equals: bytes, place)
             }
             _ = try? CSVDialect.detect(in: scratch.url("Note.csv"))
             _ = try? NSManagedObjectModel(describingCSV: scratch.url("Note.csv"), dialect: dialect)
@@ -107,7 +107,7 @@ import Testing
                 let found = try again.all("Note").map {
                     ($0.value(forKey: "id") as? Int64 ?? 0, [$0.value(forKey: "text") as? String, $0.value(forKey: "other") as? String])
                 }
-                #expect(Dictionary(found, uniquingKeysWith: { first, _ in first }) == table, place)
+                expect(Dictionary(found, uniquingKeysWith: { first, _ in first }), equals: table, place)
             }
         }
     }

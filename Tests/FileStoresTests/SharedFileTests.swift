@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import TestSupport
 import Testing
 
 @Suite("Files are shared with others") struct SharedFileTests {
@@ -21,13 +22,13 @@ import Testing
         let url = scratch.url(name)
         let context = try open(kind == "csv" ? CSVStore.description(at: url) : JSONStore.description(at: url), Library.notes())
         let notes = try context.all("Note", by: "text")
-        #expect(notes.count == 3)
+        expect(notes.count, equals: 3)
         try scratch.write(after, name)
         notes[0].setValue("ours", forKey: "other")
         try context.save()
-        #expect(try scratch.text(name) == wanted)
+        try expect(scratch.text(name), equals: wanted)
         context.reset()
-        #expect(try context.all("Note", by: "text").map { $0.value(forKey: "text") as? String } == ["a", "new", "theirs"])
+        try expect(context.all("Note", by: "text").map { $0.value(forKey: "text") as? String }, equals: ["a", "new", "theirs"])
     }
 
     @Test("A record that both changed is a conflict, which the merge policy resolves; nothing is overwritten")
@@ -40,13 +41,13 @@ import Testing
         try scratch.write("id,text,other\n1,theirs,x\n2,b,y\n", "Note.csv")
         notes[0].setValue("ours", forKey: "other")
         let failure = #expect(throws: NSError.self) { try context.save() }
-        #expect(failure?.code == NSManagedObjectMergeError)
+        expect(failure?.code, equals: NSManagedObjectMergeError)
         let conflict = (failure?.userInfo["conflictList"] as? [NSMergeConflict])?.first
-        #expect(conflict?.persistedSnapshot?["text"] as? String == "theirs")
-        #expect(try scratch.text("Note.csv") == "id,text,other\n1,theirs,x\n2,b,y\n")
+        expect(conflict?.persistedSnapshot?["text"] as? String, equals: "theirs")
+        try expect(scratch.text("Note.csv"), equals: "id,text,other\n1,theirs,x\n2,b,y\n")
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try context.save()
-        #expect(try scratch.text("Note.csv") == "id,text,other\n1,theirs,ours\n2,b,y\n")
+        try expect(scratch.text("Note.csv"), equals: "id,text,other\n1,theirs,ours\n2,b,y\n")
     }
 
     @Test("What an editor writes while a save writes its own is merged, too")
@@ -68,8 +69,8 @@ import Testing
         defer { FileCalls.observer.set(nil) }
         try context.save()
         #expect(isDone.isSet)
-        #expect(try scratch.text("Note.csv") == "id,text,other\n1,a,v\n2,theirs,y\n")
-        #expect(scratch.names == [".Note.csv.coredata", "Note.csv"])
+        try expect(scratch.text("Note.csv"), equals: "id,text,other\n1,a,v\n2,theirs,y\n")
+        expect(scratch.names, equals: [".Note.csv.coredata", "Note.csv"])
     }
 
     @Test("A record that others deleted is a conflict of whoever changed it")
@@ -81,8 +82,8 @@ import Testing
         try scratch.write("id,text,other\n2,b,y\n", "Note.csv")
         notes[0].setValue("ours", forKey: "other")
         let failure = #expect(throws: NSError.self) { try context.save() }
-        #expect(failure?.code == NSManagedObjectMergeError)
-        #expect(try scratch.text("Note.csv") == "id,text,other\n2,b,y\n")
+        expect(failure?.code, equals: NSManagedObjectMergeError)
+        try expect(scratch.text("Note.csv"), equals: "id,text,other\n2,b,y\n")
     }
 
     @Test("A file that somebody has half edited is an error of the save, and stays as it is")
@@ -95,11 +96,11 @@ import Testing
         try scratch.write(broken, "Note.csv")
         note.setValue("ours", forKey: "other")
         let failure = #expect(throws: NSError.self) { try context.save() }
-        #expect(failure?.userInfo[FileStoreLineErrorKey] as? Int == 2)
-        #expect(try scratch.text("Note.csv") == broken)
+        expect(failure?.userInfo[FileStoreLineErrorKey] as? Int, equals: 2)
+        try expect(scratch.text("Note.csv"), equals: broken)
         try scratch.write("id,text,other\n1,a,x\n", "Note.csv")
         try context.save()
-        #expect(try scratch.text("Note.csv") == "id,text,other\n1,a,ours\n")
+        try expect(scratch.text("Note.csv"), equals: "id,text,other\n1,a,ours\n")
     }
 
     @Test("URIs find objects in another process: by key, and by place where there is none; nothing is left beside a file that is read")
@@ -110,14 +111,14 @@ import Testing
         for name in ["Note.csv", "Plain.csv"] {
             let first = try open(CSVStore.description(at: scratch.url(name)), Library.notes())
             let uris = try first.all("Note", by: "text").map { $0.objectID.uriRepresentation() }
-            #expect(Set(uris).count == uris.count)
+            expect(Set(uris).count, equals: uris.count)
             let second = try open(CSVStore.description(at: scratch.url(name)), Library.notes())
             for (uri, text) in zip(uris, ["a", "b", "c"]) {
                 let id = try #require(second.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
-                #expect(try second.existingObject(with: id).value(forKey: "text") as? String == text)
+                try expect(second.existingObject(with: id).value(forKey: "text") as? String, equals: text)
             }
         }
-        #expect(scratch.names == ["Note.csv", "Plain.csv"])
+        expect(scratch.names, equals: ["Note.csv", "Plain.csv"])
     }
 
     @Test("A folder that cannot be written is read, and a store opened for reading rejects saves")
@@ -131,7 +132,7 @@ import Testing
         let note = try #require(try context.all("Note").first)
         note.setValue("b", forKey: "text")
         #expect(throws: NSError.self) { try context.save() }
-        #expect(try scratch.text("Note.csv") == "id,text,other\n1,a,x\n")
+        try expect(scratch.text("Note.csv"), equals: "id,text,other\n1,a,x\n")
     }
 
     @Test("A file that nobody may write is not replaced, and one behind a link is replaced at its place")
@@ -145,11 +146,11 @@ import Testing
         let context = try open(CSVStore.description(at: scratch.url("Link.csv")), Library.notes())
         try context.all("Note").first?.setValue("b", forKey: "text")
         let failure = #expect(throws: NSError.self) { try context.save() }
-        #expect(failure?.code == NSPersistentStoreSaveError)
-        #expect(try scratch.text("there/Note.csv") == text)
+        expect(failure?.code, equals: NSPersistentStoreSaveError)
+        try expect(scratch.text("there/Note.csv"), equals: text)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: scratch.url("there/Note.csv").path)
         try context.save()
-        #expect(try scratch.text("there/Note.csv") == "id,text,other\n1,b,x\n")
+        try expect(scratch.text("there/Note.csv"), equals: "id,text,other\n1,b,x\n")
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.url("Link.csv").path).hasSuffix("there/Note.csv"))
     }
 
@@ -162,14 +163,14 @@ import Testing
         try context.all("Note").first?.setValue("b", forKey: "text")
         try context.save()
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: CSVStore.type, at: scratch.url("Note.csv"))
-        #expect(metadata[NSStoreUUIDKey] as? String == uuid)
+        expect(metadata[NSStoreUUIDKey] as? String, equals: uuid)
         #expect(Library.notes().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
         let failure = #expect(throws: NSError.self) {
             let description = CSVStore.description(at: scratch.url("Note.csv"))
             description.shouldMigrateStoreAutomatically = false
             _ = try open(description, Library.notes(["text"]))
         }
-        #expect(failure?.code == NSPersistentStoreIncompatibleVersionHashError)
+        expect(failure?.code, equals: NSPersistentStoreIncompatibleVersionHashError)
     }
 
     @Test("Records that stand in others are read, added, changed and removed with them")
@@ -194,7 +195,7 @@ import Testing
         let context = try open(JSONStore.description(at: scratch.url("Library.json"), layout: layout), Library.model())
         let varga = try #require(try context.all("Author", "name == 'Varga'").first)
         let titles = (varga.value(forKey: "books") as? Set<NSManagedObject>)?.compactMap { $0.value(forKey: "title") as? String }
-        #expect(titles?.sorted() == ["Ink", "Salt"])
+        expect(titles?.sorted(), equals: ["Ink", "Salt"])
         try context.all("Book", "title == 'Ink'").first?.setValue(13, forKey: "pages")
         for book in try context.all("Book", "title == 'Salt'") { context.delete(book) }
         let quirke = try #require(try context.all("Author", "name == 'Quirke'").first)
@@ -206,7 +207,7 @@ import Testing
         #expect(text.hasPrefix(after.prefix(upTo: after.range(of: "{\"id\": \"q\"")?.lowerBound ?? after.endIndex)))
         let again = try open(JSONStore.description(at: scratch.url("Library.json"), layout: layout), Library.model())
         let dust = try #require(try again.all("Book", "title == 'Dust'").first)
-        #expect((dust.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String == "Quirke")
+        expect((dust.value(forKey: "author") as? NSManagedObject)?.value(forKey: "name") as? String, equals: "Quirke")
     }
 }
 

@@ -1,4 +1,5 @@
 import JSONReading
+import TestSupport
 import Testing
 
 @Suite("Errors and limits of JSON") struct ErrorTests {
@@ -14,7 +15,7 @@ import Testing
         for one in cases {
             let found = try #require(error(one.text), "\(one.text)")
             #expect(found.offset == one.offset && found.line == one.line && found.column == one.column, "\(one.text): \(found)")
-            #expect(found.description == "\(found.reason) (line \(one.line), column \(one.column))")
+            expect(found.description, equals: "\(found.reason) (line \(one.line), column \(one.column))")
             // Skipping finds the same fault.
             #expect(throws: found, "\(one.text)") {
                 try scan(one.text) { scanner in
@@ -38,8 +39,8 @@ import Testing
 
     @Test("A byte order mark is refused by name")
     func byteOrderMark() {
-        #expect(error("\u{FEFF}{}")?.reason.contains("byte order mark") == true)
-        #expect(error("\u{FEFF}{}")?.offset == 0)
+        expect(error("\u{FEFF}{}")?.reason.contains("byte order mark"), equals: true)
+        expect(error("\u{FEFF}{}")?.offset, equals: 0)
         #expect(throws: JSONError.self) { try read([0xFF, 0xFE, 0x7B, 0, 0x7D, 0]) }
     }
 
@@ -52,15 +53,15 @@ import Testing
                     let text = String(repeating: open, count: levels / step) + "1" + String(repeating: close, count: levels / step)
                     let bytes = Array(text.utf8)
                     let limits = JSONLimits(depth: limit)
-                    #expect(((try? read(bytes, limits: limits)) != nil) == (levels <= limit), "\(levels) of \(limit)")
-                    #expect(((try? skip(bytes, limits: limits)) != nil) == (levels <= limit), "\(levels) of \(limit)")
+                    expect(((try? read(bytes, limits: limits)) != nil), equals: (levels <= limit), "\(levels) of \(limit)")
+                    expect(((try? skip(bytes, limits: limits)) != nil), equals: (levels <= limit), "\(levels) of \(limit)")
                 }
             }
         }
         let text = "[\n[1],[[1]]]"
-        #expect(
-            error(text, limits: JSONLimits(depth: 2))
-                == JSONError("More than 2 objects and arrays stand in one another here", offset: 7, line: 2, column: 6))
+        expect(
+            error(text, limits: JSONLimits(depth: 2)),
+            equals: JSONError("More than 2 objects and arrays stand in one another here", offset: 7, line: 2, column: 6))
         #expect(error("[[],[],{},[{}],{}]", limits: JSONLimits(depth: 3)) == nil)
     }
 
@@ -76,8 +77,8 @@ import Testing
     @Test("A document may be as long as the limit allows, not longer")
     func length() {
         #expect(error("[1,2]", limits: JSONLimits(length: 5)) == nil)
-        #expect(error("[1,2]", limits: JSONLimits(length: 4))?.reason == "The document has 5 bytes; 4 are allowed")
-        #expect(error("", limits: JSONLimits(length: 0))?.reason == "Expected a value, found no document at all")
+        expect(error("[1,2]", limits: JSONLimits(length: 4))?.reason, equals: "The document has 5 bytes; 4 are allowed")
+        expect(error("", limits: JSONLimits(length: 0))?.reason, equals: "Expected a value, found no document at all")
     }
 
     @Test("A document without memory is an empty one")

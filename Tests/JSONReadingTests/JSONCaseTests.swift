@@ -1,4 +1,5 @@
 import JSONReading
+import TestSupport
 import Testing
 
 /// The table of what is JSON and what is not, in the manner of JSONTestSuite.
@@ -8,9 +9,9 @@ import Testing
         for one in JSONCase.all {
             let accepted = one.verdict == .accepted
             for shift in [0, 1, 5] {
-                #expect(((try? read(one.bytes, shift: shift)) != nil) == accepted, "reading \(one.name)")
-                #expect(((try? skip(one.bytes, shift: shift)) != nil) == accepted, "skipping \(one.name)")
-                #expect(((try? walk(one.bytes, shift: shift)) != nil) == accepted, "walking through \(one.name)")
+                expect(((try? read(one.bytes, shift: shift)) != nil), equals: accepted, "reading \(one.name)")
+                expect(((try? skip(one.bytes, shift: shift)) != nil), equals: accepted, "skipping \(one.name)")
+                expect(((try? walk(one.bytes, shift: shift)) != nil), equals: accepted, "walking through \(one.name)")
             }
         }
         #expect(JSONCase.all.count - JSONCase.generated.count > 300)
@@ -24,8 +25,8 @@ import Testing
                 ("\n", ""), ("", " \r\n"), ("  \t", String(repeating: " ", count: 17)), (String(repeating: " ", count: 30), "\n"),
             ] {
                 let bytes = Array(before.utf8) + one.bytes + Array(after.utf8)
-                #expect(((try? read(bytes)) != nil) == (one.verdict == .accepted), "\(one.name)")
-                #expect(((try? skip(bytes)) != nil) == (one.verdict == .accepted), "\(one.name)")
+                expect(((try? read(bytes)) != nil), equals: (one.verdict == .accepted), "\(one.name)")
+                expect(((try? skip(bytes)) != nil), equals: (one.verdict == .accepted), "\(one.name)")
             }
         }
     }
@@ -43,10 +44,10 @@ import Testing
                 continue
             }
             let value = try read(one.bytes)
-            #expect(try read(array)[1] == value, "\(one.name)")
-            #expect(try walk(array)[1] == value, "\(one.name)")
-            #expect(try read(object)["name"] == value, "\(one.name)")
-            #expect(try walk(object) == read(object), "\(one.name)")
+            try expect(read(array)[1], equals: value, "\(one.name)")
+            try expect(walk(array)[1], equals: value, "\(one.name)")
+            try expect(read(object)["name"], equals: value, "\(one.name)")
+            try expect(walk(object), equals: read(object), "\(one.name)")
             #expect(throws: Never.self, "\(one.name)") { try skip(array) }
         }
     }
@@ -67,7 +68,7 @@ import Testing
 
     @Test("No name is in the table twice, and each decision says why")
     func table() {
-        #expect(Set(JSONCase.all.map(\.name)).count == JSONCase.all.count)
-        for one in JSONCase.all { #expect(one.name.hasPrefix("i_") == (one.decision?.isEmpty == false)) }
+        expect(Set(JSONCase.all.map(\.name)).count, equals: JSONCase.all.count)
+        for one in JSONCase.all { expect(one.name.hasPrefix("i_"), equals: (one.decision?.isEmpty == false)) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
         try scan(text) { scanner in
             let number = try scanner.readNumber()
             try scanner.end()
-            #expect(number.text.string == text.trimmingCharacters(in: .whitespaces))
+            expect(number.text.string, equals: text.trimmingCharacters(in: .whitespaces))
             return try body(number)
         }
     }
@@ -27,9 +27,9 @@ import Testing
             ("10000000000000000000000000000000e-31", 1), ("1e-400", nil),
         ]
         for (text, integer) in cases {
-            #expect(try number(text) { $0.int64 } == integer, "\(text)")
+            try expect(number(text) { $0.int64 }, equals: integer, "\(text)")
             for after in ["", " ", ",", "]"] where integer != nil {
-                #expect(try scan(text + after) { try $0.readInteger() } == integer, "\(text)\(after)")
+                try expect(scan(text + after) { try $0.readInteger() }, equals: integer, "\(text)\(after)")
             }
             if integer == nil { #expect(throws: JSONError.self, "\(text)") { try scan(text) { try $0.readInteger() } } }
         }
@@ -41,14 +41,14 @@ import Testing
         try scan("[1, \(text) ]") { scanner in
             try scanner.beginArray()
             _ = try scanner.nextElement()
-            #expect(try scanner.readNumber().range == 1..<2)
+            try expect(scanner.readNumber().range, equals: 1..<2)
             _ = try scanner.nextElement()
             let number = try scanner.readNumber()
-            #expect(number.text.string == text)
-            #expect(number.range == 4..<4 + text.count)
+            expect(number.text.string, equals: text)
+            expect(number.range, equals: 4..<4 + text.count)
             #expect(!number.isInteger)
             #expect(number.isNegative)
-            #expect(Decimal(string: number.text.string)?.description == text)
+            expect(Decimal(string: number.text.string)?.description, equals: text)
         }
     }
 
@@ -73,8 +73,8 @@ import Testing
         for text in texts {
             let found = try #require(try number(text) { $0.double }, "\(text)")
             let expected = try #require(Double(text), "\(text)")
-            #expect(found.bitPattern == expected.bitPattern, "\(text)")
-            #expect(try scan(text) { try $0.readDouble() }.bitPattern == expected.bitPattern)
+            expect(found.bitPattern, equals: expected.bitPattern, "\(text)")
+            try expect(scan(text) { try $0.readDouble() }.bitPattern, equals: expected.bitPattern)
         }
         for text in ["1.7976931348623159e308", "1.8e308", "-1e309", "1e400", "1e99999999999999999999", String(repeating: "9", count: 310)] {
             #expect(try number(text) { $0.double } == nil, "\(text)")

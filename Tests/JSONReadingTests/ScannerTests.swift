@@ -1,32 +1,33 @@
 import JSONReading
+import TestSupport
 import Testing
 
 @Suite("Reading JSON value by value") struct ScannerTests {
     @Test("Whoever follows the document reads each value by its kind")
     func kinds() throws {
         try scan(#" { "a" : [ 1 , -2.5e1 , "x" , true , false , null , { } , [ ] ] } "#) { scanner in
-            #expect(try scanner.peek() == .object)
+            try expect(scanner.peek(), equals: .object)
             try scanner.beginObject()
-            #expect(try scanner.nextKey()?.string == "a")
-            #expect(try scanner.peek() == .array)
+            try expect(scanner.nextKey()?.string, equals: "a")
+            try expect(scanner.peek(), equals: .array)
             try scanner.beginArray()
             #expect(try scanner.nextElement())
-            #expect(try scanner.peek() == .number)
-            #expect(try scanner.readInteger() == 1)
+            try expect(scanner.peek(), equals: .number)
+            try expect(scanner.readInteger(), equals: 1)
             #expect(try scanner.nextElement())
-            #expect(try scanner.readDouble() == -25)
+            try expect(scanner.readDouble(), equals: -25)
             #expect(try scanner.nextElement())
-            #expect(try scanner.peek() == .string)
+            try expect(scanner.peek(), equals: .string)
             #expect(try scanner.readString() == "x")
             #expect(try scanner.nextElement())
-            #expect(try scanner.peek() == .true)
+            try expect(scanner.peek(), equals: .true)
             #expect(try scanner.readBool())
             #expect(try scanner.nextElement())
-            #expect(try scanner.peek() == .false)
+            try expect(scanner.peek(), equals: .false)
             #expect(try !scanner.readIfNull())
             #expect(try !scanner.readBool())
             #expect(try scanner.nextElement())
-            #expect(try scanner.peek() == .null)
+            try expect(scanner.peek(), equals: .null)
             #expect(try scanner.readIfNull())
             #expect(try scanner.nextElement())
             try scanner.beginObject()
@@ -37,7 +38,7 @@ import Testing
             #expect(try !scanner.nextElement())
             #expect(try scanner.nextKey() == nil)
             try scanner.end()
-            #expect(scanner.position == scanner.document.count)
+            expect(scanner.position, equals: scanner.document.count)
         }
     }
 
@@ -49,18 +50,18 @@ import Testing
                 return nil
             } catch { return (error as? JSONError)?.reason }
         }
-        #expect(reason("1") { _ = try $0.readString() } == "Expected a string, found a number")
-        #expect(reason(#""x""#) { _ = try $0.readNumber() } == "Expected a number, found a string")
-        #expect(reason(#""x""#) { _ = try $0.readInteger() } == "Expected a number, found a string")
-        #expect(reason("{}") { try $0.beginArray() } == "Expected an array, found an object")
-        #expect(reason("[]") { try $0.beginObject() } == "Expected an object, found an array")
-        #expect(reason("null") { _ = try $0.readBool() } == "Expected true or false, found “n”")
-        #expect(reason("true") { try $0.readNull() } == "Expected null, found “t”")
-        #expect(reason("") { _ = try $0.peek() } == "Expected a value, found no document at all")
-        #expect(reason("[") { try $0.skipValue() } == "Expected a value, found the end of the document")
-        #expect(reason("1.5") { _ = try $0.readInteger() } == "The number is not an integer of 64 bits")
-        #expect(reason("9223372036854775808") { _ = try $0.readInteger() } == "The number is not an integer of 64 bits")
-        #expect(reason("1e400") { _ = try $0.readDouble() } == "The number is beyond what a Double can be")
+        expect(reason("1") { _ = try $0.readString() }, equals: "Expected a string, found a number")
+        expect(reason(#""x""#) { _ = try $0.readNumber() }, equals: "Expected a number, found a string")
+        expect(reason(#""x""#) { _ = try $0.readInteger() }, equals: "Expected a number, found a string")
+        expect(reason("{}") { try $0.beginArray() }, equals: "Expected an array, found an object")
+        expect(reason("[]") { try $0.beginObject() }, equals: "Expected an object, found an array")
+        expect(reason("null") { _ = try $0.readBool() }, equals: "Expected true or false, found “n”")
+        expect(reason("true") { try $0.readNull() }, equals: "Expected null, found “t”")
+        expect(reason("") { _ = try $0.peek() }, equals: "Expected a value, found no document at all")
+        expect(reason("[") { try $0.skipValue() }, equals: "Expected a value, found the end of the document")
+        expect(reason("1.5") { _ = try $0.readInteger() }, equals: "The number is not an integer of 64 bits")
+        expect(reason("9223372036854775808") { _ = try $0.readInteger() }, equals: "The number is not an integer of 64 bits")
+        expect(reason("1e400") { _ = try $0.readDouble() }, equals: "The number is beyond what a Double can be")
     }
 
     @Test("A value that was skipped is read later, and reading goes on where it was")
@@ -77,12 +78,12 @@ import Testing
                     // In the middle of the object.
                     let place = scanner.place
                     scanner.seek(to: try #require(data).lowerBound)
-                    #expect(try scanner.readValue() == ["n": [1, ["x": "y"]]])
-                    #expect(scanner.position == data?.upperBound)
+                    try expect(scanner.readValue(), equals: ["n": [1, ["x": "y"]]])
+                    expect(scanner.position, equals: data?.upperBound)
                     scanner.seek(to: place)
                 }
             }
-            #expect(type == "thing")
+            expect(type, equals: "thing")
             try scanner.end()
         }
     }
@@ -98,7 +99,7 @@ import Testing
                 scanner.seek(to: place)
                 var elements: [Int64] = []
                 while try scanner.nextElement() { elements.append(try scanner.readInteger()) }
-                #expect(elements == [1, 2])
+                expect(elements, equals: [1, 2])
                 #expect(try !scanner.nextElement())
                 try scanner.end()
             }
@@ -117,7 +118,7 @@ import Testing
                 found.append(String(decoding: scanner.document[range], as: UTF8.self))
             }
             try scanner.end()
-            #expect(found == values)
+            expect(found, equals: values)
         }
     }
 
@@ -127,10 +128,10 @@ import Testing
             try scanner.beginObject()
             _ = try scanner.nextKey()
             _ = try scanner.readInteger()
-            #expect(scanner.key().string == "plain")
+            expect(scanner.key().string, equals: "plain")
             _ = try scanner.nextKey()
             _ = try scanner.readString()
-            #expect(scanner.key().string == "escaped")
+            expect(scanner.key().string, equals: "escaped")
             #expect(try scanner.nextKey() == nil)
             try scanner.end()
         }

@@ -1,4 +1,5 @@
 import JSONReading
+import TestSupport
 import Testing
 
 @Suite("Strings of JSON") struct StringTests {
@@ -17,7 +18,7 @@ import Testing
                 for after in ["", "z", "12345678", "ü", #"\t"#] {
                     let plain = before + character + (after == #"\t"# ? "\t" : after)
                     let text = try scan("\"\(before)\(escape)\(after)\"") { try Array($0.readString().bytes) }
-                    #expect(text == Array(plain.utf8), "\(before)\(escape)\(after)")
+                    expect(text, equals: Array(plain.utf8), "\(before)\(escape)\(after)")
                 }
             }
         }
@@ -51,7 +52,7 @@ import Testing
                 }
                 return found
             }
-            #expect(found == expected)
+            expect(found, equals: expected)
         }
     }
 
@@ -99,8 +100,8 @@ import Testing
             #expect(first == "a\nb")
             _ = try scanner.nextElement()
             let second = try scanner.readString()
-            #expect(second.start == first.start)
-            #expect(second.string == "c\td")
+            expect(second.start, equals: first.start)
+            expect(second.string, equals: "c\td")
             #expect(plain == "plain")
         }
     }
@@ -109,7 +110,7 @@ import Testing
     func lengths() throws {
         for length in 0..<70 {
             let plain = String(repeating: "x", count: length)
-            #expect(try read(Array("\"\(plain)\"".utf8)) == .string(plain))
+            try expect(read(Array("\"\(plain)\"".utf8)), equals: .string(plain))
             for place in 0...length {
                 for (written, read) in [(#"\n"#, "\n"), ("é", "é"), ("€", "€"), ("😀", "😀"), (#"\ud83d\ude00"#, "😀")] {
                     var (text, expected) = (plain, plain)
@@ -121,7 +122,7 @@ import Testing
                         try scanner.skipValue()
                         return scanner.position
                     }
-                    #expect(again == 2 * text.utf8.count + 7)
+                    expect(again, equals: 2 * text.utf8.count + 7)
                 }
             }
         }

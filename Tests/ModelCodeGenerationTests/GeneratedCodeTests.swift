@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import ModelCodeGeneration
+import TestSupport
 import Testing
 
 /// What is generated is what Xcode generates, with accessors in place of `@NSManaged`.
@@ -42,7 +43,7 @@ struct GeneratedCodeTests {
             (#"attributeType="Undefined" transient="YES""#, "NSObject?"),
         ])
     func attributeTypes(attribute: String, expected: String) throws {
-        #expect(try type(of: attribute) == expected)
+        try expect(type(of: attribute), equals: expected)
     }
 
     @Test("A composite is a dictionary") func composites() throws {
@@ -75,8 +76,9 @@ struct GeneratedCodeTests {
 
     @Test("The setting of an entity decides between class, extension and nothing") func kinds() throws {
         let compilation = try compile(Self.library)
-        #expect(
-            Set(compilation.sources.map(\.name)) == [
+        expect(
+            Set(compilation.sources.map(\.name)),
+            equals: [
                 "MusicWork+CoreDataClass.swift", "MusicWork+CoreDataProperties.swift", "Album+CoreDataProperties.swift",
                 "Track+CoreDataClass.swift", "Track+CoreDataProperties.swift",
             ])
@@ -113,7 +115,7 @@ struct GeneratedCodeTests {
             #expect(album.contains("public func \(head) {"), "\(head)")
         }
         let track = try compile(Self.library).source("Track+CoreDataProperties.swift")
-        #expect(track.matches(of: /public func/).count == 4)
+        expect(track.matches(of: /public func/).count, equals: 4)
         #expect(track.contains("public func addToTags(_ values: NSSet) {"))
     }
 
@@ -124,6 +126,6 @@ struct GeneratedCodeTests {
     }
 
     @Test("The same model gives the same code") func deterministic() throws {
-        #expect(try compile(Self.library).sources == compile(Self.library).sources)
+        try expect(compile(Self.library).sources, equals: compile(Self.library).sources)
     }
 }

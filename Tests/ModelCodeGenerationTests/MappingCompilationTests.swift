@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import ModelCodeGeneration
+import TestSupport
 import Testing
 
 /// What the plugin makes of mapping models.
@@ -37,7 +38,7 @@ struct MappingCompilationTests {
         let folder = models.url.appendingPathComponent("output")
         try compilation.write(to: folder)
         let resource = folder.appendingPathComponent("Songs 1-2.xcmappingmodel")
-        #expect(try NSMappingModel(reading: resource) == NSMappingModel(reading: source))
+        try expect(NSMappingModel(reading: resource), equals: NSMappingModel(reading: source))
         #expect(!compilation.contents.contains("AAAA"))
         let code = try String(contentsOf: folder.appendingPathComponent("Songs 1-2+MappingModel.swift"), encoding: .utf8)
         #expect(code.contains("public final class EmbeddedMappingModel_Songs_32_1_45_2: EmbeddedMappingModel {"))

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import ModelCodeGeneration
+import TestSupport
 import Testing
 
 /// What is wrong with a model is told once, in the place where it stands.
@@ -33,7 +34,7 @@ struct ModelDiagnosticTests {
         let error = #expect(throws: ModelDiagnostic.self) {
             try withExtendedLifetime(folder) { try ModelCompilation(url, module: "MusicApp") }
         }
-        #expect(error?.message.contains("Name a version: One, Two.") == true)
+        expect(error?.message.contains("Name a version: One, Two."), equals: true)
     }
 
     @Test(
@@ -69,7 +70,7 @@ struct ModelDiagnosticTests {
         ])
     func warnings(property: String, expected: String) throws {
         let found = try diagnostics("<entity name=\"Song\">\n\(property)\n</entity>")
-        #expect(found.count == 1, "\(found)")
+        expect(found.count, equals: 1, "\(found)")
         #expect(found[0].line == 4 && !found[0].isError && found[0].message.hasPrefix("Song.p: \(expected)"), "\(found)")
     }
 
@@ -82,7 +83,7 @@ struct ModelDiagnosticTests {
     func mistypedValues(property: String, expected: String) throws {
         for isStrict in [false, true] {
             let found = try diagnostics("<entity name=\"Song\">\n\(property)\n</entity>", isStrict: isStrict)
-            #expect(found.count == 1, "\(found)")
+            expect(found.count, equals: 1, "\(found)")
             #expect(found[0].line == 4 && found[0].isError == isStrict && found[0].message.hasPrefix("Song.p: \(expected)"), "\(found)")
         }
     }
@@ -93,10 +94,10 @@ struct ModelDiagnosticTests {
             <entity name="Album"><relationship name="band" maxCount="1" deletionRule="Nullify" destinationEntity="Band" inverseName="albums"/></entity>
             <entity name="Band"><relationship name="albums" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Album" inverseName="band"/></entity>
             """)
-        #expect(
-            found.map(\.message)
-                == found.map(\.message).filter { $0.hasPrefix("Album.band: It is not optional, and “Band.albums” nullifies it") })
-        #expect(found.count == 1)
+        expect(
+            found.map(\.message),
+            equals: found.map(\.message).filter { $0.hasPrefix("Album.band: It is not optional, and “Band.albums” nullifies it") })
+        expect(found.count, equals: 1)
     }
 
     @Test("Two entities that generate one class, and a class that no class can be called, are errors") func classNames() throws {

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import ModelCodeGeneration
+import TestSupport
 import Testing
 
 /// What the tool leaves in the folder of a build.
@@ -25,7 +26,7 @@ struct ModelOutputTests {
         let compilation = try ModelCompilation(models.model(Self.album), module: "MusicApp")
         try ModelOutput(folder: folder, expected: ["Song+CoreDataClass.swift"]).write(compilation)
         let files = try files(in: folder)
-        #expect(files["Song+CoreDataClass.swift"] == "")
+        expect(files["Song+CoreDataClass.swift"], equals: "")
         let embedding = try #require(files["Music+CoreDataModel.swift"])
         #expect(embedding.contains("public class Album: NSManagedObject {") && embedding.contains("extension Album: Identifiable {"))
         #expect(files["Album+CoreDataClass.swift"] == nil)
@@ -43,7 +44,7 @@ struct ModelOutputTests {
         for path in paths { try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path) }
         try output.write(compilation)
         for path in paths {
-            #expect(try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date == old, "\(path)")
+            try expect(FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date, equals: old, "\(path)")
         }
     }
 
@@ -54,14 +55,14 @@ struct ModelOutputTests {
         let folder = models.url.appendingPathComponent("output")
         try ModelOutput(folder: folder, expected: []).write(try ModelCompilation(url, module: "MusicApp"))
         let bundle = folder.appendingPathComponent("Music.momd")
-        #expect(try NSManagedObjectModel.versionNames(at: bundle) == ["Music", "Music 2"])
+        try expect(NSManagedObjectModel.versionNames(at: bundle), equals: ["Music", "Music 2"])
         let model = try NSManagedObjectModel(reading: bundle)
-        #expect(model.entitiesByName["Album"]?.managedObjectClassName == "MusicApp.Album")
-        #expect(model.entitiesByName["Song"]?.managedObjectClassName == "Song")
-        #expect(try NSManagedObjectModel(reading: bundle, version: "Music").entities.map(\.name) == ["Song"])
+        expect(model.entitiesByName["Album"]?.managedObjectClassName, equals: "MusicApp.Album")
+        expect(model.entitiesByName["Song"]?.managedObjectClassName, equals: "Song")
+        try expect(NSManagedObjectModel(reading: bundle, version: "Music").entities.map(\.name), equals: ["Song"])
         let source = try NSManagedObjectModel(reading: url)
-        #expect(model.entityVersionHashesByName == source.entityVersionHashesByName)
-        #expect(try NSManagedObjectModel(reading: bundle.appendingPathComponent("Music 2.mom")).entities.count == 2)
+        expect(model.entityVersionHashesByName, equals: source.entityVersionHashesByName)
+        try expect(NSManagedObjectModel(reading: bundle.appendingPathComponent("Music 2.mom")).entities.count, equals: 2)
     }
 
     @Test("The compiled bundle has the form of Apple's: keyed archives, and hashes and checksums of every version") func form() throws {
@@ -78,18 +79,18 @@ struct ModelOutputTests {
         }
         for name in ["Music.mom", "Music 2.mom"] {
             let archive = try list(name)
-            #expect(archive["$archiver"] as? String == "NSKeyedArchiver")
+            expect(archive["$archiver"] as? String, equals: "NSKeyedArchiver")
             let classes = (archive["$objects"] as? [Any] ?? []).compactMap { ($0 as? [String: Any])?["$classname"] as? String }
             #expect(Set(classes).isSuperset(of: ["NSManagedObjectModel", "NSEntityDescription", "NSDictionary"]))
         }
         let information = try list("VersionInfo.plist")
-        #expect(information["NSManagedObjectModel_CurrentVersionName"] as? String == "Music 2")
+        expect(information["NSManagedObjectModel_CurrentVersionName"] as? String, equals: "Music 2")
         let hashes = try #require(information["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]])
         let checksums = try #require(information["NSManagedObjectModel_VersionChecksums"] as? [String: String])
         for version in ["Music", "Music 2"] {
             let source = try NSManagedObjectModel(reading: url, version: version)
-            #expect(hashes[version] == source.entityVersionHashesByName)
-            #expect(checksums[version] == source.versionChecksum)
+            expect(hashes[version], equals: source.entityVersionHashesByName)
+            expect(checksums[version], equals: source.versionChecksum)
         }
     }
 
@@ -103,6 +104,6 @@ struct ModelOutputTests {
         #expect(code.contains("contents: ####\"\"\"\n") || code.contains("contents: ###\"\"\"\n"))
         let resource = try #require(compilation.resources.first { $0.name == "Music.mom" })
         let quote = try NSManagedObjectModel(compiledModel: resource.data).entitiesByName["Song"]?.userInfo?["quote"] as? String
-        #expect(quote == "\"\"\"# \\#(x) \"\"\"##")
+        expect(quote, equals: "\"\"\"# \\#(x) \"\"\"##")
     }
 }

@@ -4,6 +4,7 @@ import PostgreSQLStore
 import PredicateCases
 import Predicates
 import StoreConformance
+import TestSupport
 import Testing
 
 /// Batch requests in PostgreSQL do what they do in memory.
@@ -91,9 +92,9 @@ import Testing
                     continue
                 }
                 let expected = contexts[0].performAndWait { Result { try run(contexts[0]) } }
-                #expect(try expected.get() == found.get(), place)
+                try expect(expected.get(), equals: found.get(), place)
                 let stored = try contexts.map { context in try context.performAndWait { try Self.shown(context) } }
-                #expect(stored[0] == stored[1], "\(place) \(Set(stored[0]).symmetricDifference(stored[1]))")
+                expect(stored[0], equals: stored[1], "\(place) \(Set(stored[0]).symmetricDifference(stored[1]))")
                 if stored[0] != stored[1] { return }
                 compared += 1
             }
@@ -113,7 +114,7 @@ import Testing
             let request = NSBatchInsertRequest(entityName: "Special", objects: rows)
             request.resultType = .objectIDs
             let ids = try #require((context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID])
-            #expect(ids.map { context.object(with: $0).value(forKey: "text") as? String } == (0..<50).map { "row \($0)" })
+            expect(ids.map { context.object(with: $0).value(forKey: "text") as? String }, equals: (0..<50).map { "row \($0)" })
             var next = 50
             let handled = NSBatchInsertRequest(entityName: "Thing") { (dictionary: NSMutableDictionary) in
                 dictionary["label"] = next
@@ -121,16 +122,16 @@ import Testing
                 return next > 25_000
             }
             handled.resultType = .count
-            try #expect((context.execute(handled) as? NSBatchInsertResult)?.result as? Int == 24_950)
+            try expect((context.execute(handled) as? NSBatchInsertResult)?.result as? Int, equals: 24_950)
             let all = NSFetchRequest<NSManagedObject>(entityName: "Thing")
-            try #expect(context.count(for: all) == 25_000)
+            try expect(context.count(for: all), equals: 25_000)
             all.predicate = NSPredicate(format: "label == 24998")
-            try #expect(context.fetch(all).first?.entity.name == "Thing")
+            try expect(context.fetch(all).first?.entity.name, equals: "Thing")
             // Keys that were reserved for the batch serve the next save.
             let object = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
             object.setValue(-1, forKey: "label")
             try context.save()
-            try #expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == 25_001)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")), equals: 25_001)
         }
     }
 
@@ -157,7 +158,7 @@ import Testing
             }
         }
         let stored = try contexts.map { context in try context.performAndWait { try Self.shown(context) } }
-        #expect(stored[0] == stored[1])
+        expect(stored[0], equals: stored[1])
     }
 
     @Test(
@@ -198,8 +199,8 @@ import Testing
                     return lines
                 })
         }
-        #expect(outcomes[0] == outcomes[1])
-        #expect(outcomes[1].last == "error \(NSManagedObjectConstraintMergeError)")
+        expect(outcomes[0], equals: outcomes[1])
+        expect(outcomes[1].last, equals: "error \(NSManagedObjectConstraintMergeError)")
     }
 
     @Test("Batch updates at the same time are each done once") func concurrency() async throws {
@@ -234,7 +235,7 @@ import Testing
             first.reset()
             return try first.fetch(NSFetchRequest<NSManagedObject>(entityName: "Badge")).map { $0.value(forKey: "points") as? Int }
         }
-        #expect(points == [12, 12])
+        expect(points, equals: [12, 12])
     }
 }
 #endif

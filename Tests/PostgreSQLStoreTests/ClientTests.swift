@@ -2,6 +2,7 @@
 import CoreData
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -29,10 +30,10 @@ import Testing
                     .array(decimals.map(BinaryValue.numeric), of: PostgreSQLType.numeric),
                 ])
         }
-        #expect(result.integer(0, 0) == .min)
-        #expect(result.text(0, 2) == text)
-        #expect(result.data(0, 3) == Data([0, 255]))
-        #expect((0..<result.rowCount).map { BinaryNumeric.decimal(result.bytes($0, 4)) } == decimals)
+        expect(result.integer(0, 0), equals: .min)
+        expect(result.text(0, 2), equals: text)
+        expect(result.data(0, 3), equals: Data([0, 255]))
+        expect((0..<result.rowCount).map { BinaryNumeric.decimal(result.bytes($0, 4)) }, equals: decimals)
     }
 
     @Test("Statements are prepared once, and many are sent in one round trip") func pipeline() async throws {
@@ -43,8 +44,8 @@ import Testing
             let results = try await connection.run((0..<5000).map { Call("SELECT $1 + 1", [.integer($0)]) })
             return (results.reduce(0) { $0 + $1.integer(0, 0) }, connection.roundTrips - before)
         }
-        #expect(sum == 5000 * 5001 / 2)
-        #expect(trips == 1)
+        expect(sum, equals: 5000 * 5001 / 2)
+        expect(trips, equals: 1)
     }
 
     @Test("An error in a pipeline leaves the connection usable") func failure() async throws {
@@ -54,8 +55,8 @@ import Testing
             try await pool.with { try await $0.run([Call("SELECT 1"), Call("SELECT 1 / 0"), Call("SELECT 2")]) }
         }
         let number = try await pool.with { try await $0.query("SELECT 3") }
-        #expect(number.integer(0, 0) == 3)
-        #expect(pool.count == 1)
+        expect(number.integer(0, 0), equals: 3)
+        expect(pool.count, equals: 1)
     }
 
     @Test("Rows are copied into a table") func copy() async throws {
@@ -72,7 +73,7 @@ import Testing
             try await connection.copy("COPY copied FROM STDIN (FORMAT binary)", bytes)
             return try await connection.query("SELECT count(DISTINCT word) FROM copied").integer(0, 0)
         }
-        #expect(count == 20_000)
+        expect(count, equals: 20_000)
     }
 
     @Test("Rows that cannot be made end their copy, of which nothing is kept, and leave the connection usable", arguments: [1, 2, 60])
@@ -96,8 +97,8 @@ import Testing
             }
             return try await connection.query("SELECT count(*) FROM copied").integer(0, 0)
         }
-        #expect(count == 0)
-        #expect(pool.count == 1)
+        expect(count, equals: 0)
+        expect(pool.count, equals: 1)
     }
 
     @Test("Cancelling a task cancels its statement on the server, and keeps the connection") func cancellation() async throws {
@@ -134,11 +135,11 @@ import Testing
         }
         for await _ in entered.stream {}
         let error = await #expect(throws: NSError.self) { try await pool.with { _ in } }
-        #expect(error?.code == NSPersistentStoreTimeoutError)
+        expect(error?.code, equals: NSPersistentStoreTimeoutError)
         leave.continuation.finish()
         try await holder.value
         try await pool.with { _ in }
-        #expect(pool.count == 1)
+        expect(pool.count, equals: 1)
     }
 
     @Test("A connection whose socket fails in a way that libpq does not know is lost, and replaced") func brokenSocket() async throws {
@@ -154,7 +155,7 @@ import Testing
                 _ = try await connection.query("SELECT 1")
             }
         }
-        #expect(error?.isConnectionLost == true)
+        expect(error?.isConnectionLost, equals: true)
         #expect(try await pool.with { try await $0.query("SELECT 3").integer(0, 0) } == 3)
     }
 
@@ -169,7 +170,7 @@ import Testing
             try await $0.query("SELECT 1 FROM pg_stat_activity WHERE pid = $1", [.integer(Int64(backend))]).rowCount
         }) > 0 {}
         let number = try await pool.with { try await $0.query("SELECT 7") }
-        #expect(number.integer(0, 0) == 7)
+        expect(number.integer(0, 0), equals: 7)
     }
 
     @Test("A statement whose table has changed is prepared anew") func changedTable() async throws {
@@ -197,7 +198,7 @@ import Testing
     func security(_ url: String, _ mode: String?) throws {
         let settings = try ConnectionSettings(
             try #require(URL(string: url)), schema: "public", statementTimeout: nil, password: nil)
-        #expect(settings.securityMode == mode)
+        expect(settings.securityMode, equals: mode)
     }
 
     @Test("A password is in no error, no log, no URI and no description") func secrets() async throws {

@@ -3,6 +3,7 @@ import CoreData
 import Foundation
 import ObjectGraph
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -78,7 +79,7 @@ import Testing
         #expect(try await Self.labels(coordinator) == ["a", "others"])
         try await Self.save("b", coordinator)
         for _ in 0..<10 { #expect(try await Self.labels(coordinator) == ["a", "b", "others"]) }
-        #expect(replicas.readCount == count)
+        expect(replicas.readCount, equals: count)
         try await replica.with { try await $0.execute("SELECT pg_wal_replay_resume()") }
         #expect(try await readFromReplica() == ["a", "b", "others"])
         // Another coordinator of the same connections has the same replica.
@@ -150,7 +151,7 @@ import Testing
         let error = await #expect(throws: NSError.self) {
             try await reader.addPostgreSQLStore(at: cluster.url(ports), options: options, isReadOnly: true)
         }
-        #expect(error?.code == NSPersistentStoreOpenError)
+        expect(error?.code, equals: NSPersistentStoreOpenError)
         try await reader.addPostgreSQLStore(at: cluster.url(ports) + "?target_session_attrs=primary", options: options, isReadOnly: true)
         #expect(try await Self.labels(reader) == ["a"])
         try await new.with { try await $0.execute("SELECT pg_promote()") }
@@ -193,12 +194,12 @@ import Testing
         defer { for pool in [pool, raw] { pool.close() } }
         try await pool.with { first in
             try await pool.with { try await $0.execute("SELECT 1") }
-            #expect(pool.count == 2)
+            expect(pool.count, equals: 2)
             let backend = Int64(first.backendNumber)
             try await raw.with { _ = try await $0.query("SELECT pg_terminate_backend($1::int)", [.integer(backend)]) }
             await #expect(throws: ServerError.self) { try await first.query("SELECT 1") }
         }
-        #expect(pool.count == 0)
+        expect(pool.count, equals: 0)
     }
 
     @Test("Where no host answers, the error names each, and no password") func unreachable() async throws {
@@ -207,7 +208,7 @@ import Testing
         let error = await #expect(throws: NSError.self) {
             try await coordinator.addPostgreSQLStore(at: "postgresql://tester:geheim@127.0.0.1:\(ports[0]),[::1]:\(ports[1])/postgres")
         }
-        #expect(error?.code == NSPersistentStoreOpenError)
+        expect(error?.code, equals: NSPersistentStoreOpenError)
         let text = error.map { "\($0) \($0.userInfo)" } ?? ""
         #expect(text.contains("127.0.0.1:\(ports[0])") && text.contains("::1:\(ports[1])"))
         #expect(!text.contains("geheim"))
@@ -224,7 +225,7 @@ import Testing
     {
         let url = try #require(ConnectionSettings.url(text))
         let settings = try ConnectionSettings(url, schema: "public", statementTimeout: nil, password: nil)
-        #expect(settings.hosts.map(\.place) == hosts)
+        expect(settings.hosts.map(\.place), equals: hosts)
         #expect(!settings.place.contains("geheim"))
     }
 }

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -25,7 +26,7 @@ import Testing
                     let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
                     request.predicate = NSPredicate(format: "label == %@", "\(number)")
                     let rank = try context.fetch(request).first?.value(forKey: "rank") as? Int
-                    #expect(rank == 0)
+                    expect(rank, equals: 0)
                 }
             }
             raw = try rawPool(options, url: url)
@@ -100,8 +101,8 @@ import Testing
         #expect(try await world.ranks() == Array(1...30))
         // One of them has inserted the objects.
         let (transactions, saves) = try await world.counts()
-        #expect(saves == 31)
-        if combines { #expect(transactions < 31) } else { #expect(transactions == 31) }
+        expect(saves, equals: 31)
+        if combines { #expect(transactions < 31) } else { expect(transactions, equals: 31) }
     }
 
     @Test("Saves in blocks share transactions like awaited ones") func blocks() async throws {
@@ -142,7 +143,7 @@ import Testing
             #expect(try await world.ranks() == (0..<20).map { $0 == 7 ? 0 : 1 })
             try await held.release()
             let last = try await group.next()
-            #expect(last == 7)
+            expect(last, equals: 7)
         }
         #expect(try await world.ranks() == Array(repeating: 1, count: 20))
     }
@@ -151,13 +152,13 @@ import Testing
         let world = try await World(20)
         try await world.raw.with { try await $0.execute("ALTER TABLE tag ADD CONSTRAINT small CHECK (rank < 100)") }
         let errors = try await world.saveAllTogether { $0 == 7 ? 1000 : 1 }
-        #expect(Array(errors.keys) == [7])
+        expect(Array(errors.keys), equals: [7])
         #expect(errors[7]?.localizedFailureReason?.contains("small") ?? false)
         #expect(await world.contexts[7].perform { world.contexts[7].hasChanges })
         #expect(try await world.ranks() == (0..<20).map { $0 == 7 ? 0 : 1 })
         try await world.save(7, rank: 99)
         let ranks = try await world.ranks()
-        #expect(ranks[7] == 99)
+        expect(ranks[7], equals: 99)
     }
 
     @Test("One whose object another program has changed is a conflict of its own; as the merge policy says, it is done")
@@ -165,13 +166,13 @@ import Testing
         let world = try await World(20)
         try await world.raw.with { try await $0.execute("UPDATE tag SET rank = 50, version = version + 1 WHERE label = '7'") }
         let errors = try await world.saveAllTogether { _ in 1 }
-        #expect(errors.mapValues(\.code) == [7: NSManagedObjectMergeError])
+        expect(errors.mapValues(\.code), equals: [7: NSManagedObjectMergeError])
         #expect(try await world.ranks() == (0..<20).map { $0 == 7 ? 50 : 1 })
         let context = world.contexts[7]
         await context.perform { context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
         try await context.save()
         let ranks = try await world.ranks()
-        #expect(ranks[7] == 1)
+        expect(ranks[7], equals: 1)
     }
 
     @Test("Of many that count in one object, none is lost") func counter() async throws {
@@ -217,8 +218,9 @@ import Testing
             let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
             let result = try reader.execute(request) as? NSPersistentHistoryResult
             let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
-            #expect(transactions.count == 20)
-            #expect(Set(transactions.flatMap { $0.changes ?? [] }.map(\.changedObjectID)).count == 20)
+            expect(transactions.count, equals: 20)
+            let changes: [NSPersistentHistoryChange] = transactions.flatMap { $0.changes ?? [] }
+            expect(Set(changes.map(\.changedObjectID)).count, equals: 20)
         }
     }
 
@@ -259,8 +261,8 @@ import Testing
         #expect(try await world.ranks() == Array(repeating: rounds, count: 20))
         // The version counts the saves of a row.
         let versions = try await world.raw.with { try await $0.query("SELECT DISTINCT version FROM tag") }
-        #expect(versions.rowCount == 1)
-        #expect(versions.integer(0, 0) == Int64(rounds + 1))
+        expect(versions.rowCount, equals: 1)
+        expect(versions.integer(0, 0), equals: Int64(rounds + 1))
     }
 }
 #endif

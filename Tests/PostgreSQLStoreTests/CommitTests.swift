@@ -2,6 +2,7 @@
 import CoreData
 import PostgreSQLStore
 import StoreConformance
+import TestSupport
 import Testing
 
 @Suite("Commits whose answer is lost") struct CommitTests {
@@ -39,12 +40,12 @@ import Testing
                 try context.save()
             }
         }
-        #expect(proxy.cuts == (isOneRoundTrip ? 10 : 5))
+        expect(proxy.cuts, equals: (isOneRoundTrip ? 10 : 5))
         let labels = try await direct.perform {
             try direct.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).compactMap { $0.value(forKey: "label") as? String }
                 .sorted()
         }
-        #expect(labels == (0..<5).map { "\($0), changed" })
+        expect(labels, equals: (0..<5).map { "\($0), changed" })
     }
 
     @Test("A save is done once, although the answer to its look-up is lost, too", arguments: [CuttingProxy.Cut.before, .after])
@@ -62,9 +63,9 @@ import Testing
             NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context).setValue("a", forKey: "label")
             try context.save()
         }
-        #expect(proxy.cuts == 3)
+        expect(proxy.cuts, equals: 3)
         let count = try await direct.perform { try direct.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) }
-        #expect(count == 1)
+        expect(count, equals: 1)
     }
 }
 #endif

@@ -2,6 +2,7 @@
 import CoreData
 import Foundation
 import PostgreSQLStore
+import TestSupport
 import Testing
 
 @Suite("Dictionaries of PostgreSQL") struct DictionaryTests {
@@ -55,7 +56,7 @@ import Testing
                 return "\(owner.entity) \(owner.value(forKey: "name") ?? "") \(group["sum"] ?? "")"
             }
         }
-        #expect(Set(found) == ["Person Ann 3", "Company Ink 3"])
+        expect(Set(found), equals: ["Person Ann 3", "Company Ink 3"])
     }
 
     @Test("Distinct dictionaries are sorted by the number of objects of a relationship") func distinctCounts() async throws {
@@ -68,7 +69,7 @@ import Testing
             request.sortDescriptors = [NSSortDescriptor(key: "items.@count", ascending: false)]
             return try context.fetch(request).map { $0["items.@count"] as? Int ?? -1 }
         }
-        #expect(found == [2, 1, 0])
+        expect(found, equals: [2, 1, 0])
     }
 
     @Test("A date that is moved beyond those of PostgreSQL is an error, and never another date") func distantDates() async throws {
@@ -78,10 +79,10 @@ import Testing
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = [Self.column("later", "made + 86400")]
             let later = try context.fetch(request).compactMap { $0["later"] as? Date }
-            #expect(later == Array(repeating: Date(timeIntervalSinceReferenceDate: 86400), count: 3))
+            expect(later, equals: Array(repeating: Date(timeIntervalSinceReferenceDate: 86400), count: 3))
             request.propertiesToFetch = [Self.column("later", "made + 1e15")]
             let error = #expect(throws: NSError.self) { try context.fetch(request) }
-            #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+            expect(error?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
             #expect(error?.localizedDescription.contains("“later”") ?? false)
         }
     }

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -136,21 +137,21 @@ import Testing
         let context = try await open(.second, migrating(options))
         try await context.perform {
             let nina = try context.one("Artist", "fullName == 'Nina'")
-            #expect(nina.value(forKey: "age") as? Int == 40)
-            #expect(nina.value(forKey: "score") as? NSDecimalNumber == NSDecimalNumber(string: "2.5"))
-            #expect(nina.value(forKey: "rating") as? Int == 3)
+            expect(nina.value(forKey: "age") as? Int, equals: 40)
+            expect(nina.value(forKey: "score") as? NSDecimalNumber, equals: NSDecimalNumber(string: "2.5"))
+            expect(nina.value(forKey: "rating") as? Int, equals: 3)
             let titles = (nina.value(forKey: "albums") as? NSOrderedSet)?.array.compactMap {
                 ($0 as? NSManagedObject)?.value(forKey: "title") as? String
             }
-            #expect(titles == ["T4", "T2", "T0"])
+            expect(titles, equals: ["T4", "T2", "T0"])
             let records = try context.found("Record", by: "title")
-            #expect(records.compactMap(\.entity.name) == ["Single", "Record", "Record", "Single", "Record", "Record"])
-            #expect(records.map { ($0.value(forKey: "producers") as? Set<NSManagedObject>)?.count } == [1, 1, 1, 1, 0, 0])
-            #expect(
-                records.compactMap { ($0.value(forKey: "tags") as? Set<NSManagedObject>)?.first?.value(forKey: "label") as? String }
-                    == ["jazz", "live", "jazz", "live", "jazz", "live"])
-            #expect(try context.found("Single", "speed == 45 AND side == 'A'").count == 2)
-            #expect(try context.found("Tag", "ANY records.title == 'T5'").count == 1)
+            expect(records.compactMap(\.entity.name), equals: ["Single", "Record", "Record", "Single", "Record", "Record"])
+            expect(records.map { ($0.value(forKey: "producers") as? Set<NSManagedObject>)?.count }, equals: [1, 1, 1, 1, 0, 0])
+            expect(
+                records.compactMap { ($0.value(forKey: "tags") as? Set<NSManagedObject>)?.first?.value(forKey: "label") as? String },
+                equals: ["jazz", "live", "jazz", "live", "jazz", "live"])
+            try expect(context.found("Single", "speed == 45 AND side == 'A'").count, equals: 2)
+            try expect(context.found("Tag", "ANY records.title == 'T5'").count, equals: 1)
             context.insert("Record", ["title": "New"]).setValue(nina, forKey: "artist")
             _ = context.insert("Agent", ["name": "Smith"])
             try context.save()
@@ -160,8 +161,8 @@ import Testing
         let fresh = freshOptions()
         _ = try await open(.second, fresh)
         let (migrated, new) = (try await catalogue(options), try await catalogue(fresh))
-        #expect(Set(migrated).symmetricDifference(new).sorted() == [])
-        #expect(migrated.count == new.count)
+        expect(Set(migrated).symmetricDifference(new).sorted(), equals: [])
+        expect(migrated.count, equals: new.count)
     }
 
     @Test("Of several servers that start at once, one migrates") func together() async throws {
@@ -176,7 +177,7 @@ import Testing
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(counts == Array(repeating: 6, count: 8))
+        expect(counts, equals: Array(repeating: 6, count: 8))
     }
 
     @Test("A dry run returns the statements and changes nothing") func dryRun() async throws {
@@ -232,7 +233,7 @@ import Testing
             let transactions = try #require((result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction])
             let changes = transactions.flatMap { $0.changes ?? [] }
             let counts = Dictionary(changes.map { ($0.changedObjectID.entity.name ?? "", 1) }, uniquingKeysWith: +)
-            #expect(counts == ["Artist": 2, "Record": 4, "Single": 2, "Tag": 2])
+            expect(counts, equals: ["Artist": 2, "Record": 4, "Single": 2, "Tag": 2])
         }
     }
 

@@ -2,6 +2,7 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -43,7 +44,7 @@ import Testing
             let expected = saved.sorted()
             try await withThrowingTaskGroup(of: [String].self) { group in
                 for _ in 0..<16 { group.addTask { try await Self.labels(coordinator) } }
-                for try await labels in group { #expect(labels == expected) }
+                for try await labels in group { expect(labels, equals: expected) }
             }
         }
         for (round, type) in ["varchar(300)", "text", "varchar(400)", "text"].enumerated() {
@@ -83,7 +84,7 @@ import Testing
         let coordinator = try await PostgreSQLStoreTests.coordinator(options, Self.model())
         let held = try await HeldTransaction(try rawPool(options), "LOCK TABLE tag IN ACCESS EXCLUSIVE MODE")
         let error = await #expect(throws: NSError.self) { try await Self.labels(coordinator) }
-        #expect(error?.code == NSPersistentStoreTimeoutError)
+        expect(error?.code, equals: NSPersistentStoreTimeoutError)
         #expect(error.map { "\($0.userInfo)".contains("statementTimeout") } ?? false)
         try await held.release()
         #expect(try await Self.labels(coordinator) == [])
@@ -103,7 +104,7 @@ import Testing
         try await raw.wait(for: waiting, [.integer(Int64(backend))])
         // The only connection is in use.
         let error = await #expect(throws: NSError.self) { try await Self.labels(coordinator) }
-        #expect(error?.code == NSPersistentStoreTimeoutError)
+        expect(error?.code, equals: NSPersistentStoreTimeoutError)
         #expect(error.map { "\($0.userInfo)".contains("connectionTimeout") } ?? false)
         fetch.cancel()
         await #expect(throws: CancellationError.self) { try await fetch.value }

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import StoreConformance
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -34,8 +35,8 @@ import Testing
             var isThere = false
             while !isThere, let note = await waiting.next() {
                 let info = note.value
-                #expect(info[NSStoreUUIDKey] as? String == store.identifier)
-                #expect(info[NSPersistentStoreURLKey] as? URL == store.url)
+                expect(info[NSStoreUUIDKey] as? String, equals: store.identifier)
+                expect(info[NSPersistentStoreURLKey] as? URL, equals: store.url)
                 let token = try #require(info[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)
                 isThere = try await reader.perform {
                     let all = try ServerHistoryTests.history(reader, after: start).count
@@ -62,7 +63,7 @@ import Testing
         let writer = context(try await coordinator(options))
         try await writer.perform { _ = try writer.execute(NSBatchInsertRequest(entityName: "Tag", objects: [["label": "a"]])) }
         let info = await waiting.next()
-        #expect(info?.value[NSStoreUUIDKey] as? String == listening.persistentStores[0].identifier)
+        expect(info?.value[NSStoreUUIDKey] as? String, equals: listening.persistentStores[0].identifier)
         #expect(info?.value[NSPersistentHistoryTokenKey] == nil)
         withExtendedLifetime(news) {}
     }
@@ -132,7 +133,7 @@ import Testing
         try await context.perform { _ = try ServerHistoryTests.insertTag("a", context) }
         try await raw.wait(for: "SELECT WHERE NOT EXISTS (SELECT FROM coredata_commits WHERE at < now() - interval '1 day')")
         let left = try await raw.with { try await $0.query("SELECT count(*) FROM coredata_commits").integer(0, 0) }
-        #expect(left == 11)
+        expect(left, equals: 11)
     }
 }
 #endif

@@ -2,6 +2,7 @@
 import CoreData
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -88,7 +89,7 @@ import Testing
             return try await context.perform {
                 let notes = try context.fetch(request)
                 let lines = notes.compactMap { $0.value(forKey: "lines") as? Set<NSManagedObject> }.joined()
-                #expect(lines.count == 2)
+                expect(lines.count, equals: 2)
                 return tenants(notes).union(tenants(lines))
             }
         case 2:
@@ -98,7 +99,7 @@ import Testing
             return try await context.perform { Set(try context.fetch(dictionaries).map { $0["tenant"] as? String ?? "none" }) }
         case 3:
             return try await context.perform {
-                try #expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Line")) == 80)
+                try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Line")), equals: 80)
                 let notes = try context.fetch(request)
                 context.refreshAllObjects()
                 return tenants(notes)
@@ -125,7 +126,7 @@ import Testing
                 group.addTask {
                     for number in 0..<1000 {
                         let seen = try await Self.read(number, context)
-                        #expect(seen == [tenant], "\(number)")
+                        expect(seen, equals: [tenant], "\(number)")
                     }
                 }
             }
@@ -135,7 +136,7 @@ import Testing
             let result = try await connection.query("SELECT tenant, count(*), count(DISTINCT number) FROM note GROUP BY 1 ORDER BY 1")
             return (0..<result.rowCount).map { "\(result.text($0, 0)) \(result.integer($0, 1)) \(result.integer($0, 2))" }
         }
-        #expect(counts == ["blue 40 40", "red 40 40"])
+        expect(counts, equals: ["blue 40 40", "red 40 40"])
     }
 
     @Test("What one tenant has loaded is not there for another, and cannot be saved by it") func caches() async throws {
@@ -144,7 +145,7 @@ import Testing
         let (blue, red) = (try tenants.context("blue"), try tenants.context("red"))
         let uri = try await blue.perform {
             let note = try #require(try blue.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
-            #expect(note.value(forKey: "tenant") as? String == "blue")
+            expect(note.value(forKey: "tenant") as? String, equals: "blue")
             return note.objectID.uriRepresentation()
         }
         try await red.perform {
@@ -158,8 +159,8 @@ import Testing
         }
         // Who has no setting is of no tenant: once a session has had one, PostgreSQL says that it is empty.
         let plain = context(tenants.user)
-        try await plain.perform { try #expect(plain.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 0) }
-        try await blue.perform { try #expect(blue.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 1) }
+        try await plain.perform { try expect(plain.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")), equals: 0) }
+        try await blue.perform { try expect(blue.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")), equals: 1) }
     }
 
     @Test("Settings end with their transaction; equal ones share a coordinator, and with it what is loaded")
@@ -171,7 +172,7 @@ import Testing
             try await connection.query("SELECT coalesce(current_setting('app.tenant', true), '')").text(0, 0)
         }
         #expect(left.isEmpty)
-        #expect(store.content.pool.count == 1)
+        expect(store.content.pool.count, equals: 1)
         let blue = try tenants.user.coordinator(databaseSettings: ["app.tenant": "blue"])
         let red = try blue.coordinator(databaseSettings: ["app.tenant": "red"])
         #expect(try tenants.user.coordinator(databaseSettings: ["app.tenant": "blue"]) === blue)
@@ -195,7 +196,7 @@ import Testing
             try container.newBackgroundContext(databaseSettings: ["app.tenant": "red"])
         )
         other.automaticallyMergesChangesFromParent = true
-        #expect(blue.persistentStoreCoordinator?.databaseSettings == ["app.tenant": "blue"])
+        expect(blue.persistentStoreCoordinator?.databaseSettings, equals: ["app.tenant": "blue"])
         #expect(blue.persistentStoreCoordinator !== other.persistentStoreCoordinator)
         try await blue.perform {
             blue.insert("Note", ["tenant": "blue", "number": 7])
@@ -204,7 +205,7 @@ import Testing
         await other.perform { #expect(other.registeredObjects.isEmpty) }
         let root = container.newBackgroundContext()
         // No policy keeps the owner of the tables from seeing the row.
-        try await root.perform { try #expect(root.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 1) }
+        try await root.perform { try expect(root.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")), equals: 1) }
     }
 
     @Test("Tables of another program are read and saved under policies, with settings of the whole store") func existing() async throws {
@@ -225,7 +226,7 @@ import Testing
         let context = context(coordinator)
         try await context.perform {
             let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Notes"))
-            #expect(notes.map { $0.value(forKey: "word") as? String } == ["sea"])
+            expect(notes.map { $0.value(forKey: "word") as? String }, equals: ["sea"])
             notes.first?.setValue("sky", forKey: "word")
             context.insert("Notes", ["tenant": "blue", "word": "ink"])
             try context.save()

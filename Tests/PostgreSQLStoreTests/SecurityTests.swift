@@ -2,6 +2,7 @@
 import CoreData
 import PostgreSQLStore
 import StoreConformance
+import TestSupport
 import Testing
 
 /// Connections to a server that has a certificate of the test's own authority, and asks for a password.
@@ -60,7 +61,7 @@ import Testing
         let context = context(try await open(secured.url("localhost", "ca", password: secured.password)))
         try await context.perform {
             try ServerHistoryTests.insertTag("a", context)
-            try #expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) == 1)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")), equals: 1)
         }
         _ = try await open(secured.url("localhost", "ca"), secured.password)
         for (url, password) in [
@@ -69,7 +70,7 @@ import Testing
             (secured.url("localhost", "ca"), secured.password + "x"),
         ] {
             let error = await #expect(throws: NSError.self, "\(url)") { _ = try await open(url, password) }
-            #expect(error?.code == NSPersistentStoreOpenError)
+            expect(error?.code, equals: NSPersistentStoreOpenError)
             #expect(error.map { !"\($0) \($0.userInfo)".contains(secured.password) } ?? false)
         }
         let log = try String(contentsOf: secured.server.directory.appendingPathComponent("log"), encoding: .utf8)

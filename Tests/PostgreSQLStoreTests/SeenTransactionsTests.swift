@@ -57,7 +57,7 @@ import TestSupport
                 }
                 let entries = server.committed.filter { !token.contains($0) }.sorted { $0.number < $1.number }
                 let following = token.following(entries, in: server.snapshot)
-                #expect(following.count == entries.count)
+                expect(following.count, equals: entries.count)
                 let taken = min(count ?? entries.count, entries.count)
                 if taken == 0 { return }
                 seen[follower] += entries[..<taken].map(\.number)
@@ -86,7 +86,7 @@ import TestSupport
         seen.unseen = [800, 850]
         (seen.otherSystems, seen.last, seen.witness) = (7, 42, (41, UUID()))
         let read = try #require(SeenTransactions(seen.text))
-        #expect(read == seen)
+        expect(read, equals: seen)
         for text in ["", "2" + seen.text.dropFirst(), "1:2:3", "1:a:3::0:0:"] { #expect(SeenTransactions(text) == nil, "\(text)") }
     }
 }

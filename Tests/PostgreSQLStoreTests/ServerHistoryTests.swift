@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import StoreConformance
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -75,11 +76,11 @@ import Testing
             _ = try context.execute(NSBatchDeleteRequest(objectIDs: [leaders[1]]))
 
             let history = try Self.history(context, after: start)
-            #expect(history.count == 6)
+            expect(history.count, equals: 6)
             guard history.count == 6 else { return }
             for transaction in history {
                 #expect(transaction.author == "editor" && transaction.contextName == "main")
-                #expect(transaction.storeID == coordinator.persistentStores[0].identifier)
+                expect(transaction.storeID, equals: coordinator.persistentStores[0].identifier)
                 #expect(!transaction.processID.isEmpty && abs(transaction.timestamp.timeIntervalSinceNow) < 3600)
             }
             #expect(zip(history, history.dropFirst()).allSatisfy { $0.transactionNumber < $1.transactionNumber })
@@ -89,39 +90,39 @@ import Testing
                     return "\(change.changeType) \(change.changedObjectID.entity.name ?? "") \(properties)"
                 }.sorted()
             }
-            #expect(shown(0) == ["insert Group ", "insert Member "])
-            #expect(shown(1) == ["update Group members", "update Member group,number"])
-            #expect(Set(history[1].changes?.map(\.changedObjectID) ?? []) == [memberID, groupID])
+            expect(shown(0), equals: ["insert Group ", "insert Member "])
+            expect(shown(1), equals: ["update Group members", "update Member group,number"])
+            expect(Set(history[1].changes?.map(\.changedObjectID) ?? []), equals: [memberID, groupID])
             #expect(shown(2).contains("delete Member "))
             let tombstone = history[2].changes?.first { $0.changeType == .delete }?.tombstone
             #expect(tombstone?["name"] as? String == "nul\u{0}" && tombstone?["number"] as? Int == 6)
             #expect(tombstone?["exact"] as? Decimal == Decimal(string: "0.1") && tombstone?["date"] as? Date == date)
             #expect(tombstone?["data"] as? Data == Data([0, 1]) && tombstone?["words"] as? [String] == ["a", "b"])
             #expect(tombstone?["real"] as? Double == 2.5 && tombstone?["flag"] as? Bool == true && tombstone?["uuid"] == nil)
-            #expect(shown(3) == ["insert Leader ", "insert Leader "])
-            #expect(shown(4) == ["update Leader note"])
-            #expect(shown(5) == ["delete Leader "])
-            #expect(history[5].changes?.first?.tombstone?["name"] as? String == "y")
+            expect(shown(3), equals: ["insert Leader ", "insert Leader "])
+            expect(shown(4), equals: ["update Leader note"])
+            expect(shown(5), equals: ["delete Leader "])
+            expect(history[5].changes?.first?.tombstone?["name"] as? String, equals: "y")
 
             // Each token is the position right after its transaction.
             for (index, transaction) in history.enumerated() {
-                try #expect(
-                    Self.history(context, after: transaction.token).map(\.transactionNumber)
-                        == history.dropFirst(index + 1).map(\.transactionNumber))
+                try expect(
+                    Self.history(context, after: transaction.token).map(\.transactionNumber),
+                    equals: history.dropFirst(index + 1).map(\.transactionNumber))
                 let data = try NSKeyedArchiver.archivedData(withRootObject: transaction.token, requiringSecureCoding: true)
                 let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: data)
-                #expect(read == transaction.token)
+                expect(read, equals: transaction.token)
             }
             #expect(history[0].token != history[1].token)
             let byDate = NSPersistentHistoryChangeRequest.fetchHistory(after: history[2].timestamp)
             let later = (try context.execute(byDate) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
-            #expect(later?.map(\.transactionNumber) == history.dropFirst(3).map(\.transactionNumber))
+            expect(later?.map(\.transactionNumber), equals: history.dropFirst(3).map(\.transactionNumber))
             // From there on, the token is one like any other.
-            try #expect(Self.history(context, after: later?.first?.token).count == 2)
+            try expect(Self.history(context, after: later?.first?.token).count, equals: 2)
             let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
             fetch.predicate = NSPredicate(format: "author == 'other'")
             let others = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
-            try #expect(((context.execute(others) as? NSPersistentHistoryResult)?.result as? [Any])?.isEmpty == true)
+            try expect(((context.execute(others) as? NSPersistentHistoryResult)?.result as? [Any])?.isEmpty, equals: true)
         }
     }
 
@@ -138,8 +139,8 @@ import Testing
                 for: coordinator.persistentStores[0])
             try context.save()
             let history = try Self.history(context, after: nil)
-            #expect(history.map { $0.changes?.count } == [1500])
-            #expect(Set(history.first?.changes?.map(\.changedObjectID) ?? []).count == 1500)
+            expect(history.map { $0.changes?.count }, equals: [1500])
+            expect(Set(history.first?.changes?.map(\.changedObjectID) ?? []).count, equals: 1500)
         }
     }
 
@@ -156,14 +157,14 @@ import Testing
         }
         try await late.perform {
             let history = try Self.history(late, after: nil)
-            #expect(history.map(\.author) == ["early", "early"])
+            expect(history.map(\.author), equals: ["early", "early"])
         }
         // And keeps it, whether they ask for it or not.
         options.tracksHistory = false
         let last = context(try await coordinator(options), author: "last")
         try await last.perform {
             try Self.insertTag("last", last)
-            try #expect(Self.history(last, after: nil).map(\.author) == ["early", "early", "last"])
+            try expect(Self.history(last, after: nil).map(\.author), equals: ["early", "early", "last"])
         }
     }
 
@@ -176,7 +177,7 @@ import Testing
         ) { infos.append($0.userInfo ?? [:]) }
         defer { NotificationCenter.default.removeObserver(observer) }
         try await context.perform { _ = try Self.insertTag("a", context) }
-        #expect(infos.map { $0["newChangeToken"] == nil } == [true])
+        expect(infos.map { $0["newChangeToken"] == nil }, equals: [true])
     }
 
     // MARK: Transactions that run side by side
@@ -234,18 +235,18 @@ import Testing
             }
             for index in followers.indices { try await followers[index].read() }
         }
-        #expect(followers[0].seen.count == 1001)
+        expect(followers[0].seen.count, equals: 1001)
         try await holder.release()
         try await held.value
         let all = try await writer.perform { try Self.history(writer, after: nil).map(\.transactionNumber) }
-        #expect(all.count == 1002)
+        expect(all.count, equals: 1002)
         for var follower in followers {
             var count = -1
             while count != follower.seen.count {
                 count = follower.seen.count
                 try await follower.read()
             }
-            #expect(follower.seen.sorted() == all, "\(follower.step ?? 0)")
+            expect(follower.seen.sorted(), equals: all, "\(follower.step ?? 0)")
         }
     }
 
@@ -272,19 +273,19 @@ import Testing
         try await reader.perform {
             let request = NSPersistentHistoryChangeRequest.deleteHistory(before: token)
             request.resultType = .count
-            try #expect((reader.execute(request) as? NSPersistentHistoryResult)?.result as? Int == 3)
+            try expect((reader.execute(request) as? NSPersistentHistoryResult)?.result as? Int, equals: 3)
         }
         try await holder.release()
         try await reader.perform {
-            try #expect(Self.history(reader, after: token).map(\.author) == ["open"])
+            try expect(Self.history(reader, after: token).map(\.author), equals: ["open"])
             // Deleting once more before the same token does not delete what it has not seen.
             _ = try reader.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: token))
             let rest = try #require(try Self.history(reader, after: token).first)
-            #expect(rest.author == "open")
-            #expect(Self.code { _ = try Self.history(reader, after: early) } == NSPersistentHistoryTokenExpiredError)
+            expect(rest.author, equals: "open")
+            expect(Self.code { _ = try Self.history(reader, after: early) }, equals: NSPersistentHistoryTokenExpiredError)
             // By date, it is deleted; and who has not seen it is told.
             _ = try reader.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date(timeIntervalSinceNow: -1800)))
-            #expect(Self.code { _ = try Self.history(reader, after: token) } == NSPersistentHistoryTokenExpiredError)
+            expect(Self.code { _ = try Self.history(reader, after: token) }, equals: NSPersistentHistoryTokenExpiredError)
             try #expect(Self.history(reader, after: rest.token).isEmpty)
         }
         _ = tag
@@ -309,21 +310,21 @@ import Testing
             try await $0.query(
                 "DELETE FROM coredata_transactions WHERE number = (SELECT max(number) FROM coredata_transactions) RETURNING number")
         }
-        #expect(last.rowCount == 1)
+        expect(last.rowCount, equals: 1)
         try await context.perform {
-            #expect(Self.code { _ = try Self.history(context, after: token) } == NSPersistentHistoryTokenExpiredError)
+            expect(Self.code { _ = try Self.history(context, after: token) }, equals: NSPersistentHistoryTokenExpiredError)
             // As after a restoration into another server.
             var seen = try #require(SeenTransactions(position.detail ?? ""))
             seen.system += 1
             seen.witness = nil
             let other = NSPersistentHistoryToken([id: HistoryPosition(number: position.number, detail: seen.text)])
-            #expect(Self.code { _ = try Self.history(context, after: other) } == NSPersistentHistoryTokenExpiredError)
+            expect(Self.code { _ = try Self.history(context, after: other) }, equals: NSPersistentHistoryTokenExpiredError)
             seen.system -= 1
             seen.end += 1_000_000
             let future = NSPersistentHistoryToken([id: HistoryPosition(number: position.number, detail: seen.text)])
-            #expect(Self.code { _ = try Self.history(context, after: future) } == NSPersistentHistoryTokenExpiredError)
+            expect(Self.code { _ = try Self.history(context, after: future) }, equals: NSPersistentHistoryTokenExpiredError)
             let unknown = NSPersistentHistoryToken([id: HistoryPosition(number: position.number, detail: "9:")])
-            #expect(Self.code { _ = try Self.history(context, after: unknown) } == NSPersistentHistoryTokenExpiredError)
+            expect(Self.code { _ = try Self.history(context, after: unknown) }, equals: NSPersistentHistoryTokenExpiredError)
         }
     }
 
@@ -339,14 +340,14 @@ import Testing
         try await context.perform {
             for number in 3..<6 { try Self.insertTag("\(number)", context) }
             let all = try Self.history(context, after: nil).map(\.transactionNumber)
-            #expect(all.count == 6)
+            expect(all.count, equals: 6)
             var seen: [Int64] = []
             var token: NSPersistentHistoryToken?
             while let next = try Self.history(context, after: token).first {
                 seen.append(next.transactionNumber)
                 token = next.token
             }
-            #expect(seen == all)
+            expect(seen, equals: all)
         }
     }
 }

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -68,7 +69,7 @@ import Testing
         try await world.other.save()
         try await World.edit(world.mine, "a") { deletes ? $0.managedObjectContext?.delete($0) : $0.setValue(1, forKey: "rank") }
         let error = await #expect(throws: NSError.self) { try await world.mine.save() }
-        #expect(error?.code == NSManagedObjectMergeError)
+        expect(error?.code, equals: NSManagedObjectMergeError)
         #expect(try await World.tags(world.other) == (isDeletedThere ? ["b 0"] : ["a 7", "b 0"]))
         await world.mine.perform { [mine = world.mine] in mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
         try await world.mine.save()
@@ -90,10 +91,10 @@ import Testing
         try await World.edit(world.mine, "b") { $0.setValue(2, forKey: "rank") }
         await world.mine.perform { [mine = world.mine] in _ = mine.insert("Tag", ["label": "new", "rank": 3]) }
         let error = await #expect(throws: NSError.self) { try await world.mine.save() }
-        #expect(error?.code == NSManagedObjectMergeError)
+        expect(error?.code, equals: NSManagedObjectMergeError)
         let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
-        #expect(conflicts?.count == 1)
-        #expect(conflicts?.first?.persistedSnapshot?["rank"] as? Int == (isDeleted ? nil : 7))
+        expect(conflicts?.count, equals: 1)
+        expect(conflicts?.first?.persistedSnapshot?["rank"] as? Int, equals: (isDeleted ? nil : 7))
         #expect(try await World.tags(world.other) == (isDeleted ? ["b 0"] : ["a 7", "b 0"]))
         // The connection is as usable as before.
         await world.mine.perform { [mine = world.mine] in mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }

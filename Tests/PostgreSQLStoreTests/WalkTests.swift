@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -34,7 +35,7 @@ import Testing
                 }
             }
         }
-        #expect(sum == 10_000 * 10_001 / 2)
+        expect(sum, equals: 10_000 * 10_001 / 2)
         #expect(store.content.statementCount - before <= 25)
     }
 }

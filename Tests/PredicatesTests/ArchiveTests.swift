@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @Suite struct ArchiveTests {
@@ -17,7 +18,7 @@ import Testing
     func predicates(format: String) throws {
         let predicate = try NSPredicate(parsing: format)
         let read = try PredicateArchive.predicate(from: PredicateArchive.data(of: predicate))
-        #expect(try read.tree() == ArchiveTests.normalized(predicate.tree()))
+        try expect(read.tree(), equals: ArchiveTests.normalized(predicate.tree()))
         #expect(type(of: read) == type(of: predicate))
     }
 
@@ -36,18 +37,18 @@ import Testing
         ]
         for value in values {
             let predicate = NSPredicate(tree: .compare(.path("a"), .equal, .constant(value)))
-            #expect(try PredicateArchive.predicate(from: PredicateArchive.data(of: predicate)).tree() == predicate.tree(), "\(value)")
+            try expect(PredicateArchive.predicate(from: PredicateArchive.data(of: predicate)).tree(), equals: predicate.tree(), "\(value)")
         }
     }
 
     @Test func foundationsArchiversTakePredicatesAndExpressions() throws {
         let predicate = try #require(NSPredicate(format: "a == 1 AND b IN {1, 2}") as? FormatCompoundPredicate)
         let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
-        #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: FormatCompoundPredicate.self, from: data) == predicate)
+        try expect(NSKeyedUnarchiver.unarchivedObject(ofClass: FormatCompoundPredicate.self, from: data), equals: predicate)
         let expression = NSExpression(format: "a.b + 1")
         let other = try NSKeyedArchiver.archivedData(withRootObject: expression, requiringSecureCoding: true)
-        #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: other) == expression)
-        #expect(try PredicateArchive.expression(from: PredicateArchive.data(of: expression)) == expression)
+        try expect(NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: other), equals: expression)
+        try expect(PredicateArchive.expression(from: PredicateArchive.data(of: expression)), equals: expression)
     }
 
     @Test func theLayoutIsThatOfCompiledModels() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Predicates
@@ -17,20 +18,20 @@ import Testing
         let predicate = NSPredicate(format: "age > 1 AND name == 'b'")
         let count = try WorkCount.counting {
             for _ in 0..<10 {
-                for schema in [first, second] { try #expect(matching(predicate, schema) == 1) }
-                try #expect(matching(predicate, first, .twoValued) == 1)
+                for schema in [first, second] { try expect(matching(predicate, schema), equals: 1) }
+                try expect(matching(predicate, first, .twoValued), equals: 1)
             }
         }
-        #expect(count.compilations == 3)
+        expect(count.compilations, equals: 3)
     }
 
     @Test func plainValuesAreComparedWithoutCompilingAgain() throws {
         let predicate = NSPredicate(format: "SELF > 1")
         let count = WorkCount.counting {
-            for number in 0..<10 { #expect(predicate.evaluate(with: number) == (number > 1)) }
-            for _ in 0..<10 { #expect([1, 2, 3].filtered(using: predicate) == [2, 3]) }
+            for number in 0..<10 { expect(predicate.evaluate(with: number), equals: (number > 1)) }
+            for _ in 0..<10 { expect([1, 2, 3].filtered(using: predicate), equals: [2, 3]) }
         }
-        #expect(count.compilations == 1)
+        expect(count.compilations, equals: 1)
     }
 
     @Test(arguments: [NSCompoundPredicate.LogicalType.and, .or, .not])
@@ -45,11 +46,11 @@ import Testing
             for _ in 0..<5 {
                 for predicate in [compound, nested] {
                     let compiled = try predicate.compiled(for: schema)
-                    for row in rows { try #expect(compiled.matches(row.subject) == tree.matches(row.subject)) }
+                    for row in rows { try expect(compiled.matches(row.subject), equals: tree.matches(row.subject)) }
                 }
             }
         }
-        #expect(count.compilations == compound.subpredicates.count)
+        expect(count.compilations, equals: compound.subpredicates.count)
     }
 
     @Test func aPredicateInUseIsCompiledAgainForASecondUser() throws {
@@ -61,9 +62,9 @@ import Testing
             try #expect(first.matches(rows[0].subject))
             try #expect(second.matches(rows[0].subject))
         }
-        #expect(count.compilations == 2)
+        expect(count.compilations, equals: 2)
         let again = try WorkCount.counting { for _ in 0..<5 { _ = try matching(predicate, schema) } }
-        #expect(again.compilations == 0)
+        expect(again.compilations, equals: 0)
     }
 
     @Test func manyThreadsMayAskOnePredicateAtOnce() async throws {
@@ -77,7 +78,7 @@ import Testing
             }
             return await group.reduce(0, +)
         }
-        #expect(wrong == 0)
+        expect(wrong, equals: 0)
     }
 
     @Test func aPredicateKeepsNoSchemaAlive() throws {
@@ -86,11 +87,11 @@ import Testing
         do {
             let schema = RowSchema()
             gone = schema
-            #expect(try matching(predicate, schema) == 0)
+            try expect(matching(predicate, schema), equals: 0)
         }
         #expect(gone == nil)
         // What was compiled for it is not taken for that of another schema, which may lie in the same place.
-        for _ in 0..<20 { #expect(try matching(predicate, RowSchema()) == 0) }
+        for _ in 0..<20 { try expect(matching(predicate, RowSchema()), equals: 0) }
     }
 
     @Test func aCompiledPredicateKeepsItsSchemaAlive() throws {
@@ -117,8 +118,8 @@ import Testing
     @Test func aCompoundPredicateWithNewPartsIsCompiledAnew() throws {
         let predicate = try #require(NSPredicate(format: "age == 1 AND name == 'a'") as? FormatCompoundPredicate)
         let schema = RowSchema()
-        #expect(try matching(predicate, schema) == 1)
+        try expect(matching(predicate, schema), equals: 1)
         predicate.subpredicates = [NSPredicate(format: "age > 0")]
-        #expect(try matching(predicate, schema) == 2)
+        try expect(matching(predicate, schema), equals: 2)
     }
 }

@@ -25,7 +25,7 @@ import Testing
                 guard let again = try? PredicateArchive.data(of: predicate) else { continue }
                 let read = try PredicateArchive.predicate(from: again)
                 // A number that is none equals nothing, so the texts are compared.
-                #expect(read.formatString == predicate.formatString, "seed \(seed)")
+                expect(read.formatString, equals: predicate.formatString, "seed \(seed)")
             } catch is InvalidPredicateError {
                 errorCount += 1
             }
@@ -48,7 +48,7 @@ import Testing
     @Test("An archive in XML is read", arguments: formats) func anArchiveInXMLIsRead(format: String) throws {
         let predicate = try NSPredicate(parsing: format)
         let data = try DamagedArchiveTests.inXML(PredicateArchive.data(of: predicate))
-        #expect(try PredicateArchive.predicate(from: data).tree() == predicate.tree())
+        try expect(PredicateArchive.predicate(from: data).tree(), equals: predicate.tree())
     }
 
     @Test func anObjectThatHoldsItselfIsAnError() throws {
@@ -87,7 +87,7 @@ import Testing
             try PredicateArchive.predicate(from: archive(comparison(with: date, className: "NSLocale")))
         }
         let read = try PredicateArchive.predicate(from: archive(comparison(with: date, className: "NSDate")))
-        #expect(try read.tree() == .compare(.evaluatedObject, .equal, .constant(.date(Date(timeIntervalSinceReferenceDate: 1)))))
+        try expect(read.tree(), equals: .compare(.evaluatedObject, .equal, .constant(.date(Date(timeIntervalSinceReferenceDate: 1)))))
     }
 
     @Test func collectionsThatNestTooDeeplyAreErrorsOfTheArchiver() throws {
@@ -96,7 +96,7 @@ import Testing
             let value = (0..<levels).reduce(PropertyValue.string("x")) { value, _ in .array([value]) }
             let predicate = NSPredicate(tree: .compare(.path("a"), .equal, .constant(value)))
             if levels < PredicateLimits.archiveNesting {
-                #expect(try PredicateArchive.predicate(from: PredicateArchive.data(of: predicate)).tree() == predicate.tree())
+                try expect(PredicateArchive.predicate(from: PredicateArchive.data(of: predicate)).tree(), equals: predicate.tree())
             } else {
                 #expect(throws: InvalidPredicateError.self) { try PredicateArchive.data(of: predicate) }
             }
@@ -105,9 +105,9 @@ import Testing
 
     @Test func partsOfAnArchiveAreRead() throws {
         let archive = try KeyedArchive(PredicateArchive.data(of: NSPredicate(format: "a.b == 1")))
-        #expect(try PredicateArchive.predicate(in: archive, at: archive.rootIndex).formatString == "a.b == 1")
+        try expect(PredicateArchive.predicate(in: archive, at: archive.rootIndex).formatString, equals: "a.b == 1")
         let side = try #require(archive.root?.reference("NSLeftExpression"))
-        #expect(try PredicateArchive.expression(in: archive, at: side).tree() == ExpressionTree(parsing: "a.b"))
+        try expect(PredicateArchive.expression(in: archive, at: side).tree(), equals: ExpressionTree(parsing: "a.b"))
         #expect(throws: InvalidPredicateError.self) { try PredicateArchive.predicate(in: archive, at: side) }
         #expect(throws: InvalidPredicateError.self) { try PredicateArchive.predicate(in: archive, at: 100_000) }
     }
@@ -129,7 +129,7 @@ import Testing
             fromPropertyList: PropertyListSerialization.propertyList(from: constant, format: nil), format: .binary, options: 0)
         for data in [constant, binary] {
             let read = try PredicateArchive.predicate(from: data).tree()
-            #expect(read == .compare(.evaluatedObject, .equal, .constant(.decimal(Decimal(UInt64.max)))))
+            expect(read, equals: .compare(.evaluatedObject, .equal, .constant(.decimal(Decimal(UInt64.max)))))
         }
     }
 
@@ -140,8 +140,8 @@ import Testing
         }
         func equal(_ text: String) -> PredicateTree { .compare(.evaluatedObject, .equal, .constant(.string(text))) }
         let type = "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">"
-        #expect(try constant("<string> a\n<!-- no text -->b &#x41;&amp;<![CDATA[<c>]]></string>", head: type) == equal(" a\nb A&<c>"))
-        #expect(try constant("<string/>") == equal(""))
+        try expect(constant("<string> a\n<!-- no text -->b &#x41;&amp;<![CDATA[<c>]]></string>", head: type), equals: equal(" a\nb A&<c>"))
+        try expect(constant("<string/>"), equals: equal(""))
         #expect(throws: InvalidPredicateError.self) { try constant("<string>&a;</string>") }
         #expect(throws: InvalidPredicateError.self) { try constant("<string>a</string>", head: "<!DOCTYPE plist [<!ENTITY a \"b\">]>") }
         #expect(throws: InvalidPredicateError.self) { try constant("<string>a<string>b</string></string>") }

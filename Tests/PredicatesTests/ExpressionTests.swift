@@ -1,55 +1,56 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @Suite struct ExpressionTests {
     @Test func everyKindOfExpressionTellsItsParts() throws {
         let one = NSExpression(forConstantValue: 1)
-        #expect(one.expressionType == .constantValue)
-        #expect(one.constantValue as? Int == 1)
+        expect(one.expressionType, equals: .constantValue)
+        expect(one.constantValue as? Int, equals: 1)
         #expect(NSExpression(forConstantValue: nil).constantValue == nil)
-        #expect(NSExpression.expressionForEvaluatedObject().expressionType == .evaluatedObject)
-        #expect(NSExpression.expressionForAnyKey().expressionType == .anyKey)
-        #expect(NSExpression(forVariable: "x").variable == "x")
+        expect(NSExpression.expressionForEvaluatedObject().expressionType, equals: .evaluatedObject)
+        expect(NSExpression.expressionForAnyKey().expressionType, equals: .anyKey)
+        expect(NSExpression(forVariable: "x").variable, equals: "x")
         let path = NSExpression(forKeyPath: "band.name")
-        #expect(path.expressionType == .keyPath)
-        #expect(path.keyPath == "band.name")
-        #expect(path.operand == NSExpression.expressionForEvaluatedObject())
+        expect(path.expressionType, equals: .keyPath)
+        expect(path.keyPath, equals: "band.name")
+        expect(path.operand, equals: NSExpression.expressionForEvaluatedObject())
         let function = NSExpression(forFunction: "max:", arguments: [path, 2])
-        #expect(function.expressionType == .function)
-        #expect(function.function == "max:")
-        #expect(function.arguments == [path, NSExpression(forConstantValue: 2)])
+        expect(function.expressionType, equals: .function)
+        expect(function.function, equals: "max:")
+        expect(function.arguments, equals: [path, NSExpression(forConstantValue: 2)])
         let method = NSExpression(forFunction: path, selectorName: "substringFromIndex:", arguments: [one])
-        #expect(method.operand == path)
-        #expect(method.function == "substringFromIndex:")
-        #expect(method.arguments == [one])
+        expect(method.operand, equals: path)
+        expect(method.function, equals: "substringFromIndex:")
+        expect(method.arguments, equals: [one])
         let aggregate = NSExpression(forAggregate: [one, path])
-        #expect(aggregate.expressionType == .aggregate)
-        #expect(aggregate.collection as? [NSExpression] == [one, path])
-        #expect(NSExpression(forAggregate: [1, 2]).expressionType == .aggregate)
-        #expect(NSExpression(forConstantValue: [1, 2]).expressionType == .constantValue)
+        expect(aggregate.expressionType, equals: .aggregate)
+        expect(aggregate.collection as? [NSExpression], equals: [one, path])
+        expect(NSExpression(forAggregate: [1, 2]).expressionType, equals: .aggregate)
+        expect(NSExpression(forConstantValue: [1, 2]).expressionType, equals: .constantValue)
         let sets: [(NSExpression, NSExpression.ExpressionType)] = [
             (NSExpression(forUnionSet: path, with: aggregate), .unionSet),
             (NSExpression(forIntersectSet: path, with: aggregate), .intersectSet),
             (NSExpression(forMinusSet: path, with: aggregate), .minusSet),
         ]
         for (set, type) in sets {
-            #expect(set.expressionType == type)
-            #expect(set.left == path)
-            #expect(set.right == aggregate)
+            expect(set.expressionType, equals: type)
+            expect(set.left, equals: path)
+            expect(set.right, equals: aggregate)
         }
         let condition = NSPredicate(format: "$t.length > 5")
         let subquery = NSExpression(forSubquery: path, usingIteratorVariable: "t", predicate: condition)
-        #expect(subquery.expressionType == .subquery)
-        #expect(subquery.collection as? NSExpression == path)
-        #expect(subquery.variable == "t")
-        #expect(subquery.predicate == condition)
+        expect(subquery.expressionType, equals: .subquery)
+        expect(subquery.collection as? NSExpression, equals: path)
+        expect(subquery.variable, equals: "t")
+        expect(subquery.predicate, equals: condition)
         let conditional = NSExpression(forConditional: condition, trueExpression: one, falseExpression: path)
-        #expect(conditional.expressionType == .conditional)
-        #expect(conditional.predicate == condition)
-        #expect(conditional.true == one)
-        #expect(conditional.false == path)
-        #expect(NSExpression(format: "FETCH($r, $c, YES)").expressionType == .fetchRequest)
+        expect(conditional.expressionType, equals: .conditional)
+        expect(conditional.predicate, equals: condition)
+        expect(conditional.true, equals: one)
+        expect(conditional.false, equals: path)
+        expect(NSExpression(format: "FETCH($r, $c, YES)").expressionType, equals: .fetchRequest)
     }
 
     @Test(
@@ -62,44 +63,44 @@ import Testing
         ])
     func calculations(name: String, format: String) {
         let made = NSExpression(forFunction: name, arguments: [NSExpression(forConstantValue: 1), NSExpression(forKeyPath: "a")])
-        #expect(made == NSExpression(format: format))
-        #expect(made.hash == NSExpression(format: format).hash)
-        #expect(made.description == format)
-        #expect(NSExpression(format: format).function == name)
-        #expect(NSExpression(format: format).arguments?.count == 2)
+        expect(made, equals: NSExpression(format: format))
+        expect(made.hash, equals: NSExpression(format: format).hash)
+        expect(made.description, equals: format)
+        expect(NSExpression(format: format).function, equals: name)
+        expect(NSExpression(format: format).arguments?.count, equals: 2)
     }
 
     @Test func expressionsAreEvaluated() throws {
         let object: [String: Any] = ["a": 5, "b": [1, 2, 3], "name": "Ann"]
-        #expect(NSExpression(format: "a * 2 + 1").expressionValue(with: object, context: nil) as? Int == 11)
-        #expect(NSExpression(format: "b.@sum.self").expressionValue(with: object, context: nil) as? Int == 6)
+        expect(NSExpression(format: "a * 2 + 1").expressionValue(with: object, context: nil) as? Int, equals: 11)
+        expect(NSExpression(format: "b.@sum.self").expressionValue(with: object, context: nil) as? Int, equals: 6)
         #expect(NSExpression(format: "stddev(b) > 0 ").parseError != nil)
-        #expect(NSExpression(format: "$x + a").expressionValue(with: object, context: ["x": 1]) as? Int == 6)
-        #expect(NSExpression(format: "uppercase(name)").expressionValue(with: object, context: nil) as? String == "ANN")
-        #expect(
+        expect(NSExpression(format: "$x + a").expressionValue(with: object, context: ["x": 1]) as? Int, equals: 6)
+        expect(NSExpression(format: "uppercase(name)").expressionValue(with: object, context: nil) as? String, equals: "ANN")
+        expect(
             NSExpression(forFunction: NSExpression(forKeyPath: "name"), selectorName: "substringFromIndex:", arguments: [1])
                 .expressionValue(
-                    with: object, context: nil) as? String == "nn")
+                    with: object, context: nil) as? String, equals: "nn")
         let block = NSExpression(
             block: { object, arguments, context in
                 "\((object as? [String: Any])?["name"] ?? "") \(arguments) \(context?["k"] ?? "")"
             }, arguments: [NSExpression(forKeyPath: "a"), NSExpression(forConstantValue: nil)])
-        #expect(block.expressionType == .block)
-        #expect(block.expressionValue(with: object, context: ["k": "v"]) as? String == "Ann [5, <null>] v")
+        expect(block.expressionType, equals: .block)
+        expect(block.expressionValue(with: object, context: ["k": "v"]) as? String, equals: "Ann [5, <null>] v")
         #expect(throws: InvalidPredicateError.self) { try NSExpression(format: "$x").value(with: object) }
         #expect(throws: InvalidPredicateError.self) { try NSExpression.expressionForAnyKey().value(with: object) }
         #expect(throws: InvalidPredicateError.self) { try NSExpression(format: "FETCH($r, $c, NO)").value(with: object) }
         #expect(throws: InvalidPredicateError.self) { try NSExpression(parsing: "a +") }
-        #expect(NSExpression(format: "a +").parseError?.position == 3)
+        expect(NSExpression(format: "a +").parseError?.position, equals: 3)
     }
 
     @Test func expressionsGoIntoFormatsAndVariables() throws {
         let expression = NSExpression(forKeyPath: "band.name")
-        #expect(NSPredicate(format: "%@ == 'x'", expression).formatString == "band.name == \"x\"")
-        #expect(NSPredicate(format: "$A == 1").withSubstitutionVariables(["A": expression]).formatString == "band.name == 1")
-        #expect(expression.copy() as? NSExpression == expression)
-        #expect(NSExpression(format: "a.b + %d", 5).description == "a.b + 5")
-        #expect(NSExpression(format: "%K", argumentArray: ["a.b"]) == NSExpression(forKeyPath: "a.b"))
+        expect(NSPredicate(format: "%@ == 'x'", expression).formatString, equals: "band.name == \"x\"")
+        expect(NSPredicate(format: "$A == 1").withSubstitutionVariables(["A": expression]).formatString, equals: "band.name == 1")
+        expect(expression.copy() as? NSExpression, equals: expression)
+        expect(NSExpression(format: "a.b + %d", 5).description, equals: "a.b + 5")
+        expect(NSExpression(format: "%K", argumentArray: ["a.b"]), equals: NSExpression(forKeyPath: "a.b"))
     }
 
     @Test func aHostEvaluatesFetches() throws {

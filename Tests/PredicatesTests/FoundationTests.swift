@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @Suite struct FoundationTests {
@@ -25,32 +26,32 @@ import Testing
         let predicate = NSPredicate(format: "name == %@ AND age > %d", "x", 5)
         let short: NSPredicate = .init(format: "a IN %@", [1, 2])
         let none: String? = nil
-        #expect(NSPredicate(format: "a == %@", none).formatString == "a == nil")
-        #expect(
-            NSPredicate(format: "a == %@", Date(timeIntervalSinceReferenceDate: 0) as any CVarArg).formatString
-                == "a == CAST(0.0, \"NSDate\")")
-        #expect(NSPredicate(format: "a IN %@", [1, 2] as any CVarArg).formatString == "a IN {1, 2}")
+        expect(NSPredicate(format: "a == %@", none).formatString, equals: "a == nil")
+        expect(
+            NSPredicate(format: "a == %@", Date(timeIntervalSinceReferenceDate: 0) as any CVarArg).formatString,
+            equals: "a == CAST(0.0, \"NSDate\")")
+        expect(NSPredicate(format: "a IN %@", [1, 2] as any CVarArg).formatString, equals: "a IN {1, 2}")
         #expect(String(format: "%@", [1, 2] as any CVarArg).contains("1"))
         #expect(String(format: "%@", Date(timeIntervalSinceReferenceDate: 0) as any CVarArg).contains("2001"))
-        #expect(predicate.formatString == "name == \"x\" AND age > 5")
-        #expect(String(describing: predicate) == predicate.formatString)
-        #expect(short.formatString == "a IN {1, 2}")
+        expect(predicate.formatString, equals: "name == \"x\" AND age > 5")
+        expect(String(describing: predicate), equals: predicate.formatString)
+        expect(short.formatString, equals: "a IN {1, 2}")
         #expect(predicate.evaluate(with: ["name": "x", "age": 6]))
         #expect(!predicate.evaluate(with: ["name": "x", "age": 5]))
-        #expect(predicate == NSPredicate(format: "name = 'x' && age > 5"))
-        #expect(predicate.hash == NSPredicate(format: "name = 'x' && age > 5").hash)
+        expect(predicate, equals: NSPredicate(format: "name = 'x' && age > 5"))
+        expect(predicate.hash, equals: NSPredicate(format: "name = 'x' && age > 5").hash)
         #expect(predicate != short)
-        #expect((predicate.copy() as? NSPredicate) == predicate)
-        #expect(NSPredicate(format: "%K == %@", argumentArray: ["a", 1]).formatString == "a == 1")
-        #expect(try NSPredicate(tree: predicate.tree()) == predicate)
-        #expect(try NSPredicate(parsing: "a == 1").formatString == "a == 1")
+        expect((predicate.copy() as? NSPredicate), equals: predicate)
+        expect(NSPredicate(format: "%K == %@", argumentArray: ["a", 1]).formatString, equals: "a == 1")
+        try expect(NSPredicate(tree: predicate.tree()), equals: predicate)
+        try expect(NSPredicate(parsing: "a == 1").formatString, equals: "a == 1")
     }
 
     @Test func aFormatThatDoesNotParseHoldsItsErrorAndEveryThrowingReaderThrowsIt() throws {
         let predicate = NSPredicate(format: "name == ")
         let error = try #require(predicate.parseError)
-        #expect(error.kind == .syntax)
-        #expect(error.position == 8)
+        expect(error.kind, equals: .syntax)
+        expect(error.position, equals: 8)
         #expect(throws: error) { try predicate.tree() }
         #expect(throws: error) { try predicate.compiled(for: RowSchema()) }
         #expect(throws: error) { try predicate.matches(["name": 1]) }
@@ -70,28 +71,28 @@ import Testing
         let a = NSPredicate(format: "a == 1")
         let b = NSPredicate(format: "b == 2")
         let and = NSCompoundPredicate(andPredicateWithSubpredicates: [a, NSCompoundPredicate(orPredicateWithSubpredicates: [a, b])])
-        #expect(and.formatString == "a == 1 AND (a == 1 OR b == 2)")
-        #expect(NSCompoundPredicate(notPredicateWithSubpredicate: b).formatString == "NOT b == 2")
-        #expect(try NSCompoundPredicate(andPredicateWithSubpredicates: []).tree() == .true)
-        #expect(try NSCompoundPredicate(orPredicateWithSubpredicates: []).tree() == .false)
-        #expect(try NSPredicate(value: true).tree() == .true)
-        #expect(try NSPredicate(value: false).tree() == .false)
+        expect(and.formatString, equals: "a == 1 AND (a == 1 OR b == 2)")
+        expect(NSCompoundPredicate(notPredicateWithSubpredicate: b).formatString, equals: "NOT b == 2")
+        try expect(NSCompoundPredicate(andPredicateWithSubpredicates: []).tree(), equals: .true)
+        try expect(NSCompoundPredicate(orPredicateWithSubpredicates: []).tree(), equals: .false)
+        try expect(NSPredicate(value: true).tree(), equals: .true)
+        try expect(NSPredicate(value: false).tree(), equals: .false)
         let block = NSPredicate { value, _ in value as? Int == 1 }
-        #expect(try block.tree() == .block(PredicateBlock(block)))
+        try expect(block.tree(), equals: .block(PredicateBlock(block)))
         #expect(try NSCompoundPredicate(andPredicateWithSubpredicates: [block, NSPredicate(format: "SELF > 0")]).matches(1))
         #expect(and.evaluate(with: ["a": 1, "b": 0]))
-        #expect(NSCompoundPredicate(format: "a == 1 OR b == 2").formatString == "a == 1 OR b == 2")
+        expect(NSCompoundPredicate(format: "a == 1 OR b == 2").formatString, equals: "a == 1 OR b == 2")
     }
 
     @Test func variablesAreReplaced() throws {
         let template = NSPredicate(format: "name == $NAME AND age > $AGE")
-        #expect(template.withSubstitutionVariables(["NAME": "x", "AGE": 3]).formatString == "name == \"x\" AND age > 3")
-        #expect(template.withSubstitutionVariables(["NAME": "x"]).formatString == "name == \"x\" AND age > $AGE")
+        expect(template.withSubstitutionVariables(["NAME": "x", "AGE": 3]).formatString, equals: "name == \"x\" AND age > 3")
+        expect(template.withSubstitutionVariables(["NAME": "x"]).formatString, equals: "name == \"x\" AND age > $AGE")
         #expect(template.evaluate(with: ["name": "x", "age": 4], substitutionVariables: ["NAME": "x", "AGE": 3]))
         #expect(throws: InvalidPredicateError.self) { try template.matches(["name": "x", "age": 4]) }
-        #expect(
-            NSPredicate(format: "SUBQUERY(a, $x, $x == $y).@count > 0").withSubstitutionVariables(["x": 1, "y": 2]).formatString
-                == "SUBQUERY(a, $x, $x == 2).@count > 0")
+        expect(
+            NSPredicate(format: "SUBQUERY(a, $x, $x == $y).@count > 0").withSubstitutionVariables(["x": 1, "y": 2]).formatString,
+            equals: "SUBQUERY(a, $x, $x == 2).@count > 0")
     }
 
     @Test(
@@ -111,7 +112,7 @@ import Testing
             ("a == b", ["a": true, "b": 1] as [String: any Sendable], true),
         ])
     func plainValues(format: String, value: any Sendable, answer: Bool) throws {
-        #expect(try NSPredicate(format: format).matches(value) == answer)
+        try expect(NSPredicate(format: format).matches(value), equals: answer)
     }
 
     @Test func objectsStructuresAndFoundationDictionariesAreEvaluated() throws {
@@ -122,7 +123,7 @@ import Testing
         #expect(try NSPredicate(format: "title ENDSWITH 'Math'").matches(Track("Music Is Math")))
         #expect(try NSPredicate(format: "name == 'x'").matches(NSDictionary(dictionary: ["name": "x"])))
         let error = try #require(throws: InvalidPredicateError.self) { try NSPredicate(format: "artist == 'x'").matches(album) }
-        #expect(error.kind == .unknownKeyPath)
+        expect(error.kind, equals: .unknownKeyPath)
         #expect(throws: InvalidPredicateError.self) { try NSPredicate(format: "SELF BEGINSWITH 'x'").matches(5) }
     }
 
@@ -131,34 +132,35 @@ import Testing
             Album(title: "b", year: 2, genre: "x"), Album(title: "B", year: 1), Album(title: "a10", year: 2, genre: "y"),
             Album(title: "a9", year: 2),
         ]
-        #expect(albums.filtered(using: NSPredicate(format: "title BEGINSWITH[c] 'b'")).map(\.year) == [2, 1])
+        expect(albums.filtered(using: NSPredicate(format: "title BEGINSWITH[c] 'b'")).map(\.year), equals: [2, 1])
         let byYear = [NSSortDescriptor(key: "year", ascending: false), NSSortDescriptor(key: "title", ascending: true)]
-        #expect(try albums.sorted(using: byYear).map(\.title) == ["a10", "a9", "b", "B"])
-        #expect(try albums.sorted(using: [NSSortDescriptor(key: "genre", ascending: true)]).map(\.title) == ["B", "a9", "b", "a10"])
-        #expect(
-            try albums.sorted(using: [NSSortDescriptor(key: "title", ascending: true, textOrder: .caseInsensitive)]).map(\.title) == [
+        try expect(albums.sorted(using: byYear).map(\.title), equals: ["a10", "a9", "b", "B"])
+        try expect(albums.sorted(using: [NSSortDescriptor(key: "genre", ascending: true)]).map(\.title), equals: ["B", "a9", "b", "a10"])
+        try expect(
+            albums.sorted(using: [NSSortDescriptor(key: "title", ascending: true, textOrder: .caseInsensitive)]).map(\.title),
+            equals: [
                 "a10", "a9", "b", "B",
             ])
         let byLength = NSSortDescriptor(key: "title", ascending: true) { left, right in
             let (left, right) = ((left as? String)?.count ?? 0, (right as? String)?.count ?? 0)
             return left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
         }
-        #expect(try albums.sorted(using: [byLength]).map(\.title) == ["b", "B", "a9", "a10"])
-        #expect(try [3, 1, 2].sorted(using: [NSSortDescriptor(key: nil, ascending: true)]) == [1, 2, 3])
+        try expect(albums.sorted(using: [byLength]).map(\.title), equals: ["b", "B", "a9", "a10"])
+        try expect([3, 1, 2].sorted(using: [NSSortDescriptor(key: nil, ascending: true)]), equals: [1, 2, 3])
         #expect(throws: InvalidPredicateError.self) { try albums.sorted(using: [NSSortDescriptor(key: "nope", ascending: true)]) }
     }
 
     @Test func aSortDescriptorIsAnOrdinarySortDescriptor() throws {
         let descriptor = NSSortDescriptor(key: "band.name", ascending: true)
-        #expect(descriptor.key == "band.name")
+        expect(descriptor.key, equals: "band.name")
         #expect(descriptor.ascending)
-        #expect(descriptor.compare(["band": ["name": "a"]], to: ["band": ["name": "b"]]) == .orderedAscending)
+        expect(descriptor.compare(["band": ["name": "a"]], to: ["band": ["name": "b"]]), equals: .orderedAscending)
         let reversed = try #require(descriptor.reversedSortDescriptor as? NSSortDescriptor)
         #expect(!reversed.ascending)
-        #expect(reversed.key == "band.name")
-        #expect(reversed.compare(["band": ["name": "a"]], to: ["band": ["name": "b"]]) == .orderedDescending)
-        #expect((descriptor.copy() as? NSSortDescriptor) == descriptor)
-        #expect(descriptor == NSSortDescriptor(key: "band.name", ascending: true))
+        expect(reversed.key, equals: "band.name")
+        expect(reversed.compare(["band": ["name": "a"]], to: ["band": ["name": "b"]]), equals: .orderedDescending)
+        expect((descriptor.copy() as? NSSortDescriptor), equals: descriptor)
+        expect(descriptor, equals: NSSortDescriptor(key: "band.name", ascending: true))
         #expect(descriptor != NSSortDescriptor(key: "band.name", ascending: false))
         #expect(!descriptor.hasComparator)
         #expect(NSSortDescriptor(keyPath: \String.count, ascending: true).key == nil)
@@ -174,36 +176,36 @@ import Testing
         func order(_ descriptors: NSSortDescriptor...) throws -> [Int] {
             try CompiledSort(descriptors, for: RowSchema()).sortedIndices(count: rows.count) { rows[$0].subject }
         }
-        #expect(try order(NSSortDescriptor(key: "name", ascending: true)) == [2, 1, 0])
-        #expect(try order(NSSortDescriptor(key: "name", ascending: false)) == [0, 1, 2])
-        #expect(try order(NSSortDescriptor(key: "boss.age", ascending: true)) == [0, 2, 1])
-        #expect(try order(NSSortDescriptor(key: "active", ascending: true)) == [0, 1, 2])
+        try expect(order(NSSortDescriptor(key: "name", ascending: true)), equals: [2, 1, 0])
+        try expect(order(NSSortDescriptor(key: "name", ascending: false)), equals: [0, 1, 2])
+        try expect(order(NSSortDescriptor(key: "boss.age", ascending: true)), equals: [0, 2, 1])
+        try expect(order(NSSortDescriptor(key: "active", ascending: true)), equals: [0, 1, 2])
         #expect(throws: InvalidPredicateError.self) { try order(NSSortDescriptor(key: "nope", ascending: true)) }
         #expect(throws: InvalidPredicateError.self) { try order(NSSortDescriptor(key: "friends.age", ascending: true)) }
         let named = try CompiledSort([NSSortDescriptor(keyPath: \String.count, ascending: true)], for: RowSchema()) { _ in "age" }
-        #expect(try named.compare(first.subject, second.subject) == .orderedAscending)
+        try expect(named.compare(first.subject, second.subject), equals: .orderedAscending)
     }
 
     @Test func valuesConvertBothWays() throws {
-        #expect(try PropertyValue(any: NSNumber(value: true)) == .bool(true))
-        #expect(try PropertyValue(any: NSNumber(value: 1)) == .int64(1))
-        #expect(try PropertyValue(any: NSNumber(value: Int8(1))) == .int64(1))
-        #expect(try PropertyValue(any: NSNumber(value: 1.5)) == .double(1.5))
-        #expect(try PropertyValue(any: 1) == .int64(1))
-        #expect(try PropertyValue(any: UInt64.max) == .decimal(Decimal(UInt64.max)))
-        #expect(try PropertyValue(any: NSString("x")) == .string("x"))
-        #expect(try PropertyValue(any: NSNull()) == .null)
-        #expect(try PropertyValue(any: Int?.none as Any) == .null)
-        #expect(try PropertyValue(any: Int?.some(3) as Any) == .int64(3))
-        #expect(try PropertyValue(any: NSDecimalNumber(string: "1.5")) == .decimal(Decimal(string: "1.5") ?? 0))
-        #expect(try PropertyValue(any: [1, "a", NSNull()] as [Any]) == .array([.int64(1), .string("a"), .null]))
-        #expect(try PropertyValue(any: NSSet(array: [1, 2])) == .set([.int64(1), .int64(2)]))
+        try expect(PropertyValue(any: NSNumber(value: true)), equals: .bool(true))
+        try expect(PropertyValue(any: NSNumber(value: 1)), equals: .int64(1))
+        try expect(PropertyValue(any: NSNumber(value: Int8(1))), equals: .int64(1))
+        try expect(PropertyValue(any: NSNumber(value: 1.5)), equals: .double(1.5))
+        try expect(PropertyValue(any: 1), equals: .int64(1))
+        try expect(PropertyValue(any: UInt64.max), equals: .decimal(Decimal(UInt64.max)))
+        try expect(PropertyValue(any: NSString("x")), equals: .string("x"))
+        try expect(PropertyValue(any: NSNull()), equals: .null)
+        try expect(PropertyValue(any: Int?.none as Any), equals: .null)
+        try expect(PropertyValue(any: Int?.some(3) as Any), equals: .int64(3))
+        try expect(PropertyValue(any: NSDecimalNumber(string: "1.5")), equals: .decimal(Decimal(string: "1.5") ?? 0))
+        try expect(PropertyValue(any: [1, "a", NSNull()] as [Any]), equals: .array([.int64(1), .string("a"), .null]))
+        try expect(PropertyValue(any: NSSet(array: [1, 2])), equals: .set([.int64(1), .int64(2)]))
         #expect(throws: InvalidPredicateError.self) { try PropertyValue(any: Album(title: "", year: 0)) }
-        #expect(PropertyValue.int64(5).any as? Int16 == 5)
-        #expect(PropertyValue.int64(5).any as? Int == 5)
-        #expect(PropertyValue.bool(true).any as? Bool == true)
-        #expect(PropertyValue.double(1.5).any as? Double == 1.5)
+        expect(PropertyValue.int64(5).any as? Int16, equals: 5)
+        expect(PropertyValue.int64(5).any as? Int, equals: 5)
+        expect(PropertyValue.bool(true).any as? Bool, equals: true)
+        expect(PropertyValue.double(1.5).any as? Double, equals: 1.5)
         #expect(PropertyValue.null.any == nil)
-        #expect(PropertyValue.array([.int64(1), .null]).any as? [NSObject] == [NSNumber(value: 1), NSNull()])
+        expect(PropertyValue.array([.int64(1), .null]).any as? [NSObject], equals: [NSNumber(value: 1), NSNull()])
     }
 }

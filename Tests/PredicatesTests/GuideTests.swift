@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 /// The tables of Apple's Predicate Programming Guide ("Predicate Format String Syntax" and "BNF Definition of Cocoa Predicates"), row by row.
@@ -20,7 +21,7 @@ import Testing
             ("n < 5", false), ("n != 5", false), ("n <> 4", true), ("n BETWEEN {1, 5}", true), ("n BETWEEN {6, 9}", false),
             ("n BETWEEN { -33 , 22 }", true), ("n in {1, 5}", true), ("n == $VALUE", true),
         ])
-    func comparisons(format: String, matches: Bool) throws { #expect(try answer(format) == matches) }
+    func comparisons(format: String, matches: Bool) throws { try expect(answer(format), equals: matches) }
 
     @Test(
         "Boolean value predicates and compound predicates",
@@ -30,7 +31,7 @@ import Testing
             ("n == 4 AND n == 5 OR n == 5", true), ("n == 5 OR n == 4 AND n == 4", true), ("(n == 5 OR n == 4) AND n == 4", false),
             ("NOT n == 4 AND n == 4", false),
         ])
-    func compounds(format: String, matches: Bool) throws { #expect(try answer(format) == matches) }
+    func compounds(format: String, matches: Bool) throws { try expect(answer(format), equals: matches) }
 
     @Test(
         "String comparisons",
@@ -42,7 +43,7 @@ import Testing
             ("name BEGINSWITH[d] 'ang'", false), ("name BEGINSWITH[d] 'Ang'", true), ("name ==[cd] 'ANGSTROM'", true),
             ("name CONTAINS[cd] 'STROM'", true), ("name LIKE[cd] 'ang*'", true), ("name MATCHES[c] 'ång.*'", true), ("'x' IN {'x'}", true),
         ])
-    func strings(format: String, matches: Bool) throws { #expect(try answer(format) == matches) }
+    func strings(format: String, matches: Bool) throws { try expect(answer(format), equals: matches) }
 
     @Test(
         "Aggregate operations",
@@ -52,7 +53,7 @@ import Testing
             ("list[SIZE] == 3", true),
             ("people.name CONTAINS 'Ann'", true), ("ALL empty > 5", true), ("ANY empty > 5", false), ("nested['in'] == 7", true),
         ])
-    func aggregates(format: String, matches: Bool) throws { #expect(try answer(format) == matches) }
+    func aggregates(format: String, matches: Bool) throws { try expect(answer(format), equals: matches) }
 
     @Test(
         "Literals",
@@ -63,7 +64,7 @@ import Testing
             ("-3 < +3", true),
             ("'a\\'b' == \"a'b\"", true), ("'a\\\\b' == 'a\\u005Cb'", true), ("'\\t' == '\\u0009'", true),
         ])
-    func literals(format: String, matches: Bool) throws { #expect(try answer(format) == matches) }
+    func literals(format: String, matches: Bool) throws { try expect(answer(format), equals: matches) }
 
     @Test(
         "Reserved words are keys behind a number sign, in any case",
@@ -76,8 +77,8 @@ import Testing
     func reservedWords(word: String) throws {
         for key in [word, word.lowercased()] {
             let tree = try PredicateTree(parsing: "#\(key) == 1")
-            #expect(tree == .compare(.keyPath([key]), .equal, .constant(.int64(1))))
-            #expect(tree.description == "#\(key) == 1")
+            expect(tree, equals: .compare(.keyPath([key]), .equal, .constant(.int64(1))))
+            expect(tree.description, equals: "#\(key) == 1")
             // `self` is what it stands in, as in key-value coding.
             if word != "SELF" { #expect(try NSPredicate(parsing: "a.#\(key) == 1").matches(["a": [key: 1]])) }
         }
@@ -88,7 +89,7 @@ import Testing
         arguments: ["UTI-CONFORMS-TO", "uti-equals"])
     func uniformTypeOperators(word: String) throws {
         let tree = try PredicateTree(parsing: "a \(word) 'public.data'")
-        #expect(try PredicateTree(parsing: tree.description) == tree)
+        try expect(PredicateTree(parsing: tree.description), equals: tree)
         #expect(throws: InvalidPredicateError.self) { try NSPredicate(tree: tree).matches(["a": "x"]) }
     }
 
@@ -112,13 +113,13 @@ import Testing
         if format.contains("@sum.name") {
             // An operator after an operator answers for each element: here, how long each list is.
             let nested: [String: Any] = ["people": [["name": [1]], ["name": [2]]]]
-            #expect(try NSExpression(parsing: format).value(with: nested) as? Int == 2)
+            try expect(NSExpression(parsing: format).value(with: nested) as? Int, equals: 2)
             return
         }
         let result = try #require(try NSExpression(parsing: format).value(with: GuideTests.object))
-        #expect("\(result)" == value)
-        #expect((try NSExpression(parsing: "now()").value(with: nil) as? Date).map { abs($0.timeIntervalSinceNow) < 60 } == true)
-        #expect((try NSExpression(parsing: "random()").value(with: nil) as? Int).map { $0 >= 0 } == true)
+        expect("\(result)", equals: value)
+        expect((try NSExpression(parsing: "now()").value(with: nil) as? Date).map { abs($0.timeIntervalSinceNow) < 60 }, equals: true)
+        expect((try NSExpression(parsing: "random()").value(with: nil) as? Int).map { $0 >= 0 }, equals: true)
     }
 
     @Test(
@@ -135,6 +136,6 @@ import Testing
         ])
     func arguments(placeholder: String, value: any Sendable, printed: String) throws {
         let arguments: [Any] = placeholder.hasPrefix("'") ? [] : [value]
-        #expect(try PredicateTree(parsing: "a == \(placeholder)", argumentArray: arguments).description == "a == \(printed)")
+        try expect(PredicateTree(parsing: "a == \(placeholder)", argumentArray: arguments).description, equals: "a == \(printed)")
     }
 }

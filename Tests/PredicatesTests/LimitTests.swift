@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Predicates
@@ -30,12 +31,12 @@ import Testing
         let tree = PredicateTree.or(
             (0..<4_000).map { .compare(.path("key\($0 % 7)"), $0 % 2 == 0 ? .equal : .lessThan, .constant(.int64(Int64($0)))) })
         let data = try PredicateArchive.data(of: NSPredicate(tree: tree))
-        #expect(try PredicateArchive.predicate(from: data).tree() == tree)
+        try expect(PredicateArchive.predicate(from: data).tree(), equals: tree)
     }
 
     @Test func aSortDescriptorWithAnEmptyKeyIsAnError() throws {
         let descriptor = NSSortDescriptor(key: "", ascending: true)
-        #expect(descriptor.key == "")
+        expect(descriptor.key, equals: "")
         let error = try #require(throws: InvalidPredicateError.self) { try CompiledSort([descriptor], for: PlainSchema.shared) }
         #expect(error.message.contains("empty key"), "\(error)")
         #expect(throws: InvalidPredicateError.self) { _ = try descriptor.storeOrder() }
@@ -64,14 +65,14 @@ import Testing
 
     @Test func objectsAreComparedByTheirClass() throws {
         let animals = [Animal(), Cat()]
-        #expect(animals.filtered(using: NSPredicate(format: "self isKindOfClass: %@", Cat.self)).count == 1)
-        #expect(animals.filtered(using: NSPredicate(format: "SELF isKindOfClass: %@", Animal.self)).count == 2)
-        #expect(animals.filtered(using: NSPredicate(format: "self isMemberOfClass: %@", Animal.self)).count == 1)
-        #expect(animals.filtered(using: NSPredicate(format: "NOT (self isKindOfClass: %@)", Cat.self)).count == 1)
+        expect(animals.filtered(using: NSPredicate(format: "self isKindOfClass: %@", Cat.self)).count, equals: 1)
+        expect(animals.filtered(using: NSPredicate(format: "SELF isKindOfClass: %@", Animal.self)).count, equals: 2)
+        expect(animals.filtered(using: NSPredicate(format: "self isMemberOfClass: %@", Animal.self)).count, equals: 1)
+        expect(animals.filtered(using: NSPredicate(format: "NOT (self isKindOfClass: %@)", Cat.self)).count, equals: 1)
         let values: [Any] = ["a", 1, Date()]
-        #expect(values.filtered(using: NSPredicate(format: "self isKindOfClass: %@", NSString.self)).count == 1)
+        expect(values.filtered(using: NSPredicate(format: "self isKindOfClass: %@", NSString.self)).count, equals: 1)
         let predicate = NSPredicate(format: "self isKindOfClass: %@ AND a == 1", Cat.self)
-        #expect(predicate == NSPredicate(format: "self isKindOfClass: %@ AND a == 1", Cat.self))
+        expect(predicate, equals: NSPredicate(format: "self isKindOfClass: %@ AND a == 1", Cat.self))
         #expect(predicate != NSPredicate(format: "self isKindOfClass: %@ AND a == 1", Animal.self))
         #expect(predicate.formatString.contains("isKindOfClass:"))
         let wrong = NSPredicate(format: "self isKindOfClass: %@", "Cat")

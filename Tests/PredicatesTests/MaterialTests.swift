@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 /// Formats found in the code of others. The suite runs when the environment names the folder that holds them.
@@ -37,21 +38,21 @@ import Testing
             } else if columns[1].hasPrefix("expr") || MaterialTests.expressions.contains(format) {
                 expressions += 1
                 let tree = try ExpressionTree(parsing: format, argumentArray: arguments)
-                #expect(try ExpressionTree(parsing: tree.description) == tree, "\(format) is printed as \(tree)")
-                #expect(NSExpression(tree: tree).description == tree.description)
+                try expect(ExpressionTree(parsing: tree.description), equals: tree, "\(format) is printed as \(tree)")
+                expect(NSExpression(tree: tree).description, equals: tree.description)
             } else {
                 predicates += 1
                 let tree = try PredicateTree(parsing: format, argumentArray: arguments)
                 let again = try PredicateTree(parsing: tree.description)
-                #expect(again == tree, "\(format) is printed as \(tree)")
-                #expect(again.description == tree.description)
-                #expect(NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).formatString == tree.description)
+                expect(again, equals: tree, "\(format) is printed as \(tree)")
+                expect(again.description, equals: tree.description)
+                expect(NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).formatString, equals: tree.description)
             }
         }
         print("everyFormatIsReadPrintedAndReadAgain: \(predicates) predicates, \(expressions) expressions, \(refused.count) invalid")
-        #expect(refused.count == MaterialTests.invalid.count)
+        expect(refused.count, equals: MaterialTests.invalid.count)
         let unescaped = try ExpressionTree(parsing: "1\t+1")
-        #expect(unescaped == .arithmetic(.add, .constant(.int64(1)), .constant(.int64(1))))
+        expect(unescaped, equals: .arithmetic(.add, .constant(.int64(1)), .constant(.int64(1))))
     }
 
     /// Compiled models are keyed archives of Apple's own making; the predicates in their fetch request templates are read one by one.
@@ -67,7 +68,7 @@ import Testing
         }
         print("predicatesOfCompiledModelsAreRead: \(formats.count) predicates in \(models) models: \(Set(formats).sorted())")
         #expect(!formats.isEmpty)
-        for format in formats { #expect(try PredicateTree(parsing: format).description == format) }
+        for format in formats { try expect(PredicateTree(parsing: format).description, equals: format) }
     }
 }
 

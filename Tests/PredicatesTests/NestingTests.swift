@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Predicates
@@ -39,7 +40,7 @@ import Testing
                     thread.stackSize = 512 * 1024
                     thread.start()
                 }
-                #expect(isDone == (levels < PredicateLimits.archiveNesting), "\(format)")
+                expect(isDone, equals: (levels < PredicateLimits.archiveNesting), "\(format)")
             }
         }
     }
@@ -73,12 +74,12 @@ import Testing
             let error = try #require(throws: InvalidPredicateError.self, "\(format)") {
                 _ = shape.middle.contains("==") ? try PredicateTree(parsing: format) as Any : try ExpressionTree(parsing: format) as Any
             }
-            #expect(error.kind == .tooDeep, "\(format)")
+            expect(error.kind, equals: .tooDeep, "\(format)")
         }
         // Chains within parentheses do not add up to more than the limit.
         let chain = String(repeating: " + 1", count: 60)
         let error = try #require(throws: InvalidPredicateError.self) { try ExpressionTree(parsing: "((a\(chain))\(chain))\(chain)") }
-        #expect(error.kind == .tooDeep)
+        expect(error.kind, equals: .tooDeep)
         // Nor do trees that are given as arguments.
         let deep = try ExpressionTree(parsing: String(repeating: "-", count: 90) + "a")
         #expect(throws: InvalidPredicateError.self) { try ExpressionTree(parsing: String(repeating: "-", count: 20) + "%@", deep) }

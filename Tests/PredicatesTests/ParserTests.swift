@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @Suite struct ParserTests {
@@ -15,7 +16,7 @@ import Testing
         ])
     func operators(spelling: String, operation: PredicateComparison.Operator) throws {
         let tree = try PredicateTree(parsing: "name \(spelling) 'x'")
-        #expect(tree == .compare(key("name"), operation, .constant(.string("x"))))
+        expect(tree, equals: .compare(key("name"), operation, .constant(.string("x"))))
     }
 
     @Test func optionsAreReadInAnyOrderAndCase() throws {
@@ -24,10 +25,11 @@ import Testing
             ("[dC]", [.caseInsensitive, .diacriticInsensitive]),
             ("[n]", .normalized), ("[cdl]", [.caseInsensitive, .diacriticInsensitive, .localeSensitive]),
         ] {
-            #expect(
-                try PredicateTree(parsing: "a CONTAINS\(text) 'b'")
-                    == .compare(key("a"), .contains, .constant(.string("b")), options: options))
-            #expect(try PredicateTree(parsing: "a ==\(text) 'b'") == .compare(key("a"), .equal, .constant(.string("b")), options: options))
+            try expect(
+                PredicateTree(parsing: "a CONTAINS\(text) 'b'"),
+                equals: .compare(key("a"), .contains, .constant(.string("b")), options: options))
+            try expect(
+                PredicateTree(parsing: "a ==\(text) 'b'"), equals: .compare(key("a"), .equal, .constant(.string("b")), options: options))
         }
         #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: "a CONTAINS[x] 'b'") }
         #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: "a CONTAINS[] 'b'") }
@@ -37,12 +39,12 @@ import Testing
         let a = PredicateTree.compare(key("a"), .equal, .constant(.int64(1)))
         let b = PredicateTree.compare(key("b"), .equal, .constant(.int64(2)))
         let c = PredicateTree.compare(key("c"), .equal, .constant(.int64(3)))
-        #expect(try PredicateTree(parsing: "a == 1 OR b == 2 AND c == 3") == .or([a, .and([b, c])]))
-        #expect(try PredicateTree(parsing: "(a == 1 || b == 2) && c == 3") == .and([.or([a, b]), c]))
-        #expect(try PredicateTree(parsing: "NOT a == 1 AND b == 2") == .and([.not(a), b]))
-        #expect(try PredicateTree(parsing: "!(a == 1 and b == 2)") == .not(.and([a, b])))
-        #expect(try PredicateTree(parsing: "a == 1 AND b == 2 AND c == 3") == .and([a, b, c]))
-        #expect(try PredicateTree(parsing: "TRUEPREDICATE OR falsepredicate") == .or([.true, .false]))
+        try expect(PredicateTree(parsing: "a == 1 OR b == 2 AND c == 3"), equals: .or([a, .and([b, c])]))
+        try expect(PredicateTree(parsing: "(a == 1 || b == 2) && c == 3"), equals: .and([.or([a, b]), c]))
+        try expect(PredicateTree(parsing: "NOT a == 1 AND b == 2"), equals: .and([.not(a), b]))
+        try expect(PredicateTree(parsing: "!(a == 1 and b == 2)"), equals: .not(.and([a, b])))
+        try expect(PredicateTree(parsing: "a == 1 AND b == 2 AND c == 3"), equals: .and([a, b, c]))
+        try expect(PredicateTree(parsing: "TRUEPREDICATE OR falsepredicate"), equals: .or([.true, .false]))
     }
 
     @Test func literalsOfEveryKindAreRead() throws {
@@ -55,7 +57,7 @@ import Testing
             ("-9223372036854775808", .int64(.min)), ("9223372036854775807", .int64(.max)), ("'%@'", .string("%@")),
         ]
         for (text, value) in cases {
-            #expect(try ExpressionTree(parsing: text) == .constant(value), "\(text)")
+            try expect(ExpressionTree(parsing: text), equals: .constant(value), "\(text)")
         }
     }
 
@@ -65,12 +67,14 @@ import Testing
             parsing: "%K == %@ AND age > %d AND score < %f AND b IN %@ AND c == %@ AND d >= %@ AND e = %ld AND f = %i AND g = %lu",
             "band.name", "x", 5,
             1.5, [1, 2], nil, date, Int64(7), Int32(8), UInt(9))
-        #expect(
-            tree.description
-                == "band.name == \"x\" AND age > 5 AND score < 1.5 AND b IN {1, 2} AND c == nil AND d >= CAST(1.0, \"NSDate\") AND e == 7 AND f == 8 AND g == 9"
+        expect(
+            tree.description,
+            equals:
+                "band.name == \"x\" AND age > 5 AND score < 1.5 AND b IN {1, 2} AND c == nil AND d >= CAST(1.0, \"NSDate\") AND e == 7 AND f == 8 AND g == 9"
         )
-        #expect(try PredicateTree(parsing: "%K.%K == %@", "a", "b", true) == .compare(key("a.b"), .equal, .constant(.bool(true))))
-        #expect(try PredicateTree(parsing: "$x.%K == 1", "a") == .compare(.navigation(.variable("x"), ["a"]), .equal, .constant(.int64(1))))
+        try expect(PredicateTree(parsing: "%K.%K == %@", "a", "b", true), equals: .compare(key("a.b"), .equal, .constant(.bool(true))))
+        try expect(
+            PredicateTree(parsing: "$x.%K == 1", "a"), equals: .compare(.navigation(.variable("x"), ["a"]), .equal, .constant(.int64(1))))
     }
 
     @Test func tooFewTooManyAndWrongArgumentsAreErrors() {
@@ -81,37 +85,38 @@ import Testing
             let error = #expect(throws: InvalidPredicateError.self, "\(format)") {
                 try PredicateTree(parsing: format, argumentArray: arguments)
             }
-            #expect(error?.kind == .arguments)
+            expect(error?.kind, equals: .arguments)
         }
     }
 
     @Test func quantifiersCollectionsAndFunctionsAreRead() throws {
-        #expect(try PredicateTree(parsing: "ANY x.y == 1") == .compare(key("x.y"), .equal, .constant(.int64(1)), modifier: .any))
-        #expect(try PredicateTree(parsing: "some x.y == 1") == .compare(key("x.y"), .equal, .constant(.int64(1)), modifier: .any))
-        #expect(try PredicateTree(parsing: "ALL x > 1") == .compare(key("x"), .greaterThan, .constant(.int64(1)), modifier: .all))
-        #expect(try PredicateTree(parsing: "NONE x > 1") == .not(.compare(key("x"), .greaterThan, .constant(.int64(1)), modifier: .any)))
-        #expect(
-            try ExpressionTree(parsing: "SUBQUERY(tracks, $t, $t.length > 5).@count")
-                == .navigation(
-                    .subquery(
-                        key("tracks"), variable: "t", .compare(.navigation(.variable("t"), ["length"]), .greaterThan, .constant(.int64(5)))),
-                    ["@count"]))
-        #expect(try ExpressionTree(parsing: "a[FIRST]") == .element(key("a"), .first))
-        #expect(try ExpressionTree(parsing: "a[1].b") == .navigation(.element(key("a"), .at(.constant(.int64(1)))), ["b"]))
-        #expect(try ExpressionTree(parsing: "size") == key("size"))
-        #expect(try ExpressionTree(parsing: "#in.#size") == .keyPath(["in", "size"]))
-        #expect(try ExpressionTree(parsing: "SELF.name") == key("name"))
-        #expect(try ExpressionTree(parsing: "add:to:(1, 2)") == .function("add:to:", [.constant(.int64(1)), .constant(.int64(2))]))
-        #expect(try ExpressionTree(parsing: "a UNION b") == .setOperation(.union, key("a"), key("b")))
+        try expect(PredicateTree(parsing: "ANY x.y == 1"), equals: .compare(key("x.y"), .equal, .constant(.int64(1)), modifier: .any))
+        try expect(PredicateTree(parsing: "some x.y == 1"), equals: .compare(key("x.y"), .equal, .constant(.int64(1)), modifier: .any))
+        try expect(PredicateTree(parsing: "ALL x > 1"), equals: .compare(key("x"), .greaterThan, .constant(.int64(1)), modifier: .all))
+        try expect(
+            PredicateTree(parsing: "NONE x > 1"), equals: .not(.compare(key("x"), .greaterThan, .constant(.int64(1)), modifier: .any)))
+        try expect(
+            ExpressionTree(parsing: "SUBQUERY(tracks, $t, $t.length > 5).@count"),
+            equals: .navigation(
+                .subquery(
+                    key("tracks"), variable: "t", .compare(.navigation(.variable("t"), ["length"]), .greaterThan, .constant(.int64(5)))),
+                ["@count"]))
+        try expect(ExpressionTree(parsing: "a[FIRST]"), equals: .element(key("a"), .first))
+        try expect(ExpressionTree(parsing: "a[1].b"), equals: .navigation(.element(key("a"), .at(.constant(.int64(1)))), ["b"]))
+        try expect(ExpressionTree(parsing: "size"), equals: key("size"))
+        try expect(ExpressionTree(parsing: "#in.#size"), equals: .keyPath(["in", "size"]))
+        try expect(ExpressionTree(parsing: "SELF.name"), equals: key("name"))
+        try expect(ExpressionTree(parsing: "add:to:(1, 2)"), equals: .function("add:to:", [.constant(.int64(1)), .constant(.int64(2))]))
+        try expect(ExpressionTree(parsing: "a UNION b"), equals: .setOperation(.union, key("a"), key("b")))
     }
 
     @Test func arithmeticBindsAsInMathematics() throws {
         let one = ExpressionTree.constant(.int64(1))
-        #expect(try ExpressionTree(parsing: "a + b * 1") == .arithmetic(.add, key("a"), .arithmetic(.multiply, key("b"), one)))
-        #expect(try ExpressionTree(parsing: "(a + b) * 1") == .arithmetic(.multiply, .arithmetic(.add, key("a"), key("b")), one))
-        #expect(try ExpressionTree(parsing: "a - b - 1") == .arithmetic(.subtract, .arithmetic(.subtract, key("a"), key("b")), one))
-        #expect(try PredicateTree(parsing: "a | 1 == 1") == .compare(.arithmetic(.bitOr, key("a"), one), .equal, one))
-        #expect(try PredicateTree(parsing: "(a + 1) == 1") == .compare(.arithmetic(.add, key("a"), one), .equal, one))
+        try expect(ExpressionTree(parsing: "a + b * 1"), equals: .arithmetic(.add, key("a"), .arithmetic(.multiply, key("b"), one)))
+        try expect(ExpressionTree(parsing: "(a + b) * 1"), equals: .arithmetic(.multiply, .arithmetic(.add, key("a"), key("b")), one))
+        try expect(ExpressionTree(parsing: "a - b - 1"), equals: .arithmetic(.subtract, .arithmetic(.subtract, key("a"), key("b")), one))
+        try expect(PredicateTree(parsing: "a | 1 == 1"), equals: .compare(.arithmetic(.bitOr, key("a"), one), .equal, one))
+        try expect(PredicateTree(parsing: "(a + 1) == 1"), equals: .compare(.arithmetic(.add, key("a"), one), .equal, one))
     }
 
     @Test(
@@ -130,11 +135,11 @@ import Testing
         ])
     func errorsHaveAPosition(format: String, position: Int) throws {
         let error = try #require(throws: InvalidPredicateError.self) { try PredicateTree(parsing: format) }
-        #expect(error.position == position, "\(error)")
-        #expect(error.format == format)
+        expect(error.position, equals: position, "\(error)")
+        expect(error.format, equals: format)
         let lines = error.description.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.last.map(String.init) == "  " + String(repeating: " ", count: position) + "^")
-        #expect(error.expected?.isEmpty == false, "\(error)")
+        expect(lines.last.map(String.init), equals: "  " + String(repeating: " ", count: position) + "^")
+        expect(error.expected?.isEmpty, equals: false, "\(error)")
     }
 
     @Test func nestingIsLimitedAndLengthIsNot() throws {
@@ -144,16 +149,16 @@ import Testing
             "a" + String(repeating: "[0]", count: 100_000) + " == 1", "a == " + String(repeating: "{", count: 100_000),
         ] {
             let error = #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: deep) }
-            #expect(error?.kind == .tooDeep)
+            expect(error?.kind, equals: .tooDeep)
         }
         let allowed = String(repeating: "(", count: 99) + "a == 1" + String(repeating: ")", count: 99)
-        #expect(try PredicateTree(parsing: allowed) == .compare(key("a"), .equal, .constant(.int64(1))))
+        try expect(PredicateTree(parsing: allowed), equals: .compare(key("a"), .equal, .constant(.int64(1))))
         let long = (0..<50_000).map { "a == \($0)" }.joined(separator: " OR ")
         guard case .or(let parts) = try PredicateTree(parsing: long) else {
             Issue.record("a long OR is not one OR")
             return
         }
-        #expect(parts.count == 50_000)
+        expect(parts.count, equals: 50_000)
     }
 }
 

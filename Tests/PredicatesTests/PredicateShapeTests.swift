@@ -40,9 +40,9 @@ import Testing
             let constants = shape(tree).constants
             var next = 0
             let numbered = tree.numberingConstants(from: &next)
-            #expect(next == constants.count, "seed \(Self.seed): \(tree)")
+            expect(next, equals: constants.count, "seed \(Self.seed): \(tree)")
             for constant in numbered.numberedConstants {
-                #expect(constants[constant.number] == constant.value, "seed \(Self.seed): \(tree)")
+                expect(constants[constant.number], equals: constant.value, "seed \(Self.seed): \(tree)")
             }
         }
     }
@@ -52,7 +52,7 @@ import Testing
         trees(3000) { tree in
             let key = shape(tree).key
             let plain = erased(tree)
-            if let other = known[key] { #expect(other == plain, "seed \(Self.seed): \(tree) and \(other) have one shape") }
+            if let other = known[key] { expect(other, equals: plain, "seed \(Self.seed): \(tree) and \(other) have one shape") }
             known[key] = plain
         }
         #expect(known.count > 1000)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Predicates
@@ -67,7 +68,7 @@ import Testing
         _ predicate: Foundation.Predicate<Item>, _ format: String, matchesSome: Bool = true, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let translated = try NSPredicate(translating: predicate)
-        #expect(translated.formatString == format, sourceLocation: location)
+        expect(translated.formatString, equals: format, sourceLocation: location)
         let schema = PlainSchema()
         let logics = try [NilLogic.twoValued, .threeValued].map { try translated.compiled(for: schema, logic: $0) }
         var answers: Set<Bool> = []
@@ -77,10 +78,10 @@ import Testing
             let box = PlainValue(original: item, value: try PropertyValue(plain: item))
             for logic in logics {
                 let found = try withExtendedLifetime(box) { try logic.matches(box.subject) }
-                #expect(found == expected, "item \(number) and \(format)", sourceLocation: location)
+                expect(found, equals: expected, "item \(number) and \(format)", sourceLocation: location)
             }
         }
-        if matchesSome { #expect(answers == [true, false], "The items do not tell the answers apart.", sourceLocation: location) }
+        if matchesSome { expect(answers, equals: [true, false], "The items do not tell the answers apart.", sourceLocation: location) }
     }
 
     /// The message of the error that translating throws.
@@ -318,31 +319,31 @@ import Testing
         translation.bind(item, to: .evaluatedObject, name: "$0")
         let tree = try translation.predicate(
             Nodes.build_Comparison(lhs: Nodes.build_evaluate(Nodes.build_Arg(age), item), rhs: Nodes.build_Arg(10), op: .greaterThan))
-        #expect(tree.description == "2010 - year > 10")
-        #expect(try ExpressionTree(age).description == "2010 - year")
+        expect(tree.description, equals: "2010 - year > 10")
+        try expect(ExpressionTree(age).description, equals: "2010 - year")
     }
 
     @Test func whatHasNoCounterpartIsShownInTheError() {
-        #expect(message(#Predicate { $0.scores[0..<1].contains(0) })?.contains("`$0.scores[(0..<1)]`") == true)
-        #expect(message(#Predicate { $0.scores.starts(with: [1]) })?.contains("`$0.scores.starts(with: Array<Int>)`") == true)
-        #expect(message(#Predicate { $0.title.first == nil })?.contains("`$0.title.first`") == true)
-        #expect(message(#Predicate { $0.labels.first == "a" })?.contains("Set<String>") == true)
+        expect(message(#Predicate { $0.scores[0..<1].contains(0) })?.contains("`$0.scores[(0..<1)]`"), equals: true)
+        expect(message(#Predicate { $0.scores.starts(with: [1]) })?.contains("`$0.scores.starts(with: Array<Int>)`"), equals: true)
+        expect(message(#Predicate { $0.title.first == nil })?.contains("`$0.title.first`"), equals: true)
+        expect(message(#Predicate { $0.labels.first == "a" })?.contains("Set<String>"), equals: true)
         let after = ComparisonResult.orderedDescending
-        #expect(
-            message(#Predicate { $0.title.caseInsensitiveCompare("b") == after })?.contains("`$0.title.caseInsensitiveCompare(\"b\")`")
-                == true)
-        #expect(message(#Predicate { $0.title.contains { $0 == $0 } })?.contains("`$0.title`") == true)
-        #expect(
-            message(#Predicate { $0.parts.contains { $0.scores.starts(with: [1]) } })?.contains("`$element1.scores.starts(") == true)
+        expect(
+            message(#Predicate { $0.title.caseInsensitiveCompare("b") == after })?.contains("`$0.title.caseInsensitiveCompare(\"b\")`"),
+            equals: true)
+        expect(message(#Predicate { $0.title.contains { $0 == $0 } })?.contains("`$0.title`"), equals: true)
+        expect(
+            message(#Predicate { $0.parts.contains { $0.scores.starts(with: [1]) } })?.contains("`$element1.scores.starts("), equals: true)
         let cast = Foundation.Predicate<Item> { Nodes.TypeCheck<_, UInt8>(Nodes.build_KeyPath(root: $0, keyPath: \.year)) }
-        #expect(message(cast)?.contains("`($0.year is UInt8)`") == true)
+        expect(message(cast)?.contains("`($0.year is UInt8)`"), equals: true)
         let own = Own()
         #expect(message(#Predicate { _ in own == own }) == nil, "What depends on nothing is a constant.")
         let regex = Foundation.Predicate<Item> {
             Nodes.StringContainsRegex(
                 subject: Nodes.build_KeyPath(root: $0, keyPath: \.title), regex: Nodes.build_Arg(Nodes.PredicateRegex(/a+/)!))
         }
-        #expect(message(regex)?.contains("`$0.title.contains(") == true)
+        expect(message(regex)?.contains("`$0.title.contains("), equals: true)
     }
 
     private struct Own: Equatable, Codable, Sendable { var number = 1 }
@@ -350,8 +351,8 @@ import Testing
     @Test func aPredicateThatCannotBeTranslatedHoldsItsErrorAndMatchesNothingSilently() throws {
         let predicate = try #require(NSPredicate(#Predicate<Item> { $0.title.first == nil }))
         let error = try #require(predicate.parseError)
-        #expect(error.kind == .unknownKeyPath)
-        #expect(predicate.formatString == error.description)
+        expect(error.kind, equals: .unknownKeyPath)
+        expect(predicate.formatString, equals: error.description)
         #expect(throws: error) { try predicate.tree() }
         #expect(throws: error) { try predicate.matches(items[0]) }
         #expect(throws: error) { try NSPredicate(translating: #Predicate<Item> { $0.title.first == nil }) }
@@ -360,12 +361,12 @@ import Testing
     @Test func aTranslatedPredicateIsAnOrdinaryPredicate() throws {
         let predicate = try #require(NSPredicate(#Predicate<Item> { $0.year > 2000 }))
         #expect(predicate.parseError == nil)
-        #expect(predicate.description == "year > 2000")
-        #expect(predicate == NSPredicate(#Predicate<Item> { $0.year > 2000 }))
+        expect(predicate.description, equals: "year > 2000")
+        expect(predicate, equals: NSPredicate(#Predicate<Item> { $0.year > 2000 }))
         #expect(predicate != NSPredicate(#Predicate<Item> { $0.year > 2001 }))
-        #expect(items.filtered(using: predicate).count == items.filter { $0.year > 2000 }.count)
+        expect(items.filtered(using: predicate).count, equals: items.filter { $0.year > 2000 }.count)
         #expect(predicate.evaluate(with: items[3]))
         let both = NSCompoundPredicate(andPredicateWithSubpredicates: [predicate, NSPredicate(format: "isLoved == TRUE")])
-        #expect(both.formatString == "year > 2000 AND isLoved == TRUE")
+        expect(both.formatString, equals: "year > 2000 AND isLoved == TRUE")
     }
 }

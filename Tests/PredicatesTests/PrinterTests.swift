@@ -25,8 +25,8 @@ import Testing
         ])
     func canonicalForm(format: String, canonical: String) throws {
         let tree = try PredicateTree(parsing: format)
-        #expect(tree.description == canonical)
-        #expect(try PredicateTree(parsing: canonical) == tree)
+        expect(tree.description, equals: canonical)
+        try expect(PredicateTree(parsing: canonical), equals: tree)
     }
 
     @Test func constantsWithoutALiteralReadBackAsThemselves() throws {
@@ -38,7 +38,7 @@ import Testing
         ]
         for value in values {
             let tree = PredicateTree.compare(.path("a"), .equal, .constant(value))
-            #expect(try PredicateTree(parsing: tree.description) == tree, "\(tree)")
+            try expect(PredicateTree(parsing: tree.description), equals: tree, "\(tree)")
         }
     }
 
@@ -47,7 +47,7 @@ import Testing
         var trees = RandomTrees(seed: seed)
         for _ in TestRounds(seconds: 5, atLeast: 500) {
             let tree = trees.predicate(depth: 3)
-            #expect(try PredicateTree(parsing: tree.description) == tree, "COREDATA_TEST_SEED=\(seed): \(tree)")
+            try expect(PredicateTree(parsing: tree.description), equals: tree, "COREDATA_TEST_SEED=\(seed): \(tree)")
         }
     }
 }

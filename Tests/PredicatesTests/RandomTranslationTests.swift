@@ -107,7 +107,7 @@ private struct Embedded<Input>: StandardPredicateExpression, TranslatableExpress
                 let box = PlainValue(original: item, value: try PropertyValue(plain: item))
                 for logic in logics {
                     let found = try withExtendedLifetime(box) { try logic.matches(box.subject) }
-                    #expect(found == expected, "seed \(seed): \(tree)")
+                    expect(found, equals: expected, "seed \(seed): \(tree)")
                 }
             }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 /// Holds what the article "What predicates mean" says, operator by operator.
@@ -33,11 +34,11 @@ import Testing
             ("boss.name == nil", "yes", "yes"), ("ANY friends.age == nil", "no", "no"), ("ALL friends.age == 5", "yes", "yes"),
             ("friends.@count == 0", "yes", "yes"), ("friends.@sum.age == 0", "yes", "yes"), ("friends.@max.age == nil", "yes", "yes"),
             ("TERNARY(age > 1, 1, 2) == 2", "yes", "yes"), ("CAST(age, 'NSString') == nil", "yes", "yes"), ("{1}[5] == nil", "yes", "yes"),
-        ])
+        ] as [(String, String, String)])
     func forNil(format: String, inStore: String, inMemory: String) throws {
         let arguments: [Any?] = format.contains("%@") ? [NSString.self] : []
-        #expect(try answer(format, Row(), arguments).rawValue == inStore)
-        #expect(try answer(format, Row(), arguments, logic: .twoValued).rawValue == inMemory)
+        try expect(answer(format, Row(), arguments).rawValue, equals: inStore)
+        try expect(answer(format, Row(), arguments, logic: .twoValued).rawValue, equals: inMemory)
     }
 
     @Test(
@@ -57,7 +58,7 @@ import Testing
             ("%@ BETWEEN %@", 1.5, [1, 2], "yes"), ("%@ BETWEEN %@", "b", ["a", "c"], "yes"),
         ])
     func numbers(format: String, left: any Sendable, right: any Sendable, expected: String) throws {
-        #expect(try answer(format, Row(), [left, right]).rawValue == expected)
+        try expect(answer(format, Row(), [left, right]).rawValue, equals: expected)
     }
 
     @Test func datesIdentifiersAddressesAndBytesCompareWithinTheirTypes() throws {
@@ -70,19 +71,19 @@ import Testing
             (false, true), ("a", "b"),
         ]
         for (lower, higher) in values {
-            #expect(try answer("%@ == %@", Row(), [lower, lower]) == .yes)
-            #expect(try answer("%@ == %@", Row(), [lower, higher]) == .no)
-            #expect(try answer("%@ < %@", Row(), [lower, higher]) == .yes)
-            #expect(try answer("%@ >= %@", Row(), [lower, higher]) == .no)
-            #expect(try answer("%@ IN %@", Row(), [higher, [lower, higher]]) == .yes)
-            #expect(try answer("%@ BETWEEN %@", Row(), [lower, [lower, higher]]) == .yes)
+            try expect(answer("%@ == %@", Row(), [lower, lower]), equals: .yes)
+            try expect(answer("%@ == %@", Row(), [lower, higher]), equals: .no)
+            try expect(answer("%@ < %@", Row(), [lower, higher]), equals: .yes)
+            try expect(answer("%@ >= %@", Row(), [lower, higher]), equals: .no)
+            try expect(answer("%@ IN %@", Row(), [higher, [lower, higher]]), equals: .yes)
+            try expect(answer("%@ BETWEEN %@", Row(), [lower, [lower, higher]]), equals: .yes)
         }
         // A date is not a number, an address no string.
         for (left, right) in [(date as Any, 1.0 as Any), (url, "https://example.org/a"), (identifier, identifier.uuidString), (Data(), "")]
         {
-            #expect(try answer("%@ == %@", Row(), [left, right]) == .no)
-            #expect(try answer("%@ != %@", Row(), [left, right]) == .yes)
-            #expect(try answer("%@ < %@", Row(), [left, right]) == .no)
+            try expect(answer("%@ == %@", Row(), [left, right]), equals: .no)
+            try expect(answer("%@ != %@", Row(), [left, right]), equals: .yes)
+            try expect(answer("%@ < %@", Row(), [left, right]), equals: .no)
         }
     }
 
@@ -98,20 +99,20 @@ import Testing
             ("'É' MATCHES[d] 'E'", "yes"), ("'ABC' CONTAINS[n] 'abc'", "no"),
         ])
     func text(format: String, expected: String) throws {
-        #expect(try answer(format, Row()).rawValue == expected)
+        try expect(answer(format, Row()).rawValue, equals: expected)
     }
 
     @Test func localizedStandardOrderPutsNumbersByWhatTheyAreWorth() throws {
         let names = ["track 10", "Track 9", "track 1"]
         let rows = names.map { ["name": $0] }
         let descriptor = NSSortDescriptor(key: "name", ascending: true, textOrder: .localizedStandard)
-        #expect(try rows.sorted(using: [descriptor]).compactMap { $0["name"] } == ["track 1", "Track 9", "track 10"])
+        try expect(rows.sorted(using: [descriptor]).compactMap { $0["name"] }, equals: ["track 1", "Track 9", "track 10"])
     }
 
     @Test func keysThatAreNotThereAreErrorsUnlessADictionaryIsAsked() throws {
         for format in ["nope == nil", "boss.nope == 1", "ANY friends.nope == 1", "SUBQUERY(friends, $f, $f.nope == 1).@count == 0"] {
             let error = try #require(throws: InvalidPredicateError.self) { try answer(format, Row()) }
-            #expect(error.kind == .unknownKeyPath)
+            expect(error.kind, equals: .unknownKeyPath)
             #expect(error.message.contains("nope"))
         }
         #expect(try NSPredicate(format: "nope == nil").matches(["a": 1]))

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Batch requests") struct BatchTests {
@@ -46,24 +47,24 @@ import Testing
         try context.performAndWait {
             // A kept answer of everything, which the update outdates.
             let albums = try context.fetch(fetchRequest("Album", by: ["year"]))
-            #expect(albums.count == 4)
+            expect(albums.count, equals: 4)
             let request = update("year < 1970 AND year > 1960", ["rating": 5, "notes": NSNull()])
-            #expect((try context.execute(request) as? NSBatchUpdateResult)?.result as? Bool == true)
+            expect((try context.execute(request) as? NSBatchUpdateResult)?.result as? Bool, equals: true)
             #expect(backend.bulkRequests.count == 1 && backend.saves.isEmpty)
-            #expect(backend.bulkRequests[0].target.filters.count == 2)
-            #expect(backend.bulkRequests[0].values == ["rating": 5.0, "notes": .value(.null)])
+            expect(backend.bulkRequests[0].target.filters.count, equals: 2)
+            expect(backend.bulkRequests[0].values, equals: ["rating": 5.0, "notes": .value(.null)])
             request.resultType = .updatedObjectsCountResultType
-            #expect((try context.execute(request) as? NSBatchUpdateResult)?.result as? Int == 2)
+            expect((try context.execute(request) as? NSBatchUpdateResult)?.result as? Int, equals: 2)
             request.resultType = .updatedObjectIDsResultType
             let ids = try #require((try context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID])
-            #expect(Set(ids.map { $0.uriRepresentation().lastPathComponent }) == ["p1", "p2"])
+            expect(Set(ids.map { $0.uriRepresentation().lastPathComponent }), equals: ["p1", "p2"])
             // Contexts follow by the IDs, as with every store.
             let album = albums[0]
             #expect(ids.contains(album.objectID))
-            #expect(album.value(forKey: "rating") as? Double == 1)
+            expect(album.value(forKey: "rating") as? Double, equals: 1)
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [context])
-            #expect(album.value(forKey: "rating") as? Double == 5)
-            #expect(try context.count(for: fetchRequest("Album", "rating == 5")) == 2)
+            expect(album.value(forKey: "rating") as? Double, equals: 5)
+            try expect(context.count(for: fetchRequest("Album", "rating == 5")), equals: 2)
         }
     }
 
@@ -79,17 +80,17 @@ import Testing
             let ids = try #require((try context.execute(oldest) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID])
             #expect(ids == [albums[0].objectID] && backend.ids("Album").count == 3)
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
-            #expect(try context.fetch(fetchRequest("Album")).count == 3)
+            try expect(context.fetch(fetchRequest("Album")).count, equals: 3)
             // Two identifiers a call.
             let byID = NSBatchDeleteRequest(objectIDs: albums.dropFirst().map(\.objectID))
             byID.resultType = .resultTypeCount
-            #expect((try context.execute(byID) as? NSBatchDeleteResult)?.result as? Int == 3)
+            expect((try context.execute(byID) as? NSBatchDeleteResult)?.result as? Int, equals: 3)
             #expect(backend.bulkRequests.count == 3 && backend.ids("Album").isEmpty)
             // What cannot match is asked of nobody.
             let none = NSBatchDeleteRequest(fetchRequest: fetchRequest("Album", "FALSEPREDICATE"))
             none.resultType = .resultTypeCount
-            #expect((try context.execute(none) as? NSBatchDeleteResult)?.result as? Int == 0)
-            #expect(backend.bulkRequests.count == 3)
+            expect((try context.execute(none) as? NSBatchDeleteResult)?.result as? Int, equals: 0)
+            expect(backend.bulkRequests.count, equals: 3)
         }
     }
 
@@ -103,8 +104,8 @@ import Testing
             request.resultType = .objectIDs
             let ids = try #require((try context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID])
             #expect(ids.count == 5 && backend.saves.map(\.count) == [2, 2, 1])
-            #expect(ids.map { context.object(with: $0).value(forKey: "title") as? String } == (0..<5).map { "New \($0)" })
-            #expect(try context.count(for: fetchRequest("Album", "year >= 2000")) == 5)
+            expect(ids.map { context.object(with: $0).value(forKey: "title") as? String }, equals: (0..<5).map { "New \($0)" })
+            try expect(context.count(for: fetchRequest("Album", "year >= 2000")), equals: 5)
         }
     }
 
@@ -115,7 +116,7 @@ import Testing
         let context = try backend.context()
         func refusal(_ request: NSPersistentStoreRequest) throws -> String {
             let error = try #require(failure { try context.performAndWait { _ = try context.execute(request) } })
-            #expect(error.code == NSPersistentStoreUnsupportedRequestTypeError)
+            expect(error.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
             #expect(error.localizedDescription.contains("Batch"))
             return "\(error.localizedDescription) \(error.localizedFailureReason ?? "") \(error.localizedRecoverySuggestion ?? "")"
         }
@@ -166,22 +167,22 @@ import Testing
             failure { try context.performAndWait { _ = try context.execute(request) } }
         }
         backend.scriptSaves { _ in .fail(ServiceFailure("offline")) }
-        #expect(error(delete)?.domain.contains("ServiceFailure") == true)
-        #expect(error(insert)?.domain.contains("ServiceFailure") == true)
+        expect(error(delete)?.domain.contains("ServiceFailure"), equals: true)
+        expect(error(insert)?.domain.contains("ServiceFailure"), equals: true)
         backend.scriptSaves { _ in .loseAnswer(ServiceFailure("gone")) }
-        #expect(error(delete)?.code == NSPersistentStoreIncompleteSaveError)
+        expect(error(delete)?.code, equals: NSPersistentStoreIncompleteSaveError)
         // It was not sent again by itself.
         #expect(backend.bulkRequests.count == 2 && backend.ids("Album").count == 2)
         backend.scriptSaves { changes in changes.first?.values["title"] == "2" ? .fail(ServiceFailure("full")) : .answer }
         let partial = try #require(error(insert))
-        #expect(partial.code == NSPersistentStoreIncompleteSaveError)
-        #expect((partial.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObjectID])?.count == 2)
-        #expect(backend.ids("Album").count == 4)
+        expect(partial.code, equals: NSPersistentStoreIncompleteSaveError)
+        expect((partial.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObjectID])?.count, equals: 2)
+        expect(backend.ids("Album").count, equals: 4)
     }
 
     @Test("A description that does not fit the model is refused when the store is added")
     func descriptions() throws {
         let backend = backend(.init(delete: Endpoint("where", parameters: [Parameter("yeer")])))
-        #expect(failure { _ = try backend.context() }?.localizedFailureReason?.contains("yeer") == true)
+        expect(failure { _ = try backend.context() }?.localizedFailureReason?.contains("yeer"), equals: true)
     }
 }

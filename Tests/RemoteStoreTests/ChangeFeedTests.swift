@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Changes of others") struct ChangeFeedTests {
@@ -54,19 +55,19 @@ import Testing
         backend.forgetRequests()
         let changes = try await shelf.coordinator.mergeRemoteChanges(of: shelf.store, into: [context])
         #expect(!changes.isWhole)
-        #expect(changes.updatedObjectIDs.map { $0.uriRepresentation().lastPathComponent } == ["p10"])
-        #expect(changes.deletedObjectIDs.map { $0.uriRepresentation().lastPathComponent } == ["p11"])
-        #expect(changes.insertedObjectIDs.map { $0.uriRepresentation().lastPathComponent } == ["p12"])
+        expect(changes.updatedObjectIDs.map { $0.uriRepresentation().lastPathComponent }, equals: ["p10"])
+        expect(changes.deletedObjectIDs.map { $0.uriRepresentation().lastPathComponent }, equals: ["p11"])
+        expect(changes.insertedObjectIDs.map { $0.uriRepresentation().lastPathComponent }, equals: ["p12"])
         let id = changes.insertedObjectIDs[0]
         try await context.perform {
-            #expect(albums.value[0].value(forKey: "title") as? String == "HELP!")
+            expect(albums.value[0].value(forKey: "title") as? String, equals: "HELP!")
             #expect(albums.value[1].managedObjectContext == nil || albums.value[1].isDeleted)
             let new = try context.existingObject(with: id)
-            #expect(new.value(forKey: "title") as? String == "Post")
+            expect(new.value(forKey: "title") as? String, equals: "Post")
             #expect(backend.requests.isEmpty)
             // The answer that was kept is not shown any more.
             let all = try context.fetch(fetchRequest("Album"))
-            #expect(Set(all.compactMap { $0.value(forKey: "title") as? String }) == ["HELP!", "Post"])
+            expect(Set(all.compactMap { $0.value(forKey: "title") as? String }), equals: ["HELP!", "Post"])
         }
         // Nothing more has changed.
         let none = try await shelf.coordinator.mergeRemoteChanges(of: shelf.store, into: [context])
@@ -80,21 +81,21 @@ import Testing
         try await shelf.coordinator.mergeRemoteChanges(of: shelf.store)
         let bands = try await context.perform { QueueValue(try context.fetch(fetchRequest("Band", by: ["name"]))) }
         let album = try await context.perform { () -> QueueValue<NSManagedObject> in
-            #expect(bands.value.map(titles) == [["Help!"], ["Debut"]])
+            expect(bands.value.map(titles), equals: [["Help!"], ["Debut"]])
             let album = try context.fetch(fetchRequest("Album", "title == 'Debut'"))[0]
             album.setValue("unsaved", forKey: "notes")
             return QueueValue(album)
         }
         backend.change("Album", 11, ["band": .one(1), "year": 1994])
         let changes = try await shelf.coordinator.mergeRemoteChanges(of: shelf.store, into: [context])
-        #expect(changes.refreshedObjectIDs.count == 2)
+        expect(changes.refreshedObjectIDs.count, equals: 2)
         try await context.perform {
-            #expect(bands.value.map(titles) == [["Debut", "Help!"], []])
-            #expect(album.value.value(forKey: "year") as? Int == 1994)
-            #expect(album.value.value(forKey: "notes") as? String == "unsaved")
+            expect(bands.value.map(titles), equals: [["Debut", "Help!"], []])
+            expect(album.value.value(forKey: "year") as? Int, equals: 1994)
+            expect(album.value.value(forKey: "notes") as? String, equals: "unsaved")
             try context.save()
         }
-        #expect(backend.values("Album", 11)?["notes"] == "unsaved")
+        expect(backend.values("Album", 11)?["notes"], equals: "unsaved")
     }
 
     @Test("Contexts that merge automatically do, and the notification of remote changes is posted")
@@ -115,11 +116,11 @@ import Testing
         try await shelf.coordinator.mergeRemoteChanges(of: shelf.store)
         // The merge was enqueued before.
         await context.perform {
-            #expect(albums.value[0].value(forKey: "title") as? String == "HELP!")
+            expect(albums.value[0].value(forKey: "title") as? String, equals: "HELP!")
             #expect(albums.value[1].managedObjectContext == nil || albums.value[1].isDeleted)
         }
         // A notification for each answer that brought something.
-        #expect(posted.withValue { $0 } == 2)
+        expect(posted.withValue { $0 }, equals: 2)
     }
 
     @Test("Fetched results follow what others insert, change and delete")
@@ -145,7 +146,7 @@ import Testing
         try await shelf.coordinator.mergeRemoteChanges(of: shelf.store, into: [context])
         await context.perform {
             let titles = (controller.value.fetchedObjects ?? []).map { $0.value(forKey: "title") as? String }
-            #expect(titles == ["Alpha", "Post", "Zebra"])
+            expect(titles, equals: ["Alpha", "Post", "Zebra"])
         }
     }
 
@@ -166,7 +167,7 @@ import Testing
         let changes = try await shelf.coordinator.mergeRemoteChanges(of: shelf.store, into: [context])
         #expect(changes.isWhole && changes.updatedObjectIDs.count == 1 && changes.deletedObjectIDs.count == 1)
         await context.perform {
-            #expect(albums.value[0].value(forKey: "title") as? String == "HELP!")
+            expect(albums.value[0].value(forKey: "title") as? String, equals: "HELP!")
             #expect(albums.value[1].managedObjectContext == nil || albums.value[1].isDeleted)
         }
         backend.change("Album", 10, ["title": "help"])
@@ -187,7 +188,7 @@ import Testing
         }
         let changes = try await shelf.coordinator.mergeRemoteChanges(of: shelf.store, into: [context])
         #expect(changes.updatedObjectIDs.isEmpty && changes.insertedObjectIDs.isEmpty)
-        await context.perform { #expect(album.value.value(forKey: "notes") as? String == "mine") }
+        await context.perform { expect(album.value.value(forKey: "notes") as? String, equals: "mine") }
 
         let silent = ScriptedBackend(Shop.model(), [Resource("Band", endpoints: [Endpoint("all")])], at: URL(string: "scripted:silent"))
         let store = try shelf.coordinator.addRemoteStore(silent)

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 
 /// A backend of forty lines: two dictionaries, and one call that lists each.
@@ -50,11 +51,11 @@ private struct Shelf: Backend {
             request.predicate = NSPredicate(format: "year > 1965 AND band.name BEGINSWITH 'B'")
             request.sortDescriptors = [NSSortDescriptor(key: "year", ascending: false)]
             let titles = try context.fetch(request).map { $0.value(forKey: "title") as? String }
-            #expect(titles == ["Post", "Debut", "Abbey Road"])
+            expect(titles, equals: ["Post", "Debut", "Abbey Road"])
             request.fetchLimit = 1
             request.fetchOffset = 1
-            #expect(try context.fetch(request).map { $0.value(forKey: "title") as? String } == ["Debut"])
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Album")) == 4)
+            try expect(context.fetch(request).map { $0.value(forKey: "title") as? String }, equals: ["Debut"])
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Album")), equals: 4)
         }
     }
 
@@ -65,7 +66,7 @@ private struct Shelf: Backend {
             request.predicate = NSPredicate(format: "name == 'Beatles'")
             let band = try #require(try context.fetch(request).first)
             let albums = try #require(band.value(forKey: "albums") as? Set<NSManagedObject>)
-            #expect(Set(albums.compactMap { $0.value(forKey: "title") as? String }) == ["Abbey Road", "Help!"])
+            expect(Set(albums.compactMap { $0.value(forKey: "title") as? String }), equals: ["Abbey Road", "Help!"])
             #expect(albums.allSatisfy { $0.value(forKey: "band") as? NSManagedObject === band })
         }
     }
@@ -76,6 +77,6 @@ private struct Shelf: Backend {
         request.resultType = .managedObjectIDResultType
         request.predicate = NSPredicate(format: "title CONTAINS 'e'")
         let ids = try await context.fetch(request)
-        #expect(Set(ids.map { $0.uriRepresentation().lastPathComponent }) == ["p10", "p11", "p12"])
+        expect(Set(ids.map { $0.uriRepresentation().lastPathComponent }), equals: ["p10", "p11", "p12"])
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Answers that are kept for as long as they are fresh, and how newer values are asked for nevertheless.
@@ -26,7 +27,7 @@ import Testing
         clock.advance(.seconds(2))
         second.stalenessInterval = 1
         let id = try await second.perform { try #require(try second.fetch(fetchRequest("Album", "title == 'newer'")).first).objectID }
-        #expect(backend.requests.map(\.endpoint) == ["dump", "search"])
+        expect(backend.requests.map(\.endpoint), equals: ["dump", "search"])
         backend.forgetRequests()
         // The second context still has the object, and with it the newer row.
         let third = coordinator.context()
@@ -34,7 +35,7 @@ import Testing
         try await third.perform {
             if !isAwaited { _ = try third.fetch(fetchRequest("Album", by: ["title"])) }
             let title = try third.existingObject(with: id).value(forKey: "title") as? String
-            #expect(title == "newer")
+            expect(title, equals: "newer")
         }
         #expect(backend.requests.isEmpty)
         await second.perform { second.reset() }
@@ -47,16 +48,16 @@ import Testing
         try context.performAndWait {
             let albums = try context.fetch(fetchRequest("Album", by: ["title"]))
             backend.change("Album", 3, ["title": "changed"])
-            #expect(try context.fetch(fetchRequest("Album", by: ["title"])).count == 5)
-            #expect(albums[3].value(forKey: "title") as? String == "Album 3")
-            #expect(backend.requests.count == 1)
+            try expect(context.fetch(fetchRequest("Album", by: ["title"])).count, equals: 5)
+            expect(albums[3].value(forKey: "title") as? String, equals: "Album 3")
+            expect(backend.requests.count, equals: 1)
             if all { context.refreshAllObjects() } else { context.refresh(albums[3], mergeChanges: false) }
-            #expect(albums[3].value(forKey: "title") as? String == "changed")
-            #expect(albums[1].value(forKey: "title") as? String == "Album 1")
-            #expect(backend.requests.count == 2)
+            expect(albums[3].value(forKey: "title") as? String, equals: "changed")
+            expect(albums[1].value(forKey: "title") as? String, equals: "Album 1")
+            expect(backend.requests.count, equals: 2)
             // The new answer is kept as the old one was.
-            #expect(try context.fetch(fetchRequest("Album", "title == 'changed'")).count == 1)
-            #expect(backend.requests.count == 2)
+            try expect(context.fetch(fetchRequest("Album", "title == 'changed'")).count, equals: 1)
+            expect(backend.requests.count, equals: 2)
         }
     }
 
@@ -68,9 +69,9 @@ import Testing
             let albums = try context.fetch(fetchRequest("Album", by: ["title"]))
             backend.change("Album", 3, ["title": "changed"])
             context.refreshAllObjects()
-            #expect(try fetchRequest("Album").explain(in: context).usesKeptAnswer == false)
-            #expect(try context.fetch(fetchRequest("Album", "title == 'changed'")) == [albums[3]])
-            #expect(backend.requests.count == 2)
+            try expect(fetchRequest("Album").explain(in: context).usesKeptAnswer, equals: false)
+            try expect(context.fetch(fetchRequest("Album", "title == 'changed'")), equals: [albums[3]])
+            expect(backend.requests.count, equals: 2)
         }
     }
 
@@ -82,10 +83,10 @@ import Testing
             let albums = try context.fetch(fetchRequest("Album", by: ["title"]))
             backend.change("Album", 3, ["title": "changed"])
             context.refresh(albums[3], mergeChanges: false)
-            #expect(albums[3].value(forKey: "title") as? String == "changed")
-            #expect(try context.fetch(fetchRequest("Album")).count == 5)
-            #expect(albums[3].value(forKey: "title") as? String == "changed")
-            #expect(backend.requests.map(\.endpoint) == ["dump", "info"])
+            expect(albums[3].value(forKey: "title") as? String, equals: "changed")
+            try expect(context.fetch(fetchRequest("Album")).count, equals: 5)
+            expect(albums[3].value(forKey: "title") as? String, equals: "changed")
+            expect(backend.requests.map(\.endpoint), equals: ["dump", "info"])
         }
     }
 
@@ -96,11 +97,11 @@ import Testing
         try context.performAndWait {
             _ = try context.fetch(fetchRequest("Album"))
             _ = try context.fetch(fetchRequest("Album"))
-            #expect(backend.requests.count == 1)
+            expect(backend.requests.count, equals: 1)
             context.stalenessInterval = 0
             backend.change("Album", 3, ["title": "changed"])
-            #expect(try context.count(for: fetchRequest("Album", "title == 'changed'")) == 1)
-            #expect(backend.requests.count == 2)
+            try expect(context.count(for: fetchRequest("Album", "title == 'changed'")), equals: 1)
+            expect(backend.requests.count, equals: 2)
         }
     }
 }

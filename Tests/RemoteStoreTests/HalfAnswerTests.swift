@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Answers that are not whole, or late") struct HalfAnswerTests {
@@ -37,9 +38,9 @@ import Testing
                 #expect(error.localizedDescription.contains("not whole"))
                 #expect(failure { _ = try context.fetch(fetchRequest("Album", by: ["year"], limit: page == 0 ? 4 : 6)) } != nil)
                 backend.script { _ in .answer }
-                #expect(try context.fetch(fetchRequest("Album")).count == 6)
+                try expect(context.fetch(fetchRequest("Album")).count, equals: 6)
                 // What is wanted is there.
-                #expect(try context.fetch(fetchRequest("Album", by: ["year"], limit: 2)).count == 2)
+                try expect(context.fetch(fetchRequest("Album", by: ["year"], limit: 2)).count, equals: 2)
             }
         }
     }
@@ -62,7 +63,7 @@ import Testing
         request.fetchBatchSize = batch
         try context.performAndWait {
             let years = try context.fetch(request).map { $0.value(forKey: "year") as? Int64 }
-            #expect(years == (Int64(offset) + 1...6).map { $0 })
+            expect(years, equals: (Int64(offset) + 1...6).map { $0 })
         }
         #expect(!isHalf.withValue { $0 })
     }
@@ -76,7 +77,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await context.load(bands.value, "albums") }
         backend.script { _ in .answer }
         try await context.load(bands.value, "albums")
-        await context.perform { #expect((bands.value[0].value(forKey: "albums") as? Set<NSManagedObject>)?.count == 6) }
+        await context.perform { expect((bands.value[0].value(forKey: "albums") as? Set<NSManagedObject>)?.count, equals: 6) }
     }
 
     @Test("Others may add and remove while pages are read: that is no error")
@@ -88,7 +89,7 @@ import Testing
             return .answer
         }
         let count = try context.performAndWait { try context.fetch(fetchRequest("Album")).count }
-        #expect(count == 5)
+        expect(count, equals: 5)
     }
 
     @Test("An answer that was overtaken by a newer one does not replace it")

@@ -35,7 +35,7 @@ import Testing
                     expected[id, default: 7] += 1
                 case 4:
                     var index = index(expected.keys)
-                    #expect(index.numberMaking(id).isNew == (expected[id] == nil), "\(place)")
+                    expect(index.numberMaking(id).isNew, equals: (expected[id] == nil), "\(place)")
                     #expect(
                         (index.remove(id) != nil) && index.number(of: id) == nil
                             && index.count == expected.count - (expected[id] == nil ? 0 : 1), "\(place)")
@@ -48,13 +48,13 @@ import Testing
                 case 7 where step % 100 == 0: table.reserveCapacity(table.count + 100)
                 default: break
                 }
-                #expect(table[id] == expected[id], "\(place)")
+                expect(table[id], equals: expected[id], "\(place)")
                 #expect(table.count == expected.count && table.isEmpty == expected.isEmpty, "\(place)")
             }
             let copy = table
             for id in expected.keys { table[id] = nil }
             #expect(table.isEmpty && copy.count == expected.count, "seed \(seed), round \(round)")
-            #expect(Dictionary(uniqueKeysWithValues: copy.map { $0 }) == expected, "seed \(seed), round \(round)")
+            expect(Dictionary(uniqueKeysWithValues: copy.map { $0 }), equals: expected, "seed \(seed), round \(round)")
         }
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Identifiers") struct IdentifierTests {
@@ -21,14 +22,14 @@ import Testing
             return Dictionary(
                 uniqueKeysWithValues: tags.map { ($0.value(forKey: "label") as? String ?? "", $0.objectID.uriRepresentation()) })
         }
-        #expect(Set(uris.values).count == Self.all.count)
+        expect(Set(uris.values).count, equals: Self.all.count)
         let other = try backend.context(Shop.model())
         for (label, uri) in uris {
             let found = try other.performAndWait { () throws -> String? in
                 let id = try #require(other.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
                 return try other.existingObject(with: id).value(forKey: "label") as? String
             }
-            #expect(found == label)
+            expect(found, equals: label)
         }
     }
 
@@ -51,10 +52,10 @@ import Testing
             }
             var resourceID: ResourceID { .string(text) }
         }
-        #expect(ResourceID(Slug(text: "abbey-road")) == "abbey-road")
-        #expect(ResourceID("abbey-road").as(Slug.self)?.text == "abbey-road")
+        expect(ResourceID(Slug(text: "abbey-road")), equals: "abbey-road")
+        expect(ResourceID("abbey-road").as(Slug.self)?.text, equals: "abbey-road")
         #expect(ResourceID(5).as(Slug.self) == nil)
-        #expect(ResourceID(5).as(Int.self) == 5)
+        expect(ResourceID(5).as(Int.self), equals: 5)
     }
 
     @Test("A description that does not fit the model is an error that names the property")
@@ -70,7 +71,7 @@ import Testing
         for (resource, name) in cases {
             let model = Shop.model()
             let error = try #require(failure { _ = try ScriptedBackend(model, [resource]).context(model) })
-            #expect(error.code == NSPersistentStoreOpenError)
+            expect(error.code, equals: NSPersistentStoreOpenError)
             #expect(error.localizedDescription.contains(name))
         }
     }

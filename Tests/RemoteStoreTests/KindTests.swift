@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// References to entities with subentities, without a word about which of them it is.
@@ -33,12 +34,12 @@ import Testing
             let tracks = try context.fetch(fetchRequest("Track", by: ["title"]))
             let writers = tracks.map { $0.value(forKey: "writer") as? NSManagedObject }
             #expect(writers[0]?.entity.name == "Person" && writers[1]?.entity.name == "Singer")
-            #expect(writers[1]?.value(forKey: "voice") as? String == "low")
+            expect(writers[1]?.value(forKey: "voice") as? String, equals: "low")
             #expect(writers[1] === writers[4])
             // What tells the kind is the row itself. The third, which does not exist, is asked for again.
             #expect(backend.requests.count(where: { $0.entity == "Person" }) <= 3)
             let people = try context.fetch(fetchRequest("Person", by: ["name"]))
-            #expect(people.map { $0.entity.name } == ["Person", "Singer"])
+            expect(people.map { $0.entity.name }, equals: ["Person", "Singer"])
             #expect(people[0] === writers[0] && people[1] === writers[1])
         }
     }
@@ -54,7 +55,7 @@ import Testing
             backend.forgetRequests()
             let tracks = try context.fetch(fetchRequest("Track", by: ["title"]))
             #expect(tracks[1].value(forKey: "writer") as? NSManagedObject === people[1])
-            #expect(backend.requests.map(\.entity) == ["Track"])
+            expect(backend.requests.map(\.entity), equals: ["Track"])
         }
     }
 
@@ -65,7 +66,7 @@ import Testing
         let context = try backend.context()
         try context.performAndWait {
             let track = try #require(try context.fetch(fetchRequest("Track")).first)
-            #expect((track.value(forKey: "writer") as? NSManagedObject)?.entity.name == "Person")
+            expect((track.value(forKey: "writer") as? NSManagedObject)?.entity.name, equals: "Person")
         }
     }
 
@@ -96,7 +97,7 @@ import Testing
             let request = fetchRequest("Place", by: ["label"])
             request.predicate = NSPredicate(format: "ANY more.flag == TRUE")
             let found = try context.fetch(request)
-            #expect(found.map { $0.value(forKey: "label") as? Int } == [1, 2])
+            expect(found.map { $0.value(forKey: "label") as? Int }, equals: [1, 2])
         }
     }
 }

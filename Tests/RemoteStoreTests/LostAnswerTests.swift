@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Saves whose answers are lost") struct LostAnswerTests {
@@ -63,7 +64,7 @@ import Testing
             try #require(ids.count == 1 && bands.count == 1, "\(backend.saves)")
             let values = try #require(backend.values("Album", ids[0]))
             #expect(values["title"] == "Help!" && values["year"] == 1965 && values["notes"]?.isNull ?? true)
-            #expect(values["band"] == .one(.init(bands[0])))
+            expect(values["band"], equals: .one(.init(bands[0])))
             let isClean = await context.perform { !context.hasChanges }
             #expect(isClean)
             // One key for the new object, however often it was sent.
@@ -72,7 +73,7 @@ import Testing
             // The next save is based on the version that it has now.
             await context.perform { album.value.setValue("great", forKey: "notes") }
             #expect(await save(context, isAwaited: isAwaited) == nil)
-            #expect(backend.values("Album", ids[0])?["notes"] == "great")
+            expect(backend.values("Album", ids[0])?["notes"], equals: "great")
         }
     }
 
@@ -106,11 +107,11 @@ import Testing
                 let next = failure { _ = try context.fetch(fetchRequest("Album")) }
                 #expect(!isEdited || (error ?? next) != nil || backend.values("Album", backend.ids("Album")[0])?["notes"] == "lost")
                 let all = try context.fetch(fetchRequest("Album"))
-                #expect(all == [album])
-                #expect(band.value(forKey: "albums") as? Set<NSManagedObject> == [album])
+                expect(all, equals: [album])
+                expect(band.value(forKey: "albums") as? Set<NSManagedObject>, equals: [album])
                 #expect(album.value(forKey: "band") as? NSManagedObject === band)
             }
-            #expect(backend.ids("Album").count == 1)
+            expect(backend.ids("Album").count, equals: 1)
         }
     }
 
@@ -126,13 +127,13 @@ import Testing
                 backend.scriptSaves { _ in .answer }
                 let error = try #require(failure { try context.save() })
                 #expect("\(error.userInfo)".contains("is not sent again"))
-                #expect(backend.saves.count == 1)
+                expect(backend.saves.count, equals: 1)
                 // As the error says: it is looked for, and inserted again where it is not.
                 context.delete(album)
                 if try context.count(for: fetchRequest("Album", "title == 'Once'")) == 0 { _ = insert("Album", ["title": "Once"], context) }
                 try context.save()
             }
-            #expect(backend.ids("Album").count == 1)
+            expect(backend.ids("Album").count, equals: 1)
         }
     }
 
@@ -156,7 +157,7 @@ import Testing
         }
         let values = try #require(backend.values("Album", 1))
         #expect(values["title"] == "Help!" && values["year"] == 1965)
-        #expect(values["notes"] == "?")
+        expect(values["notes"], equals: "?")
     }
 
     @Test("What follows a change that was sent again stays unsaved until it is saved", arguments: [0, 1])
@@ -179,9 +180,9 @@ import Testing
             try context.save()
             #expect(!context.hasChanges)
         }
-        #expect(backend.ids("Album").count == 2)
-        for id in backend.ids("Album") { #expect(backend.values("Album", id)?["notes"] == "!") }
-        #expect(backend.values("Album", 1)?["year"] == 1965)
+        expect(backend.ids("Album").count, equals: 2)
+        for id in backend.ids("Album") { expect(backend.values("Album", id)?["notes"], equals: "!") }
+        expect(backend.values("Album", 1)?["year"], equals: 1965)
     }
 
     @Test("An edit that is taken back after the answers of two saves were lost is taken back", arguments: [true, false])
@@ -203,7 +204,7 @@ import Testing
             try context.save()
             #expect(!context.hasChanges)
         }
-        #expect(backend.values("Album", 1) == ["title": "Help", "year": 1965, "notes": "?"])
+        expect(backend.values("Album", 1), equals: ["title": "Help", "year": 1965, "notes": "?"])
     }
 
     @Test("A deletion whose answer was lost is done again, and what is gone is deleted", arguments: [0, 1], [true, false])
@@ -249,8 +250,8 @@ import Testing
         }
         let (bandID, albumID) = (try #require(backend.ids("Band").first), try #require(backend.ids("Album").first))
         #expect(backend.ids("Band").count == 1 && backend.ids("Album").count == 1)
-        #expect(backend.values("Band", bandID)?["best"] == .one(.init(albumID)))
-        #expect(backend.values("Band", bandID)?["name"] == "C")
+        expect(backend.values("Band", bandID)?["best"], equals: .one(.init(albumID)))
+        expect(backend.values("Band", bandID)?["name"], equals: "C")
     }
 }
 

@@ -89,10 +89,10 @@ import Testing
         let ids = found.map(\.id)
         let stayed = Set(0..<count).subtracting(changes.withValue { $0.deleted })
         let what = "\(place): \(paging), sorted \(isSorted), of a band \(ofBand), limit \(limit)"
-        #expect(Set(ids).count == ids.count, "\(what): \(ids) has doubles")
+        expect(Set(ids).count, equals: ids.count, "\(what): \(ids) has doubles")
         // Where pages were read again, the place of what was deleted meanwhile is not known.
         let ordered = kind == .totals ? found.filter { stayed.contains($0.id) } : found
-        if isSorted, !ofBand { #expect(ordered.map(\.year) == ordered.map(\.year).sorted(), "\(what): out of order: \(found)") }
+        if isSorted, !ofBand { expect(ordered.map(\.year), equals: ordered.map(\.year).sorted(), "\(what): out of order: \(found)") }
         if limit == 0 {
             let lost = stayed.subtracting(ids)
             if !lost.isEmpty {
@@ -113,7 +113,7 @@ import Testing
         let context = try backend.context()
         try backend.expectRequests(atMost: 10) {
             let titles = try context.texts(fetchRequest("Album"))
-            #expect(titles == (0..<500).map(String.init))
+            expect(titles, equals: (0..<500).map { "\($0)" })
         }
     }
 
@@ -128,7 +128,7 @@ import Testing
             return .answer
         }
         let titles = try context.texts(fetchRequest("Album"))
-        #expect(titles.suffix(40 - count) == (count..<40).map(String.init)[...])
+        expect(Array(titles.suffix(40 - count)), equals: (count..<40).map { "\($0)" })
         #expect(backend.requests.count <= 9)
     }
 }

@@ -20,6 +20,6 @@ import Testing
         process.waitUntilExit()
         // The owners, their children, and the targets: a request each.
         let sum = (0..<200).reduce(0) { $0 + $1 % 7 }
-        #expect(String(decoding: text, as: UTF8.self) == "owners 20, children 200, sum \(sum), requests 3, saves 20\n")
+        expect(String(decoding: text, as: UTF8.self), equals: "owners 20, children 200, sum \(sum), requests 3, saves 20\n")
     }
 }

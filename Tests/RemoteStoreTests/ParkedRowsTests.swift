@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import RemoteStore
@@ -27,13 +28,13 @@ import Testing
         let parked = ParkedRows(limit: 10)
         let asked = AskTime(.zero)
         parked.park([rows[0]], at: asked)
-        #expect(parked.count == 1)
+        expect(parked.count, equals: 1)
         parked.forgetAll(before: AskTime(.zero))
-        #expect(parked.count == 0)
+        expect(parked.count, equals: 0)
         parked.park([rows[0]], at: asked)
-        #expect(parked.count == 0)
+        expect(parked.count, equals: 0)
         parked.park([rows[1]], at: AskTime(.zero))
-        #expect(parked.count == 1)
+        expect(parked.count, equals: 1)
     }
 
     @Test("What a feed has brought is kept, though all before it is forgotten") func answerOfFeed() {
@@ -41,6 +42,6 @@ import Testing
         let asked = AskTime(.zero)
         parked.forgetAll(before: asked)
         parked.park([rows[0]], at: asked)
-        #expect(parked.count == 1)
+        expect(parked.count, equals: 1)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Predicates
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Which endpoints a fetch uses, and what is left to memory.
@@ -32,7 +33,7 @@ import Testing
         let expected = try reference.context().texts(request)
         let found = try context.texts(request)
         let isSorted = !(request.sortDescriptors?.isEmpty ?? true)
-        #expect((isSorted ? found : found.sorted()) == (isSorted ? expected : expected.sorted()), "\(plan)")
+        expect((isSorted ? found : found.sorted()), equals: (isSorted ? expected : expected.sorted()), "\(plan)")
         return plan
     }
 
@@ -44,10 +45,11 @@ import Testing
         let context = try backend.context()
         let band = try context.performAndWait { try context.fetch(fetchRequest("Band"))[0].objectID }
         let album = try context.performAndWait { try context.fetch(fetchRequest("Album"))[0].objectID }
-        #expect(try context.plan(fetchRequest("Album", "band == %@", [band])).requests.map(\.endpoint) == ["ofBand"])
-        #expect(try context.plan(fetchRequest("Album", "SELF == %@", [album])).requests.map(\.endpoint) == ["info"])
-        #expect(try context.plan(fetchRequest("Album", "year > 1970")).requests.map(\.endpoint) == ["all"])
-        #expect(try context.plan(fetchRequest("Album", "band == %@ AND SELF == %@", [band, album])).requests.map(\.endpoint) == ["info"])
+        try expect(context.plan(fetchRequest("Album", "band == %@", [band])).requests.map(\.endpoint), equals: ["ofBand"])
+        try expect(context.plan(fetchRequest("Album", "SELF == %@", [album])).requests.map(\.endpoint), equals: ["info"])
+        try expect(context.plan(fetchRequest("Album", "year > 1970")).requests.map(\.endpoint), equals: ["all"])
+        try expect(
+            context.plan(fetchRequest("Album", "band == %@ AND SELF == %@", [band, album])).requests.map(\.endpoint), equals: ["info"])
     }
 
     @Test("Where no endpoint can answer, the error names the clause and what each endpoint needs")
@@ -57,7 +59,7 @@ import Testing
             Endpoint("info", parameters: [Parameter("SELF", isRequired: true)]))
         let context = try backend.context()
         let error = try #require(failure { _ = try context.texts(fetchRequest("Album", "year == 1969")) })
-        #expect(error.code == NSPersistentStoreUnsupportedRequestTypeError)
+        expect(error.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
         for part in ["Album", "year == 1969", "search", "title by BEGINSWITH", "info", "SELF by =="] {
             #expect(error.localizedDescription.contains(part), "\(part) in \(error.localizedDescription)")
         }
@@ -78,7 +80,7 @@ import Testing
         ]
         for (format, filters) in cases {
             let plan = try plan(backend, fetchRequest("Album", format))
-            #expect(Set(plan.requests[0].filters.map(\.description)) == Set(filters), "\(format): \(plan)")
+            expect(Set(plan.requests[0].filters.map(\.description)), equals: Set(filters), "\(format): \(plan)")
         }
         #expect(try plan(backend, fetchRequest("Album", "year BETWEEN {1970, 1975}")).predicateInMemory == nil)
         #expect(try plan(backend, fetchRequest("Album", "year IN {}")).requests.isEmpty)
@@ -96,7 +98,7 @@ import Testing
                 parameters: [Parameter("title", operators: [.equal, .contains], text: [.caseInsensitive, .diacriticInsensitive])],
                 paging: .pages(of: 5, takesLimit: true)))
         let plan = try plan(backend, fetchRequest("Album", "title CONTAINS 'lbum 1'", by: ["title"], limit: 3))
-        #expect(plan.requests[0].filters.count == 1)
+        expect(plan.requests[0].filters.count, equals: 1)
         #expect(plan.predicateInMemory != nil && plan.pagesInMemory)
         #expect(try self.plan(backend, fetchRequest("Album", "title CONTAINS[cd] 'ALB'")).predicateInMemory == nil)
         #expect(try self.plan(backend, fetchRequest("Album", "title ==[c] 'album 2'")).predicateInMemory != nil)
@@ -115,12 +117,12 @@ import Testing
         #expect(whole.requests[0].limit == 5 && whole.requests[0].offset == 3 && whole.requests[0].sorts.count == 2)
         #expect(whole.isExactForTests)
         let long = try plan(backend, fetchRequest("Album", "isLive == NO", by: ["year"], limit: 20))
-        #expect(long.requests[0].limit == 20)
+        expect(long.requests[0].limit, equals: 20)
         let unsorted = try plan(backend, fetchRequest("Album", by: ["rating"], limit: 5))
         #expect(unsorted.sortsInMemory == ["rating"] && unsorted.requests[0].limit == nil)
         let localized = fetchRequest("Album")
         localized.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true, textOrder: .caseInsensitive)]
-        #expect(try plan(backend, localized).sortsInMemory == ["title"])
+        try expect(plan(backend, localized).sortsInMemory, equals: ["title"])
     }
 
     @Test("Pages are read only until there are enough results, if the order is the backend's")
@@ -132,17 +134,17 @@ import Testing
         backend.forgetRequests()
         request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
         _ = try context.texts(request)
-        #expect(backend.requests.count == 8)
+        expect(backend.requests.count, equals: 8)
     }
 
     @Test("Values beyond what a parameter takes are split, and single values asked one by one")
     func splits() throws {
         let years = (1960..<1990).map(String.init).joined(separator: ", ")
         let many = backend(Endpoint("search", parameters: [Parameter("year", isRequired: true, maximumValues: 10)]))
-        #expect(try plan(many, fetchRequest("Album", "year IN {\(years)}", by: ["title"])).requests.count == 3)
+        try expect(plan(many, fetchRequest("Album", "year IN {\(years)}", by: ["title"])).requests.count, equals: 3)
         let one = backend(Endpoint("search", parameters: [Parameter("year", isRequired: true)]))
-        #expect(try plan(one, fetchRequest("Album", "year IN {1960, 1961}", by: ["title"])).requests.count == 2)
-        #expect(try plan(one, fetchRequest("Album", "year == 1960 OR (year == 1961 AND isLive == NO)")).requests.count == 2)
+        try expect(plan(one, fetchRequest("Album", "year IN {1960, 1961}", by: ["title"])).requests.count, equals: 2)
+        try expect(plan(one, fetchRequest("Album", "year == 1960 OR (year == 1961 AND isLive == NO)")).requests.count, equals: 2)
     }
 
     @Test("Alternatives are asked each by itself, and an object that several find comes once")
@@ -152,8 +154,8 @@ import Testing
             Endpoint("byTitle", parameters: [Parameter("title", operators: [.beginsWith], isRequired: true)]))
         let plan = try plan(
             backend, fetchRequest("Album", "year == 1962 OR title BEGINSWITH 'Album 2' OR (year == 1963 AND rating > 3)", by: ["title"]))
-        #expect(plan.requests.map(\.endpoint) == ["byYear", "byTitle", "byYear"])
-        #expect(plan.sortsInMemory == ["title"])
+        expect(plan.requests.map(\.endpoint), equals: ["byYear", "byTitle", "byYear"])
+        expect(plan.sortsInMemory, equals: ["title"])
     }
 
     @Test("An endpoint that takes trees gets the whole predicate as far as it can express it")
@@ -169,8 +171,8 @@ import Testing
         let whole = try plan(backend, fetchRequest("Album", format, by: ["year"], limit: 4))
         #expect(whole.predicateInMemory == nil && whole.requests[0].limit == 4)
         let part = try plan(backend, fetchRequest("Album", "year > 1970 AND rating > 5"))
-        #expect(part.requests[0].predicate == .compare(.keyPath(["year"]), .greaterThan, .constant(.int64(1970))))
-        #expect("\(try #require(part.predicateInMemory))" == "rating > 5")
+        expect(part.requests[0].predicate, equals: .compare(.keyPath(["year"]), .greaterThan, .constant(.int64(1970))))
+        expect("\(try #require(part.predicateInMemory))", equals: "rating > 5")
     }
 
     @Test("Counts and functions over attributes are the backend's where it can")
@@ -182,10 +184,10 @@ import Testing
         let context = try backend.context()
         try context.performAndWait {
             let live = try context.count(for: fetchRequest("Album", "isLive == YES"))
-            #expect(live == 8)
+            expect(live, equals: 8)
             #expect(backend.requests.count == 1 && backend.requests[0].wantsCount)
             let rated = try context.count(for: fetchRequest("Album", "isLive == YES AND rating > 5"))
-            #expect(rated == 3)
+            expect(rated, equals: 3)
             backend.forgetRequests()
             let request = NSFetchRequest<NSDictionary>(entityName: "Album")
             request.resultType = .dictionaryResultType
@@ -198,11 +200,11 @@ import Testing
             request.propertiesToFetch = [column("years", "sum(year)"), column("best", "max(rating)")]
             request.predicate = NSPredicate(format: "isLive == YES")
             let result = try context.fetch(request)[0]
-            #expect(result["best"] as? Double == 8.75)
+            expect(result["best"] as? Double, equals: 8.75)
             #expect(backend.requests.count == 1 && backend.requests[0].aggregates.count == 2)
             request.propertiesToFetch = [column("years", "sum(year)"), column("average", "average(rating)")]
             let other = try context.fetch(request)[0]
-            #expect(other["years"] as? Int == result["years"] as? Int)
+            expect(other["years"] as? Int, equals: result["years"] as? Int)
         }
     }
 
@@ -229,9 +231,9 @@ import Testing
             let plan = try request.explain(in: context)
             #expect("\(plan)".contains("the backend groups") && "\(plan)".contains("grouped by isLive"), "\(plan)")
             let found = try context.fetch(request)
-            #expect(backend.requests.count == 1)
+            expect(backend.requests.count, equals: 1)
             let expected = try self.backend(Endpoint("all")).context().performAndWaitForTests { try $0.fetch(request) }
-            #expect(found == expected)
+            expect(found, equals: expected)
             request.havingPredicate = NSPredicate(format: "max(rating) > 9")
             #expect(try !request.explain(in: context).isAggregatedByBackend)
             let some = try context.fetch(request)
@@ -245,15 +247,15 @@ import Testing
         let model = Shop.model()
         let context = try backend.context(model, RemoteStoreOptions(maximumRows: 20))
         let error = try #require(failure { _ = try context.texts(fetchRequest("Album", "rating > 9 AND year != 3")) })
-        #expect(error.code == NSPersistentStoreUnsupportedRequestTypeError)
+        expect(error.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
         #expect(error.localizedDescription.contains("rating > 9"))
-        #expect(backend.requests.count == 5)
+        expect(backend.requests.count, equals: 5)
         // What is a result is not in vain.
-        #expect(try context.texts(fetchRequest("Album")).count == 40)
+        try expect(context.texts(fetchRequest("Album")).count, equals: 40)
         let few = try backend.context(Shop.model(), RemoteStoreOptions(maximumRequests: 2))
-        #expect(
-            failure { _ = try few.texts(fetchRequest("Album", by: ["rating"], limit: 1)) }?.localizedDescription.contains("sort by rating")
-                == true)
+        expect(
+            failure { _ = try few.texts(fetchRequest("Album", by: ["rating"], limit: 1)) }?.localizedDescription.contains("sort by rating"),
+            equals: true)
     }
 
     @Test("Constants that a parameter would change are compared in memory")
@@ -263,8 +265,8 @@ import Testing
             let plan = try plan(backend, fetchRequest("Album", format))
             #expect(plan.requests.allSatisfy { $0.filters.isEmpty } || format.contains("IN"), "\(format): \(plan)")
         }
-        #expect(try plan(backend, fetchRequest("Album", "year > 1965.0")).requests[0].filters.map(\.description) == ["year > 1965"])
-        #expect(try plan(backend, fetchRequest("Album", "year == nil")).requests[0].filters.isEmpty == false)
+        try expect(plan(backend, fetchRequest("Album", "year > 1965.0")).requests[0].filters.map(\.description), equals: ["year > 1965"])
+        try expect(plan(backend, fetchRequest("Album", "year == nil")).requests[0].filters.isEmpty, equals: false)
     }
 
     @Test("The plan reads as text")

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 
 /// Pages that are asked for while the one before is read.
@@ -56,8 +57,8 @@ import Testing
         // No page is ready before the next one is asked for: without reading ahead the fetch would never end.
         let backend = Pages { pages, number in try await pages.wait { number == 2 || pages.begun.withValue { $0.contains(number + 1) } } }
         let titles = try context(backend).texts(fetchRequest("Track"))
-        #expect(titles.sorted() == (0..<6).map { "Track \($0)" })
-        #expect(backend.begun.withValue { $0.sorted() } == [0, 1, 2])
+        expect(titles.sorted(), equals: (0..<6).map { "Track \($0)" })
+        expect(backend.begun.withValue { $0.sorted() }, equals: [0, 1, 2])
     }
 
     @Test("No page is asked for while two before it are not wanted yet", .timeLimit(.minutes(30)))
@@ -68,9 +69,9 @@ import Testing
             try await pages.wait { pages.told.withValue { $0.contains(2) } }
             early.withValue { $0 = pages.begun.withValue { $0.sorted() } }
         }
-        #expect(try context(backend).texts(fetchRequest("Track")).count == 12)
-        #expect(early.withValue { $0 } == [0, 1, 2])
-        #expect(backend.begun.withValue { $0 }.sorted() == Array(0..<6))
+        try expect(context(backend).texts(fetchRequest("Track")).count, equals: 12)
+        expect(early.withValue { $0 }, equals: [0, 1, 2])
+        expect(backend.begun.withValue { $0 }.sorted(), equals: Array(0..<6))
     }
 
     @Test("A fetch that fails gives up the pages that it has asked for", .timeLimit(.minutes(30)))
@@ -90,7 +91,7 @@ import Testing
     @Test("A fetch with a limit asks for no page that it may not want", .timeLimit(.minutes(30)))
     func limited() throws {
         let backend = Pages { _, _ in }
-        #expect(try context(backend).texts(fetchRequest("Track", limit: 2)).count == 2)
-        #expect(backend.begun.withValue { $0 } == [0])
+        try expect(context(backend).texts(fetchRequest("Track", limit: 2)).count, equals: 2)
+        expect(backend.begun.withValue { $0 }, equals: [0])
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Pages, batches, partial rows, and what is asked how often.
@@ -46,13 +47,13 @@ import Testing
         defer { withExtendedLifetime(kept) {} }
         if isAwaited {
             try await context.load(kept, "notes")
-            #expect(backend.requests.map(\.endpoint) == ["list", "info"])
+            expect(backend.requests.map(\.endpoint), equals: ["list", "info"])
         }
         try await context.perform {
             let albums = try context.fetch(fetchRequest("Album", by: ["title"]))
             try backend.expectRequests(atMost: isAwaited ? 0 : 1) {
-                #expect(albums.map { $0.value(forKey: "notes") as? String } == (0..<60).map { "note \($0)" })
-                #expect(albums.map { $0.value(forKey: "year") as? Int } == (0..<60).map { 1960 + $0 })
+                expect(albums.map { $0.value(forKey: "notes") as? String }, equals: (0..<60).map { "note \($0)" })
+                expect(albums.map { $0.value(forKey: "year") as? Int }, equals: (0..<60).map { 1960 + $0 })
             }
         }
     }
@@ -61,11 +62,11 @@ import Testing
     func completion() throws {
         let backend = backend()
         let context = try backend.context()
-        #expect(try context.texts(fetchRequest("Album", "year < 1963", by: ["title"])) == ["Album 00", "Album 01", "Album 02"])
-        #expect(backend.requests.map(\.endpoint) == ["list", "info"])
+        try expect(context.texts(fetchRequest("Album", "year < 1963", by: ["title"])), equals: ["Album 00", "Album 01", "Album 02"])
+        expect(backend.requests.map(\.endpoint), equals: ["list", "info"])
         backend.forgetRequests()
-        #expect(try context.texts(fetchRequest("Album", "band.name == 'Beatles' AND title ENDSWITH '7'")).count == 6)
-        #expect(backend.requests.map(\.entity) == ["Album", "Band"])
+        try expect(context.texts(fetchRequest("Album", "band.name == 'Beatles' AND title ENDSWITH '7'")).count, equals: 6)
+        expect(backend.requests.map(\.entity), equals: ["Album", "Band"])
     }
 
     @Test("An absent value clears nothing; null does, as does an empty list")
@@ -88,20 +89,20 @@ import Testing
         let context = try backend.context()
         try context.performAndWait {
             let album = try context.fetch(fetchRequest("Album", "year == 1"))[0]
-            #expect(album.value(forKey: "notes") as? String == "n")
-            #expect((album.value(forKey: "tags") as? Set<NSManagedObject>)?.count == 1)
+            expect(album.value(forKey: "notes") as? String, equals: "n")
+            expect((album.value(forKey: "tags") as? Set<NSManagedObject>)?.count, equals: 1)
             let request = fetchRequest("Album")
             request.shouldRefreshRefetchedObjects = true
             try backend.expectRequests(atMost: 3) {
                 let again = try context.fetch(request)
-                #expect(again == [album])
-                #expect(album.value(forKey: "notes") as? String == "n")
-                #expect((album.value(forKey: "tags") as? Set<NSManagedObject>)?.count == 1)
+                expect(again, equals: [album])
+                expect(album.value(forKey: "notes") as? String, equals: "n")
+                expect((album.value(forKey: "tags") as? Set<NSManagedObject>)?.count, equals: 1)
             }
             backend.put("Album", 1, ["title": "B", "year": 1, "notes": nil, "tags": .many([])])
             context.refresh(album, mergeChanges: false)
             #expect(album.value(forKey: "notes") == nil && album.value(forKey: "title") as? String == "B")
-            #expect((album.value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty == true)
+            expect((album.value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty, equals: true)
         }
     }
 
@@ -114,16 +115,16 @@ import Testing
             // The service ends its answers without a word.
             backend.setSilentLimit(25)
             backend.forgetRequests()
-            #expect(albums.map { $0.value(forKey: "year") as? Int } == (0..<60).map { 1960 + $0 })
-            #expect(backend.requests.count == 3)
+            expect(albums.map { $0.value(forKey: "year") as? Int }, equals: (0..<60).map { 1960 + $0 })
+            expect(backend.requests.count, equals: 3)
             // Declared caps split beforehand.
             let declared = self.backend(listed: ["title"], cap: 25)
             let other = try declared.context()
             try other.performAndWait {
                 let albums = try other.fetch(fetchRequest("Album"))
                 declared.forgetRequests()
-                #expect(albums.compactMap { $0.value(forKey: "year") }.count == 60)
-                #expect(declared.requests.count == 3)
+                expect(albums.compactMap { $0.value(forKey: "year") }.count, equals: 60)
+                expect(declared.requests.count, equals: 3)
             }
         }
     }
@@ -139,9 +140,9 @@ import Testing
             backend.setSilentLimit(25)
             backend.forgetRequests()
             let found = ids.filter { (try? context.existingObject(with: $0)) != nil }
-            #expect(found.count == 59)
+            expect(found.count, equals: 59)
             let gone = try #require(failure { _ = try context.existingObject(with: ids[7]) })
-            #expect(gone.code == NSManagedObjectReferentialIntegrityError)
+            expect(gone.code, equals: NSManagedObjectReferentialIntegrityError)
         }
     }
 
@@ -167,7 +168,7 @@ import Testing
             backend.release()
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(counts == [60, 60, 60, 60, 60])
+        expect(counts, equals: [60, 60, 60, 60, 60])
         #expect(backend.requests.count < 5)
         let narrow = self.backend(listed: nil, cap: 5, expectedRows: 5000)
         narrow.script { _ in .delay(.milliseconds(5)) }
@@ -178,8 +179,8 @@ import Testing
         narrow.forgetRequests()
         await second.perform { for album in list { second.refresh(album, mergeChanges: false) } }
         try await second.load(list, "notes")
-        #expect(narrow.requests.count == 12)
-        #expect(narrow.mostConcurrentRequests == 3)
+        expect(narrow.requests.count, equals: 12)
+        expect(narrow.mostConcurrentRequests, equals: 3)
     }
 
     @Test("A cancelled fetch cancels its request, unless others wait for it")
@@ -211,10 +212,10 @@ import Testing
             let album = try context.fetch(fetchRequest("Album", by: ["title"]))[0]
             backend.script { _ in .fail(ServiceFailure("down again")) }
             #expect(album.value(forKey: "notes") == nil)
-            #expect(context.pendingFaultError as? ServiceFailure == ServiceFailure("down again"))
+            expect(context.pendingFaultError as? ServiceFailure, equals: ServiceFailure("down again"))
             #expect(throws: ServiceFailure.self) { try context.throwPendingFaultError() }
             backend.script { _ in .answer }
-            #expect(album.value(forKey: "notes") as? String == "note 0")
+            expect(album.value(forKey: "notes") as? String, equals: "note 0")
         }
     }
 
@@ -236,7 +237,7 @@ import Testing
         backend.release()
         try await task.value
         let title = try await slow.perform { try slow.existingObject(with: id).value(forKey: "title") as? String }
-        #expect(title == "newer")
+        expect(title, equals: "newer")
     }
 
     @Test("Pages that move lose and repeat nothing that stays, and pages without an end are an error")
@@ -257,7 +258,7 @@ import Testing
         }
         let titles = try context.texts(fetchRequest("Album", by: ["title"]))
         #expect(Set(titles).isSuperset(of: (0..<60).map { String(format: "Album %02d", $0) }))
-        #expect(Set(titles).count == titles.count)
+        expect(Set(titles).count, equals: titles.count)
         struct Endless: Backend {
             let location = URL(string: "endless:")!
             let resources = [Resource("Album", endpoints: [Endpoint("list", paging: .pages(of: 1))])]
@@ -288,23 +289,23 @@ import Testing
         let context = try backend.context(Shop.model(), RemoteStoreOptions(now: { clock.now }))
         try context.performAndWait {
             for band in try context.fetch(fetchRequest("Band")) {
-                #expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.count == 10)
+                expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.count, equals: 10)
                 let ten = try context.count(for: fetchRequest("Album", "band == %@", [band]))
-                #expect(ten == 10)
+                expect(ten, equals: 10)
             }
             _ = try context.fetch(fetchRequest("Album", "band.name == 'Band 3'", by: ["-title"], limit: 2))
-            #expect(backend.requests.count == 2)
+            expect(backend.requests.count, equals: 2)
             let plan = try fetchRequest("Album").explain(in: context)
             #expect(plan.usesKeptAnswer)
             clock.advance(.seconds(61))
             _ = try context.fetch(fetchRequest("Album"))
-            #expect(backend.requests.count == 3)
+            expect(backend.requests.count, equals: 3)
             // What was saved is not hidden by what was kept.
             let new = NSEntityDescription.insertNewObject(forEntityName: "Album", into: context)
             new.setValue("Brand new", forKey: "title")
             try context.save()
             let found = try context.count(for: fetchRequest("Album", "title == 'Brand new'"))
-            #expect(found == 1)
+            expect(found, equals: 1)
         }
     }
 
@@ -328,6 +329,6 @@ import Testing
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
         try coordinator.addRemoteStore(Partly())
-        #expect(try coordinator.context().texts(fetchRequest("Album", by: ["title"])) == ["Album 1", "Album 3"])
+        try expect(coordinator.context().texts(fetchRequest("Album", by: ["title"])), equals: ["Album 1", "Album 3"])
     }
 }

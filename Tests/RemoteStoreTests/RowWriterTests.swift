@@ -162,14 +162,14 @@ import Testing
                     switch value {
                     case .one(let reference):
                         let uri = (shown as? NSManagedObject)?.objectID.uriRepresentation()
-                        #expect(uri?.lastPathComponent.dropFirst() == reference.map { "\($0.id)"[...] }, "\(place)")
-                    case .value(let value): #expect(AnyHashable(shown as? NSObject) == AnyHashable(value.any as? NSObject), "\(place)")
+                        expect(uri?.lastPathComponent.dropFirst(), equals: reference.map { "\($0.id)"[...] }, "\(place)")
+                    case .value(let value): expect(AnyHashable(shown as? NSObject), equals: AnyHashable(value.any as? NSObject), "\(place)")
                     case .many: break
                     }
                 }
             }
             #expect(!things.isEmpty)
-            if isWhole { #expect(infos.withValue { $0 } == 0) }
+            if isWhole { expect(infos.withValue { $0 }, equals: 0) }
         }
     }
 
@@ -210,14 +210,14 @@ import Testing
             #expect(!Array("x".utf8).withUnsafeBytes { writer.set(utf8: $0, title) })
             writer.cancel()
             let error = failure { try answer.add(1, entity: "Band") { row in try row.set("Help!", title) } }
-            #expect(error?.localizedDescription.contains("Band") == true)
+            expect(error?.localizedDescription.contains("Band"), equals: true)
             let singer = try answer.writer("Singer")
             singer.begin()
             #expect(singer.set("Ella", try answer.writer("Person").column("name")))
             singer.cancel()
             try answer.add(2) { row in try row.set("Help!", title) }
         }
-        #expect(try backend.context(Shop.model()).texts(fetchRequest("Album")) == ["Help!"])
+        try expect(backend.context(Shop.model()).texts(fetchRequest("Album")), equals: ["Help!"])
     }
 
     @Test("A resource within a resource has a writer of its own, also one of the same entity")
@@ -236,10 +236,10 @@ import Testing
             }
         }
         let context = try backend.context(Self.model())
-        #expect(try context.texts(fetchRequest("Thing", by: ["name"]), "name") == ["child 1", "child 2", "child 3"])
+        try expect(context.texts(fetchRequest("Thing", by: ["name"]), "name"), equals: ["child 1", "child 2", "child 3"])
         try context.performAndWait {
             let parents = try context.fetch(fetchRequest("Thing", by: ["name"])).map { $0.value(forKeyPath: "parent.name") as? String }
-            #expect(parents == ["parent 1", "parent 2", "parent 3"])
+            expect(parents, equals: ["parent 1", "parent 2", "parent 3"])
         }
     }
 
@@ -261,6 +261,6 @@ import Testing
             answer.addUnreadable(writer, id: nil, reason: ServiceFailure())
         }
         let titles = try backend.context(Shop.model()).texts(fetchRequest("Album", by: ["title"]))
-        #expect(titles == (policy == .keptRaw ? ["Album a", "Album b"] : ["Album a"]))
+        expect(titles, equals: (policy == .keptRaw ? ["Album a", "Album b"] : ["Album a"]))
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Saving") struct SavingTests {
@@ -41,7 +42,7 @@ import Testing
             return (band.objectID, album.objectID)
         }
         if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
-        #expect(backend.saves.map { $0.map(\.entity) } == [["Band"], ["Album"]])
+        expect(backend.saves.map { $0.map(\.entity) }, equals: [["Band"], ["Album"]])
         #expect(backend.saves[1][0].values["band"] == .one(.init(try #require(backend.ids("Band").first))))
         let uris = try await context.perform { () -> [String] in
             let saved = context.object(with: band)
@@ -50,17 +51,17 @@ import Testing
             #expect(!context.hasChanges)
             #expect(album.value(forKey: "band") as? NSManagedObject === saved)
             context.refreshAllObjects()
-            #expect(album.value(forKey: "title") as? String == "Help!")
-            #expect((album.value(forKey: "band") as? NSManagedObject)?.value(forKey: "name") as? String == "Beatles")
+            expect(album.value(forKey: "title") as? String, equals: "Help!")
+            expect((album.value(forKey: "band") as? NSManagedObject)?.value(forKey: "name") as? String, equals: "Beatles")
             // The same objects are found by a fetch.
             let fetched = try context.fetch(fetchRequest("Album"))
-            #expect(fetched == [album])
+            expect(fetched, equals: [album])
             return [saved.objectID, album.objectID].map { $0.uriRepresentation().lastPathComponent }
         }
-        #expect(uris == ["p1001", "p1002"])
+        expect(uris, equals: ["p1001", "p1002"])
         // Another context sees the saved rows without a request for the references.
         let other = try #require(context.persistentStoreCoordinator?.context())
-        #expect(try other.texts(fetchRequest("Album", "band.name == 'Beatles'")) == ["Help!"])
+        try expect(other.texts(fetchRequest("Album", "band.name == 'Beatles'")), equals: ["Help!"])
     }
 
     @Test("An update sends what was changed, or everything where the service wants that")
@@ -76,11 +77,13 @@ import Testing
                 album.setValue(nil, forKey: "rating")
                 try context.save()
             }
-            #expect(backend.saves[0][0].changedProperties == ["title"])
-            #expect(Set(backend.saves[0][0].values.keys) == (isWhole ? ["title", "year", "rating", "isLive", "notes", "band"] : ["title"]))
-            #expect(backend.saves[1][0].values["rating"] == ResourceValue.value(.null))
-            #expect(backend.values("Album", 1)?["year"] == 1965)
-            #expect(backend.values("Album", 1)?["rating"]?.isNull == true)
+            expect(backend.saves[0][0].changedProperties, equals: ["title"])
+            expect(
+                Set(backend.saves[0][0].values.keys),
+                equals: (isWhole ? ["title", "year", "rating", "isLive", "notes", "band"] : ["title"]))
+            expect(backend.saves[1][0].values["rating"], equals: ResourceValue.value(.null))
+            expect(backend.values("Album", 1)?["year"], equals: 1965)
+            expect(backend.values("Album", 1)?["rating"]?.isNull, equals: true)
             // The version of each save is that of the next one's base.
             #expect(backend.saves[1][0].version != backend.saves[0][0].version)
         }
@@ -94,7 +97,7 @@ import Testing
             let band = insert("Band", ["name": "Björk"], context)
             let album = insert("Album", ["title": "Post", "band": band], context)
             try context.obtainPermanentIDs(for: [album])
-            #expect(album.objectID.uriRepresentation().lastPathComponent == "pPost")
+            expect(album.objectID.uriRepresentation().lastPathComponent, equals: "pPost")
             try context.save()
             let nameless = insert("Album", [:], context)
             let error = try #require(failure { try context.save() })
@@ -102,7 +105,7 @@ import Testing
             context.delete(nameless)
             try context.save()
         }
-        #expect(backend.ids("Album") == ["Post"])
+        expect(backend.ids("Album"), equals: ["Post"])
         guard case .uuid? = backend.ids("Band").first else {
             Issue.record("no UUID")
             return
@@ -111,7 +114,7 @@ import Testing
         let late = try self.backend().context()
         try late.performAndWait {
             let album = insert("Album", ["title": "Debut"], late)
-            #expect(failure { try late.obtainPermanentIDs(for: [album]) }?.code == NSPersistentStoreOperationError)
+            expect(failure { try late.obtainPermanentIDs(for: [album]) }?.code, equals: NSPersistentStoreOperationError)
             try late.save()
             #expect(!album.objectID.isTemporaryID)
         }
@@ -126,13 +129,13 @@ import Testing
             for number in 0..<3 { _ = insert("Album", ["title": "Album \(number)", "band": band], context) }
             _ = insert("Tag", ["label": "x"], context)
             try context.save()
-            #expect(Set(backend.saves.prefix(2).map { $0[0].entity }) == ["Band", "Tag"])
-            #expect(backend.saves.dropFirst(2).map(\.count).sorted() == [1, 2])
+            expect(Set(backend.saves.prefix(2).map { $0[0].entity }), equals: ["Band", "Tag"])
+            expect(backend.saves.dropFirst(2).map(\.count).sorted(), equals: [1, 2])
             backend.forgetRequests()
             for album in try context.fetch(fetchRequest("Album")) { context.delete(album) }
             context.delete(band)
             try context.save()
-            #expect(backend.saves.map { $0[0].entity } == ["Album", "Album", "Band"])
+            expect(backend.saves.map { $0[0].entity }, equals: ["Album", "Album", "Band"])
         }
         #expect(backend.ids("Album").isEmpty && backend.ids("Band").isEmpty)
     }
@@ -145,14 +148,14 @@ import Testing
             let tag = insert("Tag", ["label": "live"], context)
             let album = insert("Album", ["title": "A", "tags": Set([tag])], context)
             try context.save()
-            #expect(backend.values("Album", 1002)?["tags"] == .many([1001]))
+            expect(backend.values("Album", 1002)?["tags"], equals: .many([1001]))
             let other = insert("Tag", ["label": "rare"], context)
             album.setValue(Set([tag, other]), forKey: "tags")
             try context.save()
-            #expect(backend.values("Album", 1002)?["tags"] == .many([1001, 1003]))
+            expect(backend.values("Album", 1002)?["tags"], equals: .many([1001, 1003]))
             album.setValue(Set([other]), forKey: "tags")
             try context.save()
-            #expect(backend.values("Album", 1002)?["tags"] == .many([1003]))
+            expect(backend.values("Album", 1002)?["tags"], equals: .many([1003]))
             #expect(backend.values("Tag", 1003)?["albums"] == nil)
         }
     }
@@ -170,22 +173,22 @@ import Testing
                 backend.change("Album", 1, ["title": "HELP", "year": 1966])
                 if policy === NSMergePolicy.error {
                     let error = try #require(failure { try context.save() })
-                    #expect(error.code == NSManagedObjectMergeError)
+                    expect(error.code, equals: NSManagedObjectMergeError)
                     let conflict = try #require((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.first)
-                    #expect(conflict.persistedSnapshot?["title"] as? String == "HELP")
+                    expect(conflict.persistedSnapshot?["title"] as? String, equals: "HELP")
                     return
                 }
                 try context.save()
                 let values = backend.values("Album", 1)
                 let isStore = policy === NSMergePolicy.mergeByPropertyStoreTrump || policy === NSMergePolicy.rollback
-                #expect(values?["title"] == (isStore ? "HELP" : "Help!"))
-                #expect(album.value(forKey: "title") as? String == (isStore ? "HELP" : "Help!"))
-                if policy === NSMergePolicy.mergeByPropertyObjectTrump { #expect(album.value(forKey: "year") as? Int == 1966) }
+                expect(values?["title"], equals: (isStore ? "HELP" : "Help!"))
+                expect(album.value(forKey: "title") as? String, equals: (isStore ? "HELP" : "Help!"))
+                if policy === NSMergePolicy.mergeByPropertyObjectTrump { expect(album.value(forKey: "year") as? Int, equals: 1966) }
                 // The object as a whole: a cached store does the same, see `OutboxConflictTests`.
-                if policy === NSMergePolicy.overwrite { #expect(values?["year"] == 1965) }
+                if policy === NSMergePolicy.overwrite { expect(values?["year"], equals: 1965) }
                 album.setValue(1967, forKey: "year")
                 try context.save()
-                #expect(backend.values("Album", 1)?["year"] == 1967)
+                expect(backend.values("Album", 1)?["year"], equals: 1967)
             }
         }
     }
@@ -199,11 +202,11 @@ import Testing
             let album = try context.fetch(fetchRequest("Album"))[0]
             album.setValue("Help!", forKey: "title")
             backend.change("Album", 1, ["year": 1966])
-            #expect(failure { try context.save() }?.code == NSManagedObjectMergeError)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectMergeError)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
         }
-        #expect(backend.values("Album", 1) == ["title": "Help!", "year": 1966])
+        expect(backend.values("Album", 1), equals: ["title": "Help!", "year": 1966])
         let careless = self.backend(.init(conflicts: .none), versions: .none)
         careless.put("Album", 1, ["title": "Help"])
         let other = try careless.context()
@@ -238,11 +241,11 @@ import Testing
         do {
             if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
         } catch let thrown { error = thrown as NSError }
-        #expect(error?.code == NSPersistentStoreIncompleteSaveError)
-        #expect((error?.userInfo[NSDetailedErrorsKey] as? [NSError])?.count == 3)
+        expect(error?.code, equals: NSPersistentStoreIncompleteSaveError)
+        expect((error?.userInfo[NSDetailedErrorsKey] as? [NSError])?.count, equals: 3)
         let dirty = await context.perform { Set(context.insertedObjects.compactMap { $0.value(forKey: "title") as? String }) }
-        #expect(dirty == ["refused", "unknown", "of the refused"])
-        #expect(backend.ids("Album").count == 2)
+        expect(dirty, equals: ["refused", "unknown", "of the refused"])
+        expect(backend.ids("Album").count, equals: 2)
         backend.scriptOutcomes { _ in nil }
         if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
         #expect(backend.ids("Album").count == 4 && backend.ids("Track").count == 1)
@@ -258,13 +261,13 @@ import Testing
         try context.performAndWait {
             _ = insert("Album", ["title": "Once"], context)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSPersistentStoreIncompleteSaveError)
+            expect(error.code, equals: NSPersistentStoreIncompleteSaveError)
             #expect(context.hasChanges)
             backend.scriptSaves { _ in .answer }
             try context.save()
         }
-        #expect(backend.ids("Album").count == 1)
-        #expect(Set(backend.saves.map { $0[0].idempotencyKey }).count == 1)
+        expect(backend.ids("Album").count, equals: 1)
+        expect(Set(backend.saves.map { $0[0].idempotencyKey }).count, equals: 1)
         // An answer without an outcome is no success.
         backend.scriptSaves { _ in .half }
         try context.performAndWait {
@@ -273,7 +276,7 @@ import Testing
             backend.scriptSaves { _ in .answer }
             try context.save()
         }
-        #expect(backend.ids("Album").count == 2)
+        expect(backend.ids("Album").count, equals: 2)
     }
 
     @Test("The error of a call that fails reaches whoever saves, and nothing is lost")
@@ -285,12 +288,12 @@ import Testing
             _ = insert("Album", ["title": "Later"], context)
             var thrown: (any Error)?
             do { try context.save() } catch { thrown = error }
-            #expect(thrown as? ServiceFailure == ServiceFailure("offline"))
-            #expect(context.insertedObjects.count == 1)
+            expect(thrown as? ServiceFailure, equals: ServiceFailure("offline"))
+            expect(context.insertedObjects.count, equals: 1)
             backend.scriptSaves { _ in .answer }
             try context.save()
         }
-        #expect(backend.ids("Album").count == 1)
+        expect(backend.ids("Album").count, equals: 1)
     }
 
     @Test("Conflicts beside saved changes are resolved too, and the rest is saved again", arguments: [false, true])
@@ -304,9 +307,9 @@ import Testing
         }
         backend.change("Album", 2, ["year": 2])
         if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
-        #expect((1...3).map { backend.values("Album", $0)?["title"] } == ["new", "new", "new"])
-        #expect(backend.values("Album", 2)?["year"] == 2)
-        #expect(backend.saves.count == 4)
+        expect((1...3).map { backend.values("Album", $0)?["title"] }, equals: ["new", "new", "new"])
+        expect(backend.values("Album", 2)?["year"], equals: 2)
+        expect(backend.saves.count, equals: 4)
         let isClean = await context.perform { !context.hasChanges }
         #expect(isClean)
     }
@@ -328,9 +331,9 @@ import Testing
             #expect(!context.hasChanges)
         }
         let (bandID, albumID) = (try #require(backend.ids("Band").first), try #require(backend.ids("Album").first))
-        #expect(backend.values("Band", bandID)?["best"] == .one(.init(albumID)))
-        #expect(backend.values("Album", albumID)?["band"] == .one(.init(bandID)))
-        #expect(backend.saves.count == 3)
+        expect(backend.values("Band", bandID)?["best"], equals: .one(.init(albumID)))
+        expect(backend.values("Album", albumID)?["band"], equals: .one(.init(bandID)))
+        expect(backend.saves.count, equals: 3)
     }
 
     @Test("What the backend has not declared is refused before anything is sent")
@@ -347,7 +350,7 @@ import Testing
             context.rollback()
             // No entity of people was described at all.
             _ = insert("Person", ["name": "X"], context)
-            #expect(failure { try context.save() }?.localizedDescription.contains("Person") == true)
+            expect(failure { try context.save() }?.localizedDescription.contains("Person"), equals: true)
         }
         #expect(backend.saves.isEmpty)
     }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// Fetched results controllers that read page by page.
@@ -51,7 +52,7 @@ import Testing
             let results = controller.withValue { $0 }
             results.delegate = listener.withValue { $0 }
             try results.performFetch()
-            #expect(backend.requests.count == 1)
+            expect(backend.requests.count, equals: 1)
             #expect(results.fetchedObjects?.count == 10 && results.mayHaveMoreObjects)
             _ = results.object(at: IndexPath(row: 0, section: 0))
         }
@@ -61,7 +62,7 @@ import Testing
         await context.perform {
             let results = controller.withValue { $0 }
             #expect([19, 28].contains(self.titles(results).count))
-            #expect(self.titles(results) == (0..<self.titles(results).count).map { "Album \($0)" })
+            expect(self.titles(results), equals: (0..<self.titles(results).count).map { "Album \($0)" })
             _ = results.object(at: IndexPath(row: 0, section: 0))
         }
         while await context.perform({ controller.withValue { $0 }.mayHaveMoreObjects }) {
@@ -69,8 +70,8 @@ import Testing
         }
         await context.perform {
             let results = controller.withValue { $0 }
-            #expect(self.titles(results) == (0..<100).map { "Album \($0)" })
-            #expect(listener.withValue { $0.inserted.count } == 90)
+            expect(self.titles(results), equals: (0..<100).map { "Album \($0)" })
+            expect(listener.withValue { $0.inserted.count }, equals: 90)
             #expect(backend.requests.count <= 12)
         }
     }
@@ -97,14 +98,14 @@ import Testing
             let results = controller.withValue { $0 }
             let titles = self.titles(results)
             let all = (0..<100).map { "Album \($0)" }
-            #expect(Set(titles).count == titles.count)
+            expect(Set(titles).count, equals: titles.count)
             #expect(Set(titles).isSuperset(of: Set(all).subtracting(["Album 3", "Album 9"])))
-            #expect(titles.firstIndex(of: "new") == titles.firstIndex(of: "Album 15").map { $0 + 1 })
+            expect(titles.firstIndex(of: "new"), equals: titles.firstIndex(of: "Album 15").map { $0 + 1 })
             let years = results.fetchedObjects?.compactMap { $0.value(forKey: "year") as? Int } ?? []
-            #expect(years == years.sorted())
+            expect(years, equals: years.sorted())
             // The objects are those that were shown, in their order.
             let ids = results.fetchedObjects?.map(\.objectID) ?? []
-            #expect(shown.filter(ids.contains) == ids.filter(shown.contains))
+            expect(shown.filter(ids.contains), equals: ids.filter(shown.contains))
         }
     }
 
@@ -128,8 +129,10 @@ import Testing
             request.fetchBatchSize = 20
             let albums = try context.fetch(request)
             #expect(albums.count == 100 && backend.requests.map(\.endpoint) == ["identifiers"])
-            for (number, album) in albums.prefix(40).enumerated() { #expect(album.value(forKey: "title") as? String == "Album \(number)") }
-            #expect(backend.requests.map(\.endpoint) == ["identifiers", "info", "info"])
+            for (number, album) in albums.prefix(40).enumerated() {
+                expect(album.value(forKey: "title") as? String, equals: "Album \(number)")
+            }
+            expect(backend.requests.map(\.endpoint), equals: ["identifiers", "info", "info"])
         }
     }
 

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 
 /// Single resources that a backend cannot read.
@@ -38,8 +39,8 @@ import Testing
     func reported() throws {
         let reports = Guarded<[UnreadableResource]>([])
         let context = try context(Partly(.reported), reports)
-        #expect(try context.texts(fetchRequest("Album", by: ["title"])) == ["Album 1", "Album 3"])
-        #expect(reports.withValue { $0.map(\.id) } == [.integer(2)])
+        try expect(context.texts(fetchRequest("Album", by: ["title"])), equals: ["Album 1", "Album 3"])
+        expect(reports.withValue { $0.map(\.id) }, equals: [.integer(2)])
         #expect(reports.withValue { $0.first?.raw } == Data("soon".utf8))
     }
 
@@ -57,15 +58,15 @@ import Testing
         let context = try context(backend, reports)
         try context.performAndWait {
             let albums = try context.fetch(fetchRequest("Album", by: ["title"]))
-            #expect(albums.map { $0.value(forKey: "title") as? String } == ["Album 1", "Album 2", "Album 3"])
-            #expect(albums.map { $0.value(forKey: "year") as? Int } == [1969, nil, 1971])
+            expect(albums.map { $0.value(forKey: "title") as? String }, equals: ["Album 1", "Album 2", "Album 3"])
+            expect(albums.map { $0.value(forKey: "year") as? Int }, equals: [1969, nil, 1971])
             let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
-            #expect(albums.map { store.unreadableResource(of: $0.objectID)?.raw } == [nil, Data("soon".utf8), nil])
+            expect(albums.map { store.unreadableResource(of: $0.objectID)?.raw }, equals: [nil, Data("soon".utf8), nil])
             #expect(reports.withValue { !$0.isEmpty })
             // Once it can be read, nothing else is kept.
             backend.mended.withValue { $0 = true }
             context.refresh(albums[1], mergeChanges: false)
-            #expect(albums[1].value(forKey: "year") as? Int == 1970)
+            expect(albums[1].value(forKey: "year") as? Int, equals: 1970)
             #expect(store.unreadableResource(of: albums[1].objectID) == nil)
         }
     }

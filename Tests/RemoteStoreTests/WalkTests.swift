@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 /// How many requests it takes to walk relationships.
@@ -63,7 +64,7 @@ import Testing
                     }
                 }
             }
-            #expect(names == bands * children)
+            expect(names, equals: bands * children)
         }
         rows += min(20, children * bands)
         // Three kinds of rows have pages of their own; an awaited walk fetches the owners again.
@@ -108,7 +109,7 @@ import Testing
                     }
                 }
             }
-            #expect(names.count == owners * children)
+            expect(names.count, equals: owners * children)
         }
         let rows = owners + 2 * owners * children
         #expect(backend.requests.count <= (rows + 99) / 100 + 5, "\(backend.requests.map { "\n\($0)" }.joined())")
@@ -126,11 +127,11 @@ import Testing
             for band in bands {
                 for album in band.value(forKey: "albums") as? Set<NSManagedObject> ?? [] {
                     #expect(album.value(forKey: "band") as? NSManagedObject === band)
-                    #expect((album.value(forKey: "tracks") as? NSOrderedSet)?.count == 1)
+                    expect((album.value(forKey: "tracks") as? NSOrderedSet)?.count, equals: 1)
                 }
             }
         }
-        #expect(backend.requests.count == requests)
+        expect(backend.requests.count, equals: requests)
     }
 
     @Test("Members of lists that come with their owners are loaded together, whether or not something of the owner was read before")
@@ -149,7 +150,7 @@ import Testing
             for band in try context.fetch(fetchRequest("Band")) {
                 #expect(band.value(forKey: "name") != nil)
                 let albums = try #require(band.value(forKey: "albums") as? Set<NSManagedObject>)
-                #expect(albums.compactMap { $0.value(forKey: "title") }.count == 3)
+                expect(albums.compactMap { $0.value(forKey: "title") }.count, equals: 3)
             }
         }
         // Not one for each owner.
@@ -177,10 +178,10 @@ import Testing
         try context.performAndWait {
             for band in try context.fetch(fetchRequest("Band")) {
                 let albums = try #require(band.value(forKey: "albums") as? Set<NSManagedObject>)
-                #expect(albums.compactMap { $0.value(forKey: "title") }.count == 3)
+                expect(albums.compactMap { $0.value(forKey: "title") }.count, equals: 3)
             }
         }
-        #expect(backend.requests.count == 1)
+        expect(backend.requests.count, equals: 1)
     }
 
     @Test("Key paths to prefetch are embedded where the backend can")
@@ -196,13 +197,13 @@ import Testing
         request.relationshipKeyPathsForPrefetching = ["band"]
         let albums = try await context.fetch(request)
         await context.perform {
-            #expect(albums.compactMap { ($0.value(forKey: "band") as? NSManagedObject)?.value(forKey: "name") }.count == 10)
+            expect(albums.compactMap { ($0.value(forKey: "band") as? NSManagedObject)?.value(forKey: "name") }.count, equals: 10)
         }
         #expect(backend.requests.count == 1 && backend.requests[0].embeddings == ["band"])
         backend.forgetRequests()
         let other = try backend.context()
-        #expect(try other.texts(fetchRequest("Album", "band.name == 'Band 2'", by: ["title"])) == ["Album 3", "Album 4"])
-        #expect(backend.requests.count == 1)
+        try expect(other.texts(fetchRequest("Album", "band.name == 'Band 2'", by: ["title"])), equals: ["Album 3", "Album 4"])
+        expect(backend.requests.count, equals: 1)
     }
 
     @Test("Lists of many to many come from either end: by owner, or for several owners where the answer tells whose it is")
@@ -227,9 +228,9 @@ import Testing
                     (album.value(forKey: "tags") as? Set<NSManagedObject> ?? []).compactMap { $0.value(forKey: "label") as? String }
                         .sorted()
                 }
-                #expect(labels == [["t1", "t2", "t3", "t4"], ["t2", "t3", "t4"], ["t3", "t4"], ["t4"], []])
+                expect(labels, equals: [["t1", "t2", "t3", "t4"], ["t2", "t3", "t4"], ["t3", "t4"], ["t4"], []])
             }
-            #expect(backend.requests.count == (cap == 1 ? 6 : 2))
+            expect(backend.requests.count, equals: (cap == 1 ? 6 : 2))
         }
     }
 
@@ -259,13 +260,13 @@ import Testing
             let context = try backend.context()
             try context.performAndWait {
                 let all = try context.fetch(fetchRequest("Person", by: ["name"]))
-                #expect(all.map { $0.entity.name } == ["Person", "Singer"])
+                expect(all.map { $0.entity.name }, equals: ["Person", "Singer"])
                 let singers = try context.texts(fetchRequest("Singer"), "name")
-                #expect(singers == ["Ringo"])
+                expect(singers, equals: ["Ringo"])
                 let request = fetchRequest("Person")
                 request.includesSubentities = false
                 let others = try context.texts(request, "name")
-                #expect(others == ["Brian"])
+                expect(others, equals: ["Brian"])
             }
         }
     }

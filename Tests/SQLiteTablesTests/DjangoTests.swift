@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Where the programs are that make tables: `Scripts/check-schemas` installs them, and says so.
@@ -36,8 +37,9 @@ private let programs = ProcessInfo.processInfo.environment["COREDATA_SCHEMA_PROG
         ] { try run(command, in: folder) }
         let draft = try file.draft()
         #expect(draft.unmapped.isEmpty, "\(draft.unmapped)")
-        #expect(
-            draft.model.entities.compactMap(\.name).sorted() == [
+        expect(
+            draft.model.entities.compactMap(\.name).sorted(),
+            equals: [
                 "AuthGroup", "AuthPermission", "AuthUser", "DjangoAdminLog", "DjangoContentType", "DjangoMigrations", "DjangoSession",
                 "ShopNote", "ShopProduct", "ShopTag",
             ])
@@ -47,7 +49,7 @@ private let programs = ProcessInfo.processInfo.environment["COREDATA_SCHEMA_PROG
             let user = try context.one("AuthUser", "username == 'olga' AND isSuperuser == YES AND dateJoined > %@", [Date.distantPast])
             let group = context.insert("AuthGroup", ["name": "Sellers"])
             let permissions = try context.found("AuthPermission", "contentType.appLabel == 'shop' AND codename CONTAINS 'product'")
-            #expect(permissions.count == 4)
+            expect(permissions.count, equals: 4)
             group.setValue(Set(permissions), forKey: "permissions")
             user.setValue([group] as Set<NSManagedObject>, forKey: "groups")
             let tag = context.insert("ShopTag", ["slug": "new"])
@@ -68,10 +70,10 @@ private let programs = ProcessInfo.processInfo.environment["COREDATA_SCHEMA_PROG
         let other = try file.open(draft.model)
         try other.performAndWait {
             let product = try other.one("ShopProduct", "ANY tags.slug == 'new' AND seller.username == 'olga' AND shopNote.text == 'Hello'")
-            #expect(product.value(forKey: "moment") as? Date == moment)
-            #expect(product.value(forKey: "day") as? Date == day)
-            #expect((product.value(forKey: "details") as? [String: Any])?["size"] as? [Int] == [1, 2])
-            #expect(try other.found("AuthPermission", "ANY groups.users.username == 'olga'").count == 4)
+            expect(product.value(forKey: "moment") as? Date, equals: moment)
+            expect(product.value(forKey: "day") as? Date, equals: day)
+            expect((product.value(forKey: "details") as? [String: Any])?["size"] as? [Int], equals: [1, 2])
+            try expect(other.found("AuthPermission", "ANY groups.users.username == 'olga'").count, equals: 4)
             other.delete(try #require(product.value(forKey: "shopNote") as? NSManagedObject))
             other.delete(product)
             try other.save()

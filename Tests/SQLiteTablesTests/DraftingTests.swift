@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Models drafted from the tables of SQLite files") struct DraftingTests {
@@ -25,32 +26,33 @@ import Testing
     @Test("Tables become entities, columns attributes by their declared types, foreign keys relationships") func drafting() throws {
         let file = try OthersFile(OthersFile.library)
         let draft = try file.draft()
-        #expect(
-            draft.model.entities.compactMap(\.name).sorted() == [
+        expect(
+            draft.model.entities.compactMap(\.name).sorted(),
+            equals: [
                 "AuthorProfiles", "AuthorTotals", "Authors", "Books", "Copies", "Countries", "Editions", "Log", "Measures", "Tags",
             ])
-        #expect(
-            try describe(draft.model, "Authors")
-                == [
-                    "authorProfile: AuthorProfiles? < author ", "booksByAuthor: [Books]? < author ", "booksByEditor: [Books]? < editor ",
-                    "born: date? born", "country: Countries? < authors country_code", "extra: transformable? extra", "fame: double? fame",
-                    "fullName: string full_name", "id: integer64? id", "joined: date? joined", "mentor: Authors? < authors mentor_id",
-                    "authors: [Authors]? < mentor ", "seen: date? seen", "state: string? state", "upperName: string? upper_name",
-                ].sorted())
-        #expect(
-            try describe(draft.model, "Books")
-                == [
-                    "author: Authors < booksByAuthor author_id", "editions: [Editions]? < book ",
-                    "editor: Authors? < booksByEditor editor_id",
-                    "id: UUID? id", "isSoldOut: boolean? is_sold_out", "isbn: string? isbn", "pages: integer64? pages",
-                    "price: decimal? price",
-                    "tags: [Tags]? < books book_tags", "title: string title",
-                ].sorted())
+        try expect(
+            describe(draft.model, "Authors"),
+            equals: [
+                "authorProfile: AuthorProfiles? < author ", "booksByAuthor: [Books]? < author ", "booksByEditor: [Books]? < editor ",
+                "born: date? born", "country: Countries? < authors country_code", "extra: transformable? extra", "fame: double? fame",
+                "fullName: string full_name", "id: integer64? id", "joined: date? joined", "mentor: Authors? < authors mentor_id",
+                "authors: [Authors]? < mentor ", "seen: date? seen", "state: string? state", "upperName: string? upper_name",
+            ].sorted())
+        try expect(
+            describe(draft.model, "Books"),
+            equals: [
+                "author: Authors < booksByAuthor author_id", "editions: [Editions]? < book ",
+                "editor: Authors? < booksByEditor editor_id",
+                "id: UUID? id", "isSoldOut: boolean? is_sold_out", "isbn: string? isbn", "pages: integer64? pages",
+                "price: decimal? price",
+                "tags: [Tags]? < books book_tags", "title: string title",
+            ].sorted())
         #expect(try describe(draft.model, "Copies").contains("edition: Editions < copies book,edition"))
-        #expect(try describe(draft.model, "Log") == ["at: integer64? at", "line: string? line"])
-        #expect(draft.model.entitiesByName["Log"]?.userInfo?["keyColumns"] as? String == "rowid")
-        #expect(draft.model.entitiesByName["AuthorTotals"]?.userInfo?["isReadOnly"] as? String == "YES")
-        #expect(draft.model.entitiesByName["Books"]?.uniquenessConstraints as? [[String]] == [["isbn"], ["id"]])
+        try expect(describe(draft.model, "Log"), equals: ["at: integer64? at", "line: string? line"])
+        expect(draft.model.entitiesByName["Log"]?.userInfo?["keyColumns"] as? String, equals: "rowid")
+        expect(draft.model.entitiesByName["AuthorTotals"]?.userInfo?["isReadOnly"] as? String, equals: "YES")
+        expect(draft.model.entitiesByName["Books"]?.uniquenessConstraints as? [[String]], equals: [["isbn"], ["id"]])
         #expect(draft.unmapped.count == 1 && draft.unmapped.first?.contains("nameless") == true, "\(draft.unmapped)")
         #expect(draft.notes.contains { $0.contains("authors.joined, TIMESTAMP, is taken for seconds since 1970") }, "\(draft.notes)")
     }
@@ -65,8 +67,9 @@ import Testing
             """)
         let draft = try file.draft()
         let types = try #require(draft.model.entitiesByName["T"]).attributesByName.mapValues(Self.name)
-        #expect(
-            types == [
+        expect(
+            types,
+            equals: [
                 "id": "integer64", "a": "date", "b": "string", "c": "integer64", "d": "integer64", "e": "string", "f": "binaryData",
                 "g": "UUID",
                 "h": "UUID", "i": "string", "j": "string", "k": "string", "l": "date", "m": "transformable",
@@ -76,8 +79,8 @@ import Testing
         let context = try file.open(draft.model)
         try context.performAndWait {
             let row = try context.one("T", "i == 'many' AND c == 2")
-            #expect(row.value(forKey: "a") as? Date == Date(timeIntervalSince1970: 1_600_000_000))
-            #expect(row.value(forKey: "l") as? Date == Date(timeIntervalSince1970: 1_600_000_000))
+            expect(row.value(forKey: "a") as? Date, equals: Date(timeIntervalSince1970: 1_600_000_000))
+            expect(row.value(forKey: "l") as? Date, equals: Date(timeIntervalSince1970: 1_600_000_000))
         }
     }
 
@@ -113,8 +116,8 @@ import Testing
             """)
         let draft = try file.draft()
         #expect(draft.unmapped.isEmpty, "\(draft.unmapped)")
-        #expect(draft.model.entitiesByName["Accounts"]?.uniquenessConstraints.map { $0.map { "\($0)" } } == [["number"], ["id"]])
-        #expect(draft.model.entitiesByName["Plain"]?.uniquenessConstraints.map { $0.map { "\($0)" } } == [["code"]])
+        expect(draft.model.entitiesByName["Accounts"]?.uniquenessConstraints.map { $0.map { "\($0)" } }, equals: [["number"], ["id"]])
+        expect(draft.model.entitiesByName["Plain"]?.uniquenessConstraints.map { $0.map { "\($0)" } }, equals: [["code"]])
         let context = try file.open(draft.model)
         try context.performAndWait {
             let line = try context.one("Lines", "account.parent.number == '4000' AND code.note == 'a note'")
@@ -127,8 +130,8 @@ import Testing
             line.setValue(new, forKey: "account")
             try context.save()
         }
-        #expect(try file.texts("SELECT number FROM accounts ORDER BY id") == ["4000", "4011", "5000"])
-        #expect(try file.texts("SELECT account_id FROM lines") == ["3"])
+        try expect(file.texts("SELECT number FROM accounts ORDER BY id"), equals: ["4000", "4011", "5000"])
+        try expect(file.texts("SELECT account_id FROM lines"), equals: ["3"])
     }
 
     @Test("Names with quotes, keywords and other alphabets are tables and columns like others") func names() throws {
@@ -145,14 +148,14 @@ import Testing
             let row = try #require(try context.found("Order").first)
             let target = try #require(row.value(forKey: "from") as? NSManagedObject)
             let texts = Set(target.entity.attributesByName.keys.compactMap { target.value(forKey: $0) as? String })
-            #expect(texts == ["one", "it", "nihon"])
+            expect(texts, equals: ["one", "it", "nihon"])
             for (key, attribute) in target.entity.attributesByName where attribute.type == .string {
                 let text = try #require(target.value(forKey: key) as? String)
-                #expect(try context.number("Select", "%K == %@", [key, text]) == 1)
+                try expect(context.number("Select", "%K == %@", [key, text]), equals: 1)
                 target.setValue(text + "!", forKey: key)
             }
             try context.save()
         }
-        #expect(try file.texts(#"SELECT "it's" || "日本" || "a ""quoted"" name" FROM "select""#) == ["it!nihon!one!"])
+        try expect(file.texts(#"SELECT "it's" || "日本" || "a ""quoted"" name" FROM "select""#), equals: ["it!nihon!one!"])
     }
 }

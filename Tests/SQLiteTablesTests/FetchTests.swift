@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Fetching from the tables of another program in a file") struct FetchTests {
@@ -8,32 +9,32 @@ import Testing
         let context = try file.open()
         try context.performAndWait {
             let olga = try context.one("Authors", "fullName == 'Olga'")
-            #expect(olga.value(forKey: "id") as? Int == 1)
-            #expect(olga.value(forKey: "upperName") as? String == "OLGA")
-            #expect((olga.value(forKey: "extra") as? [String: Any])?["year"] as? Int == 2018)
-            #expect(olga.value(forKey: "fame") as? Double == 0.5)
-            #expect(olga.value(forKey: "born") as? Date == Date(timeIntervalSinceReferenceDate: -1_228_348_800))
-            #expect(olga.value(forKey: "seen") as? Date == Date(timeIntervalSinceReferenceDate: 10))
-            #expect(olga.value(forKey: "joined") as? Date == Date(timeIntervalSinceReferenceDate: 0))
+            expect(olga.value(forKey: "id") as? Int, equals: 1)
+            expect(olga.value(forKey: "upperName") as? String, equals: "OLGA")
+            expect((olga.value(forKey: "extra") as? [String: Any])?["year"] as? Int, equals: 2018)
+            expect(olga.value(forKey: "fame") as? Double, equals: 0.5)
+            expect(olga.value(forKey: "born") as? Date, equals: Date(timeIntervalSinceReferenceDate: -1_228_348_800))
+            expect(olga.value(forKey: "seen") as? Date, equals: Date(timeIntervalSinceReferenceDate: 10))
+            expect(olga.value(forKey: "joined") as? Date, equals: Date(timeIntervalSinceReferenceDate: 0))
             let haruki = try context.one("Authors", "id == 2")
-            #expect(haruki.value(forKey: "seen") as? Date == Date(timeIntervalSinceReferenceDate: 20.5))
+            expect(haruki.value(forKey: "seen") as? Date, equals: Date(timeIntervalSinceReferenceDate: 20.5))
             #expect(haruki.value(forKey: "mentor") as? NSManagedObject === olga)
             let books = try #require(olga.value(forKey: "booksByAuthor") as? Set<NSManagedObject>)
-            #expect(Set(books.compactMap { $0.value(forKey: "title") as? String }) == ["Flights", "Primeval"])
+            expect(Set(books.compactMap { $0.value(forKey: "title") as? String }), equals: ["Flights", "Primeval"])
             let flights = try context.one("Books", "title == 'Flights'")
-            #expect(flights.value(forKey: "id") as? UUID == UUID(uuidString: "00000000-0000-0000-0000-000000000001"))
-            #expect(flights.value(forKey: "price") as? NSDecimalNumber == NSDecimalNumber(string: "12.5"))
-            #expect(flights.value(forKey: "isSoldOut") as? Bool == false)
+            expect(flights.value(forKey: "id") as? UUID, equals: UUID(uuidString: "00000000-0000-0000-0000-000000000001"))
+            expect(flights.value(forKey: "price") as? NSDecimalNumber, equals: NSDecimalNumber(string: "12.5"))
+            expect(flights.value(forKey: "isSoldOut") as? Bool, equals: false)
             let editions = try #require(flights.value(forKey: "editions") as? Set<NSManagedObject>)
-            #expect(Set(editions.compactMap { $0.value(forKey: "year") as? Int }) == [2007, 2017])
+            expect(Set(editions.compactMap { $0.value(forKey: "year") as? Int }), equals: [2007, 2017])
             let copy = try #require(try context.found("Copies").first)
-            #expect((copy.value(forKey: "edition") as? NSManagedObject)?.value(forKey: "number") as? Int == 2)
-            #expect((flights.value(forKey: "tags") as? Set<NSManagedObject>)?.count == 2)
+            expect((copy.value(forKey: "edition") as? NSManagedObject)?.value(forKey: "number") as? Int, equals: 2)
+            expect((flights.value(forKey: "tags") as? Set<NSManagedObject>)?.count, equals: 2)
             let profile = try #require(olga.value(forKey: "authorProfile") as? NSManagedObject)
-            #expect(profile.value(forKey: "photo") as? Data == Data([0, 255]))
+            expect(profile.value(forKey: "photo") as? Data, equals: Data([0, 255]))
             #expect(profile.value(forKey: "author") as? NSManagedObject === olga)
-            #expect(try context.one("AuthorTotals", "fullName == 'Olga'").value(forKey: "books") as? Int == 2)
-            #expect(try context.found("Log", "line BEGINSWITH 's'").first?.objectID.uriRepresentation().path == "/Log/p2")
+            try expect(context.one("AuthorTotals", "fullName == 'Olga'").value(forKey: "books") as? Int, equals: 2)
+            try expect(context.found("Log", "line BEGINSWITH 's'").first?.objectID.uriRepresentation().path, equals: "/Log/p2")
         }
     }
 
@@ -55,8 +56,8 @@ import Testing
         try context.performAndWait {
             let arguments = format.contains("%@") ? [Date(timeIntervalSinceReferenceDate: 0)] : []
             let found = try context.found(entity, format, arguments)
-            #expect(found.count == count)
-            #expect(try context.number(entity, format, arguments) == count)
+            expect(found.count, equals: count)
+            try expect(context.number(entity, format, arguments), equals: count)
         }
     }
 
@@ -65,12 +66,12 @@ import Testing
         let context = try file.open()
         try context.performAndWait {
             let id = UUID(uuidString: "00000000-0000-0000-0000-000000000002")!
-            #expect(try context.one("Books", "id == %@", [id]).value(forKey: "title") as? String == "Primeval")
+            try expect(context.one("Books", "id == %@", [id]).value(forKey: "title") as? String, equals: "Primeval")
             let olga = try context.one("Authors", "id == 1")
-            #expect(try context.number("Books", "author == %@", [olga]) == 2)
+            try expect(context.number("Books", "author == %@", [olga]), equals: 2)
             let edition = try context.one("Editions", "year == 2017")
-            #expect(try context.number("Copies", "edition == %@", [edition]) == 1)
-            #expect(try context.number("Editions", "SELF IN %@", [[edition]]) == 1)
+            try expect(context.number("Copies", "edition == %@", [edition]), equals: 1)
+            try expect(context.number("Editions", "SELF IN %@", [[edition]]), equals: 1)
         }
     }
 
@@ -88,22 +89,22 @@ import Testing
             request.propertiesToFetch = ["author.fullName", pages]
             request.sortDescriptors = [NSSortDescriptor(key: "author.fullName", ascending: true)]
             let found = try context.fetch(request).map { "\($0["author.fullName"] ?? "") \($0["pages"] ?? "")" }
-            #expect(found == ["Haruki 0", "Olga 650"])
+            expect(found, equals: ["Haruki 0", "Olga 650"])
             let plain = NSFetchRequest<NSDictionary>(entityName: "Authors")
             plain.resultType = .dictionaryResultType
             plain.propertiesToFetch = ["id", "extra", "seen", "country", "mentor"]
             plain.predicate = NSPredicate(format: "id == 1")
             let olga = try #require(try context.fetch(plain).first)
-            #expect((olga["extra"] as? [String: Any])?["year"] as? Int == 2018)
-            #expect(olga["seen"] as? Date == Date(timeIntervalSinceReferenceDate: 10))
-            #expect((olga["country"] as? NSManagedObjectID)?.uriRepresentation().path == "/Countries/pPL")
+            expect((olga["extra"] as? [String: Any])?["year"] as? Int, equals: 2018)
+            expect(olga["seen"] as? Date, equals: Date(timeIntervalSinceReferenceDate: 10))
+            expect((olga["country"] as? NSManagedObjectID)?.uriRepresentation().path, equals: "/Countries/pPL")
             let page = NSFetchRequest<NSManagedObject>(entityName: "Books")
             page.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
             (page.fetchLimit, page.fetchOffset) = (1, 1)
-            #expect(try context.fetch(page).compactMap { $0.value(forKey: "title") as? String } == ["Kafka"])
+            try expect(context.fetch(page).compactMap { $0.value(forKey: "title") as? String }, equals: ["Kafka"])
             let sorted = NSFetchRequest<NSManagedObject>(entityName: "Books")
             sorted.sortDescriptors = [NSSortDescriptor(key: "author.country.name", ascending: true)]
-            #expect(try context.fetch(sorted).first?.value(forKey: "title") as? String == "Kafka")
+            try expect(context.fetch(sorted).first?.value(forKey: "title") as? String, equals: "Kafka")
         }
     }
 
@@ -115,10 +116,10 @@ import Testing
             let block = NSPredicate { object, _ in (object as? [String: Any])?["pages"] as? Int == 400 }
             request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "author.id == 1"), block])
             let error = #expect(throws: NSError.self) { try context.fetch(request) }
-            #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+            expect(error?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
             request.allowsEvaluationInMemory = true
             let found = try context.fetch(request)
-            #expect(found.compactMap { $0.value(forKey: "title") as? String } == ["Flights"])
+            expect(found.compactMap { $0.value(forKey: "title") as? String }, equals: ["Flights"])
             let sorted = NSFetchRequest<NSManagedObject>(entityName: "Books")
             sorted.sortDescriptors = [
                 NSSortDescriptor(key: "title", ascending: true) { left, right in
@@ -126,7 +127,7 @@ import Testing
                     return left < right ? .orderedAscending : left > right ? .orderedDescending : .orderedSame
                 }
             ]
-            #expect(try context.fetch(sorted).compactMap { $0.value(forKey: "title") as? String } == ["Kafka", "Flights", "Primeval"])
+            try expect(context.fetch(sorted).compactMap { $0.value(forKey: "title") as? String }, equals: ["Kafka", "Flights", "Primeval"])
         }
     }
 
@@ -140,12 +141,12 @@ import Testing
         let context = try file.open()
         try context.performAndWait {
             let all = try context.found("Pairs", nil, by: "b")
-            #expect(all.count == 500)
+            expect(all.count, equals: 500)
             context.reset()
             let ids = all.map(\.objectID)
             let again = ids.map { context.object(with: $0) }
             #expect(again.enumerated().allSatisfy { $1.value(forKey: "note") as? String == "note \($0 + 1)" })
-            #expect(try context.number("Pairs", "SELF IN %@", [ids]) == 500)
+            try expect(context.number("Pairs", "SELF IN %@", [ids]), equals: 500)
         }
     }
 
@@ -155,13 +156,13 @@ import Testing
         do {
             let context = try file.open()
             try context.performAndWait { () throws in
-                #expect(try context.found("Books", "author.fullName == 'Olga' AND title LIKE '*l*'").count == 2)
+                try expect(context.found("Books", "author.fullName == 'Olga' AND title LIKE '*l*'").count, equals: 2)
                 #expect(throws: (any Error).self) { try context.found("Books", "nothing == 1") }
             }
         }
-        #expect(try file.bytes == bytes)
-        #expect(file.files == files)
-        #expect(try file.texts("PRAGMA journal_mode") == [mode.lowercased()])
+        try expect(file.bytes, equals: bytes)
+        expect(file.files, equals: files)
+        try expect(file.texts("PRAGMA journal_mode"), equals: [mode.lowercased()])
     }
 
     @Test("A value of another kind than its column is an error that names row and column, and is never compared") func kinds() throws {
@@ -187,15 +188,15 @@ import Testing
                 let counting = #expect(throws: NSError.self) { try context.number("T", condition, arguments) }
                 #expect("\(counting as Any)".contains("t.\(column)"), "\(column) \(counting as Any)")
                 let reading = #expect(throws: NSError.self) { try context.found("T") }
-                #expect(reading?.code == NSCoreDataError)
-                #expect(reading?.localizedDescription.contains("t.\(column)") == true)
-                #expect(reading?.localizedFailureReason?.contains("in the row with the key 2") == true, "\(reading as Any)")
+                expect(reading?.code, equals: NSCoreDataError)
+                expect(reading?.localizedDescription.contains("t.\(column)"), equals: true)
+                expect(reading?.localizedFailureReason?.contains("in the row with the key 2"), equals: true, "\(reading as Any)")
                 // Other columns and rows are not concerned.
-                #expect(try context.number("T", "id == 1") == 1)
+                try expect(context.number("T", "id == 1"), equals: 1)
             }
             try file.execute("UPDATE t SET \(column) = (SELECT \(column) FROM t WHERE id = 1) WHERE id = 2")
             let all = try context.performAndWait { try context.found("T").count }
-            #expect(all == 2)
+            expect(all, equals: 2)
         }
     }
 
@@ -208,10 +209,10 @@ import Testing
         let context = try file.open()
         try context.performAndWait {
             let found = try context.found("T", nil, by: "name")
-            #expect(found.compactMap { $0.value(forKey: "id") as? Int } == [2, 1])
-            #expect(try context.number("T", "name == 'ABC'") == 0)
-            #expect(try context.number("T", "name == 'abc'") == 1)
-            #expect(try context.number("T", "code == 'x'") == 0)
+            expect(found.compactMap { $0.value(forKey: "id") as? Int }, equals: [2, 1])
+            try expect(context.number("T", "name == 'ABC'"), equals: 0)
+            try expect(context.number("T", "name == 'abc'"), equals: 1)
+            try expect(context.number("T", "code == 'x'"), equals: 0)
         }
     }
 }

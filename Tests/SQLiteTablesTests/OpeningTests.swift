@@ -22,7 +22,7 @@ import Testing
             entity("Views", ["tableName": "author_totals"], [NSAttributeDescription(name: "fullName", type: .string)]),
         ])
         let error = #expect(throws: NSError.self) { try file.open(model) }
-        #expect(error?.code == NSPersistentStoreIncompatibleSchemaError)
+        expect(error?.code, equals: NSPersistentStoreIncompatibleSchemaError)
         let reason = try #require(error?.localizedFailureReason)
         for text in [
             "in 6 places", "Authors.fullName (authors.full_name): expected an integer, found TEXT",
@@ -49,13 +49,13 @@ import Testing
         let context = try file.open(NSManagedObjectModel(entities: [writer, book]))
         try context.performAndWait {
             let olga = try context.one("Writer", "name == 'Olga'")
-            #expect(olga.value(forKey: "seen") as? String == "2001-01-01 00:00:10")
+            expect(olga.value(forKey: "seen") as? String, equals: "2001-01-01 00:00:10")
             let books = try #require(olga.value(forKey: "books") as? Set<NSManagedObject>)
-            #expect(Set(books.map { $0.objectID.uriRepresentation().path }) == ["/Book/pa-1", "/Book/pa-2"])
-            #expect(Set(books.compactMap { $0.value(forKey: "pages") as? String }) == ["400", "250"])
+            expect(Set(books.map { $0.objectID.uriRepresentation().path }), equals: ["/Book/pa-1", "/Book/pa-2"])
+            expect(Set(books.compactMap { $0.value(forKey: "pages") as? String }), equals: ["400", "250"])
             // The third book has no key: it cannot be an object.
             let error = #expect(throws: NSError.self) { try context.found("Book") }
-            #expect(error?.localizedDescription.contains("has no key") == true)
+            expect(error?.localizedDescription.contains("has no key"), equals: true)
         }
     }
 
@@ -63,12 +63,12 @@ import Testing
         let file = try OthersFile(OthersFile.library)
         let url = file.url.deletingLastPathComponent().appendingPathComponent("absent.sqlite3")
         let drafting = #expect(throws: NSError.self) { try NSManagedObjectModel(describing: url) }
-        #expect(drafting?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        expect(drafting?.code, equals: CocoaError.Code.fileReadNoSuchFile.rawValue)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try file.draft().model)
         let opening = #expect(throws: NSError.self) { try coordinator.addPersistentStore(type: .existingSQLite, at: url) }
-        #expect(opening?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        expect(opening?.code, equals: CocoaError.Code.fileReadNoSuchFile.rawValue)
         #expect(throws: NSError.self) { try SQLiteModelDraft(of: url.deletingLastPathComponent()) }
-        #expect(file.files == ["others.sqlite3"])
+        expect(file.files, equals: ["others.sqlite3"])
     }
 
     @Test("A container opens such a store by its description, and URIs of objects are valid in the next program") func container() throws {
@@ -86,7 +86,7 @@ import Testing
             uris.append(
                 try context.performAndWait { try context.one("Authors", "fullName == 'Olga'").objectID.uriRepresentation() })
         }
-        #expect(uris[0] == uris[1])
+        expect(uris[0], equals: uris[1])
     }
 
     @Test("The metadata of such a store cannot be saved") func metadata() throws {
@@ -98,7 +98,7 @@ import Testing
         try context.performAndWait {
             try context.one("Tags", "label == 'novel'").setValue("poem", forKey: "label")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.localizedDescription.contains("metadata") == true)
+            expect(error?.localizedDescription.contains("metadata"), equals: true)
         }
     }
 
@@ -121,7 +121,7 @@ import Testing
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         let titles = try context.performAndWait { try context.found("Zsong").map { $0.value(forKey: "ztitle") as? String } }
-        #expect(titles == ["One"])
+        expect(titles, equals: ["One"])
     }
 
     @Test("Damaged files, files of other kinds and empty ones are errors or have no tables, and are not changed") func damaged() throws {
@@ -129,11 +129,11 @@ import Testing
         let model = try file.draft().model
         try Data("no database at all, but some text that is longer than a header of a file".utf8).write(to: file.url)
         let other = #expect(throws: NSError.self) { try SQLiteModelDraft(of: file.url) }
-        #expect(other?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
+        expect(other?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
         try Data().write(to: file.url)
         #expect(try file.draft().model.entities.isEmpty)
         let empty = #expect(throws: NSError.self) { try file.open(model) }
-        #expect(empty?.code == NSPersistentStoreIncompatibleSchemaError)
+        expect(empty?.code, equals: NSPersistentStoreIncompatibleSchemaError)
         #expect(try file.bytes.isEmpty)
         // A schema that SQLite does not take.
         let broken = try OthersFile(
@@ -143,8 +143,8 @@ import Testing
             """)
         let bytes = try broken.bytes
         let damage = #expect(throws: NSError.self) { try SQLiteModelDraft(of: broken.url) }
-        #expect(damage?.code == CocoaError.Code.fileReadCorruptFile.rawValue, "\(damage as Any)")
-        #expect(try broken.bytes == bytes)
+        expect(damage?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue, "\(damage as Any)")
+        try expect(broken.bytes, equals: bytes)
     }
 
     @Test("Files with bytes altered at random are read, or are errors", .timeLimit(.minutes(30))) func altered() throws {
@@ -180,7 +180,7 @@ import Testing
             try FileManager.default.moveItem(at: file.url, to: file.url.appendingPathExtension("old"))
             try file.execute("CREATE TABLE tags (id INTEGER PRIMARY KEY, label TEXT)")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.localizedFailureReason?.contains("Another file took its place") == true)
+            expect(error?.localizedFailureReason?.contains("Another file took its place"), equals: true)
         }
     }
 }

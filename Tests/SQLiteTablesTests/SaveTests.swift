@@ -1,6 +1,7 @@
 import CSQLite
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Saving to the tables of another program in a file") struct SaveTests {
@@ -21,11 +22,11 @@ import Testing
             context.insert("AuthorProfiles", ["motto": "Light", "photo": Data([7])]).setValue(italo, forKey: "author")
             context.insert("Log", ["at": 3, "line": "third"])
             try context.save()
-            #expect(italo.value(forKey: "id") as? Int == 3)
-            #expect(italo.value(forKey: "state") as? String == "calm")
-            #expect(italo.value(forKey: "upperName") as? String == "ITALO")
-            #expect(italo.value(forKey: "seen") as? Date == Date(timeIntervalSinceReferenceDate: 0))
-            #expect(italo.objectID.uriRepresentation().path == "/Authors/p3")
+            expect(italo.value(forKey: "id") as? Int, equals: 3)
+            expect(italo.value(forKey: "state") as? String, equals: "calm")
+            expect(italo.value(forKey: "upperName") as? String, equals: "ITALO")
+            expect(italo.value(forKey: "seen") as? Date, equals: Date(timeIntervalSinceReferenceDate: 0))
+            expect(italo.objectID.uriRepresentation().path, equals: "/Authors/p3")
             #expect(!book.objectID.isTemporaryID && book.value(forKey: "id") as? UUID != nil)
             // What was saved is changed without another fetch.
             italo.setValue("cross", forKey: "state")
@@ -33,8 +34,8 @@ import Testing
             try context.save()
             #expect(!context.hasChanges)
         }
-        #expect(
-            try file.texts(
+        try expect(
+            file.texts(
                 """
                 SELECT a.full_name || '|' || a.state || '|' || a.extra || '|' || c.name || '|' || b.title || '|' || b.price || '|' || e.number
                     || '|' || k.shelf || '|' || p.motto || '|' || length(b.id) || '|' ||
@@ -42,8 +43,8 @@ import Testing
                 FROM authors a JOIN countries c ON c.code = a.country_code JOIN books b ON b.author_id = a.id
                 JOIN editions e ON e.book_id = b.id JOIN copies k ON k.book = b.id AND k.edition = e.number
                 JOIN author_profiles p ON p.author_id = a.id WHERE a.id = 3
-                """) == ["Italo|cross|{\"a\":[1,2.5,null]}|Italy|Invisible Cities|7.25|3|B|Light|32|novel+short"])
-        #expect(try file.texts("SELECT rowid || line FROM log WHERE at = 3") == ["3third"])
+                """), equals: ["Italo|cross|{\"a\":[1,2.5,null]}|Italy|Invisible Cities|7.25|3|B|Light|32|novel+short"])
+        try expect(file.texts("SELECT rowid || line FROM log WHERE at = 3"), equals: ["3third"])
     }
 
     @Test("Values are written in the form in which the column has them") func forms() throws {
@@ -61,19 +62,20 @@ import Testing
             new.setValue(NSDecimalNumber(string: "0.1"), forKey: "g")
             new.setValue(true, forKey: "h")
             try context.save()
-            #expect(new.value(forKey: "c") as? Date == Date(timeIntervalSince1970: 1_699_920_000))
+            expect(new.value(forKey: "c") as? Date, equals: Date(timeIntervalSince1970: 1_699_920_000))
             let whole = context.insert("T", ["a": Date(timeIntervalSince1970: 86_400), "b": Date(timeIntervalSince1970: 7)])
             try context.save()
             _ = whole
             new.setValue(Date(timeIntervalSince1970: 1e12), forKey: "a")
             #expect(throws: NSError.self) { try context.save() }
         }
-        #expect(
-            try file.texts(
-                "SELECT a || '|' || b || '|' || c || '|' || d || '|' || e || '|' || g || '|' || h || '|' || i FROM t WHERE id = 2") == [
-                    "2023-11-14T22:13:20.250000Z|1700000000.25|2023-11-14|1700000000250|ABCDEF00-0000-0000-0000-00000000000A|0.1|1|2023-11-14 22:13:20.250000"
-                ])
-        #expect(try file.texts("SELECT a || '|' || b || typeof(b) FROM t WHERE id = 3") == ["1970-01-02T00:00:00Z|7integer"])
+        try expect(
+            file.texts(
+                "SELECT a || '|' || b || '|' || c || '|' || d || '|' || e || '|' || g || '|' || h || '|' || i FROM t WHERE id = 2"),
+            equals: [
+                "2023-11-14T22:13:20.250000Z|1700000000.25|2023-11-14|1700000000250|ABCDEF00-0000-0000-0000-00000000000A|0.1|1|2023-11-14 22:13:20.250000"
+            ])
+        try expect(file.texts("SELECT a || '|' || b || typeof(b) FROM t WHERE id = 3"), equals: ["1970-01-02T00:00:00Z|7integer"])
     }
 
     @Test("Rows are deleted before those that they refer to, and pairs with their objects") func deleting() throws {
@@ -88,9 +90,9 @@ import Testing
             context.delete(try context.one("Tags", "label == 'travel'"))
             try context.save()
         }
-        #expect(try file.texts("SELECT title FROM books ORDER BY 1") == ["Kafka", "Primeval"])
-        #expect(try file.texts("SELECT count(*) FROM editions") == ["0"])
-        #expect(try file.texts("SELECT book_id || ' ' || tag_id FROM book_tags") == ["00000000000000000000000000000003 1"])
+        try expect(file.texts("SELECT title FROM books ORDER BY 1"), equals: ["Kafka", "Primeval"])
+        try expect(file.texts("SELECT count(*) FROM editions"), equals: ["0"])
+        try expect(file.texts("SELECT book_id || ' ' || tag_id FROM book_tags"), equals: ["00000000000000000000000000000003 1"])
     }
 
     @Test("Pairs are added and removed from either end") func pairs() throws {
@@ -101,9 +103,9 @@ import Testing
             let kafka = try context.one("Books", "title == 'Kafka'")
             travel.setValue([kafka] as Set<NSManagedObject>, forKey: "books")
             try context.save()
-            #expect((kafka.value(forKey: "tags") as? Set<NSManagedObject>)?.count == 2)
+            expect((kafka.value(forKey: "tags") as? Set<NSManagedObject>)?.count, equals: 2)
         }
-        #expect(try file.texts("SELECT substr(book_id, 32) || tag_id FROM book_tags ORDER BY 1") == ["11", "31", "32"])
+        try expect(file.texts("SELECT substr(book_id, 32) || tag_id FROM book_tags ORDER BY 1"), equals: ["11", "31", "32"])
     }
 
     @Test("An object that another program has changed is a conflict, which the merge policy resolves") func conflicts() throws {
@@ -112,24 +114,24 @@ import Testing
         let (author, book) = try context.performAndWait {
             context.retainsRegisteredObjects = true
             let (author, book) = (try context.one("Authors", "id == 1"), try context.one("Books", "title == 'Primeval'"))
-            #expect(author.value(forKey: "state") as? String == "calm")
-            #expect(book.value(forKey: "pages") as? Int == 250)
+            expect(author.value(forKey: "state") as? String, equals: "calm")
+            expect(book.value(forKey: "pages") as? Int, equals: 250)
             return (author.objectID, book.objectID)
         }
         try file.execute("UPDATE authors SET fame = 9 WHERE id = 1; DELETE FROM books WHERE title = 'Primeval'")
         try context.performAndWait {
             context.object(with: author).setValue("cross", forKey: "state")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectMergeError)
+            expect(error?.code, equals: NSManagedObjectMergeError)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
-            #expect(context.object(with: author).value(forKey: "fame") as? Double == 9)
+            expect(context.object(with: author).value(forKey: "fame") as? Double, equals: 9)
             context.mergePolicy = NSMergePolicy.error
             context.object(with: book).setValue(251, forKey: "pages")
             #expect(throws: NSError.self) { try context.save() }
             context.rollback()
         }
-        #expect(try file.texts("SELECT state || fame FROM authors WHERE id = 1") == ["cross9.0"])
+        try expect(file.texts("SELECT state || fame FROM authors WHERE id = 1"), equals: ["cross9.0"])
     }
 
     @Test("A value that another program has set anew to the same one, or a column that the model does not know, is no conflict") func same()
@@ -141,12 +143,12 @@ import Testing
         let context = try file.open(model)
         try context.performAndWait {
             let author = try context.one("Authors", "id == 1")
-            #expect(author.value(forKey: "state") as? String == "calm")
+            expect(author.value(forKey: "state") as? String, equals: "calm")
             try file.execute("UPDATE authors SET visits = visits + 1, state = 'calm'")
             author.setValue("cross", forKey: "state")
             try context.save()
         }
-        #expect(try file.texts("SELECT state || visits FROM authors WHERE id = 1") == ["cross1"])
+        try expect(file.texts("SELECT state || visits FROM authors WHERE id = 1"), equals: ["cross1"])
     }
 
     @Test("Two programs that change one object do not lose a change", arguments: ["DELETE", "WAL"]) func counting(_ mode: String)
@@ -178,8 +180,8 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try file.texts("SELECT pages FROM books WHERE title = 'Flights'") == ["445"])
-        #expect(try file.texts("PRAGMA journal_mode") == [mode.lowercased()])
+        try expect(file.texts("SELECT pages FROM books WHERE title = 'Flights'"), equals: ["445"])
+        try expect(file.texts("PRAGMA journal_mode"), equals: [mode.lowercased()])
     }
 
     @Test("A uniqueness rule of the table is a conflict with the object that has the value") func constraints() throws {
@@ -188,7 +190,7 @@ import Testing
         try context.performAndWait {
             let tag = context.insert("Tags", ["label": "novel"])
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectConstraintMergeError)
+            expect(error?.code, equals: NSManagedObjectConstraintMergeError)
             context.delete(tag)
             let country = context.insert("Countries", ["code": "PL", "name": "Poland again"])
             #expect(throws: NSError.self) { try context.save() }
@@ -197,7 +199,7 @@ import Testing
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             _ = context.insert("Tags", ["label": "travel"])
             try context.save()
-            #expect(try context.found("Tags").count == 2)
+            try expect(context.found("Tags").count, equals: 2)
         }
     }
 
@@ -215,19 +217,19 @@ import Testing
                 try context.one(entity, format).setValue(value, forKey: key)
                 defer { context.rollback() }
                 let error = #expect(throws: NSError.self) { try context.save() }
-                #expect(error?.localizedFailureReason?.isEmpty == false)
+                expect(error?.localizedFailureReason?.isEmpty, equals: false)
                 return error?.code
             }
-            #expect(try code("Books", "title == 'Kafka'", "price", NSDecimalNumber(value: -1)) == NSManagedObjectValidationError)
-            #expect(try code("Books", "title == 'Kafka'", "id", UUID()) == NSPersistentStoreSaveError)
-            #expect(try code("Tags", "label == 'novel'", "label", "LOUD") == NSManagedObjectValidationError)
-            #expect(try code("Tags", "label == 'novel'", "label", "soft") == NSPersistentStoreSaveError)
-            #expect(try code("Tags", "label == 'novel'", "label", "TRAVEL") == NSManagedObjectConstraintValidationError)
-            #expect(try code("Authors", "id == 1", "upperName", "LOUD") == NSPersistentStoreSaveError)
-            #expect(try code("AuthorTotals", "books == 2", "fullName", "Someone") == NSPersistentStoreSaveError)
-            #expect(
-                try code("Books", "title == 'Kafka'", "price", NSDecimalNumber(string: "0.12345678901234567890"))
-                    == NSPersistentStoreSaveError)
+            try expect(code("Books", "title == 'Kafka'", "price", NSDecimalNumber(value: -1)), equals: NSManagedObjectValidationError)
+            try expect(code("Books", "title == 'Kafka'", "id", UUID()), equals: NSPersistentStoreSaveError)
+            try expect(code("Tags", "label == 'novel'", "label", "LOUD"), equals: NSManagedObjectValidationError)
+            try expect(code("Tags", "label == 'novel'", "label", "soft"), equals: NSPersistentStoreSaveError)
+            try expect(code("Tags", "label == 'novel'", "label", "TRAVEL"), equals: NSManagedObjectConstraintValidationError)
+            try expect(code("Authors", "id == 1", "upperName", "LOUD"), equals: NSPersistentStoreSaveError)
+            try expect(code("AuthorTotals", "books == 2", "fullName", "Someone"), equals: NSPersistentStoreSaveError)
+            try expect(
+                code("Books", "title == 'Kafka'", "price", NSDecimalNumber(string: "0.12345678901234567890")),
+                equals: NSPersistentStoreSaveError)
             // A copy refers to the edition.
             let edition = try context.one("Editions", "year == 2017")
             try context.found("Copies").forEach { _ in }
@@ -235,7 +237,7 @@ import Testing
             #expect(throws: NSError.self) { try context.save() }
             context.rollback()
         }
-        #expect(try file.bytes == before)
+        try expect(file.bytes, equals: before)
     }
 
     @Test("Keys of other rows are kept, also where the program does not know them") func keys() throws {
@@ -257,9 +259,9 @@ import Testing
         try context.performAndWait {
             context.delete(try context.one("Parents", "id == 1"))
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectReferentialIntegrityError, "\(error as Any)")
+            expect(error?.code, equals: NSManagedObjectReferentialIntegrityError, "\(error as Any)")
         }
-        #expect(try file.texts("SELECT count(*) FROM parents") == ["1"])
+        try expect(file.texts("SELECT count(*) FROM parents"), equals: ["1"])
     }
 
     @Test("New rows that refer to each other are saved, and in any order where all is looked at last") func cycles() throws {
@@ -288,13 +290,13 @@ import Testing
             dog.setValue(tail, forKey: "tail")
             tail.setValue(dog, forKey: "dog")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.localizedFailureReason?.contains("refer to each other") == true)
+            expect(error?.localizedFailureReason?.contains("refer to each other"), equals: true)
         }
-        #expect(
-            try file.texts(
-                "SELECT a.full_name || m.full_name FROM authors a JOIN authors m ON m.id = a.mentor_id WHERE a.id > 2 ORDER BY 1")
-                == ["FirstSecond", "OwnOwn", "SecondFirst"])
-        #expect(try file.texts("SELECT count(*) FROM hens UNION ALL SELECT count(*) FROM eggs") == ["0", "0"])
+        try expect(
+            file.texts(
+                "SELECT a.full_name || m.full_name FROM authors a JOIN authors m ON m.id = a.mentor_id WHERE a.id > 2 ORDER BY 1"),
+            equals: ["FirstSecond", "OwnOwn", "SecondFirst"])
+        try expect(file.texts("SELECT count(*) FROM hens UNION ALL SELECT count(*) FROM eggs"), equals: ["0", "0"])
     }
 
     @Test("A thousand new objects are saved together, and what triggers do is read again") func many() throws {
@@ -313,12 +315,12 @@ import Testing
             }
             try context.save()
             #expect(books.allSatisfy { $0.value(forKey: "pages") as? Int == ($0.value(forKey: "title") as? String)?.count })
-            #expect(try context.found("Books", "author.fullName BEGINSWITH 'Author 99'").count == 11)
+            try expect(context.found("Books", "author.fullName BEGINSWITH 'Author 99'").count, equals: 11)
         }
-        #expect(
-            try file.texts(
-                "SELECT count(*) FROM books b JOIN authors a ON a.id = author_id WHERE title = replace(full_name, 'Author', 'Book')")
-                == ["1000"])
+        try expect(
+            file.texts(
+                "SELECT count(*) FROM books b JOIN authors a ON a.id = author_id WHERE title = replace(full_name, 'Author', 'Book')"),
+            equals: ["1000"])
     }
 
     @Test("A file that another program keeps locked is an error that says so, and the save works later") func locked() throws {
@@ -332,12 +334,12 @@ import Testing
             tag.setValue("poem", forKey: "label")
             try #require(sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSPersistentStoreTimeoutError, "\(error as Any)")
+            expect(error?.code, equals: NSPersistentStoreTimeoutError, "\(error as Any)")
             #expect(context.hasChanges)
             try #require(sqlite3_exec(other, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
             try context.save()
         }
-        #expect(try file.texts("SELECT label FROM tags WHERE id = 1") == ["poem"])
+        try expect(file.texts("SELECT label FROM tags WHERE id = 1"), equals: ["poem"])
     }
 
     @Test("A store that was opened for reading refuses a save, and changes nothing") func readOnly() throws {
@@ -347,8 +349,8 @@ import Testing
         try context.performAndWait {
             try context.one("Tags", "label == 'novel'").setValue("poem", forKey: "label")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSPersistentStoreSaveError)
+            expect(error?.code, equals: NSPersistentStoreSaveError)
         }
-        #expect(try file.bytes == bytes)
+        try expect(file.bytes, equals: bytes)
     }
 }

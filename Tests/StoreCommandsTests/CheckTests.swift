@@ -21,10 +21,10 @@ struct CheckTests {
     }
 
     @Test func aStoreThatWasSavedIsFine() throws {
-        #expect(try rules() == [])
+        try expect(rules(), equals: [])
         let result = try CommandProcess(["check", pad.store.path])
-        #expect(result.code == 0)
-        #expect(result.output == "Nothing is wrong.\n")
+        expect(result.code, equals: 0)
+        expect(result.output, equals: "Nothing is wrong.\n")
     }
 
     @Test(arguments: [
@@ -36,15 +36,15 @@ struct CheckTests {
         ("UPDATE ZALBUM SET ZCOVER = x'024142433100' WHERE ZYEAR = 1975", "external 1"),
     ]) func eachRuleIsChecked(sql: String, expected: String) throws {
         try Plain.execute(sql, pad.store)
-        #expect(try rules() == [expected])
-        #expect(try CommandProcess(["check", pad.store.path]).code == 1)
+        try expect(rules(), equals: [expected])
+        try expect(CommandProcess(["check", pad.store.path]).code, equals: 1)
     }
 
     @Test func placesInAnOrderAreChecked() throws {
         try Plain.execute("UPDATE ZTRACK SET Z_FOK_ALBUM = 5 WHERE Z_PK IN (1, 2)", pad.store)
-        #expect(try rules() == ["order 1"])
+        try expect(rules(), equals: ["order 1"])
         try Plain.execute("UPDATE ZTRACK SET Z_FOK_ALBUM = NULL WHERE Z_PK IN (1, 2)", pad.store)
-        #expect(try rules() == ["order 2"])
+        try expect(rules(), equals: ["order 2"])
     }
 
     @Test func valuesThatMustBeUniqueAreChecked() throws {
@@ -53,12 +53,12 @@ struct CheckTests {
         let indexes = try #require(store.file).rows(
             "SELECT name FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE UNIQUE INDEX%'")
         for case .text(let name) in indexes.map({ $0[0] }) { try Plain.execute("DROP INDEX \(name)", pad.store) }
-        #expect(try rules() == [])
+        try expect(rules(), equals: [])
         try Plain.execute("UPDATE ZARTIST SET ZNAME = 'Neu!'", pad.store)
-        #expect(try rules() == ["unique 1"])
+        try expect(rules(), equals: ["unique 1"])
         // Nil is no value.
         try Plain.execute("UPDATE ZARTIST SET ZNAME = NULL", pad.store)
-        #expect(try rules() == ["required 2"])
+        try expect(rules(), equals: ["required 2"])
     }
 
     @Test func bothSidesOfAOneToOneRelationshipAreChecked() throws {
@@ -84,17 +84,17 @@ struct CheckTests {
         }
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         func rules() throws -> [String] { try StoreCheck.findings(in: StoreReference(url.path).open()).map { "\($0.rule) \($0.count)" } }
-        #expect(try rules() == [])
+        try expect(rules(), equals: [])
         try Plain.execute("UPDATE ZPASSPORT SET ZOWNER = (SELECT MAX(Z_PK) FROM ZPERSON)", url)
         // One person has a passport of another, and that passport is not its owner's.
-        #expect(try Set(rules()) == ["inverse 1"])
+        try expect(Set(rules()), equals: ["inverse 1"])
     }
 
     @Test func filesOfNoObjectAreFound() throws {
         let folder = pad.url.appendingPathComponent(".records_SUPPORT/_EXTERNAL_DATA")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data([1]).write(to: folder.appendingPathComponent("orphan"))
-        #expect(try rules() == ["external 1"])
+        try expect(rules(), equals: ["external 1"])
     }
 
     @Test func aDamagedPageIsFound() throws {
@@ -103,6 +103,6 @@ struct CheckTests {
         data.replaceSubrange((data.count - 4096)..<data.count, with: Data(repeating: 0x5A, count: 4096))
         try data.write(to: pad.store)
         let result = try CommandProcess(["check", pad.store.path])
-        #expect(result.code == 1)
+        expect(result.code, equals: 1)
     }
 }

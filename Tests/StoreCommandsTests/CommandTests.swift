@@ -18,23 +18,23 @@ struct CommandTests {
 
     @Test func resultsGoToStandardOutputAndErrorsToTheOther() throws {
         let fine = try CommandProcess(["query", "records.sqlite", "Artist", "--format", "json"], directory: pad.url)
-        #expect(fine.code == 0)
-        #expect(fine.errors == "")
+        expect(fine.code, equals: 0)
+        expect(fine.errors, equals: "")
         #expect(fine.output.contains("\"name\":\"Neu!\""))
         let sorted = try CommandProcess(
             ["query", "records.sqlite", "Artist", "--sort", "-name", "--columns", "name", "--format", "csv"], directory: pad.url)
         #expect(sorted.output.contains(",Neu!\nx-coredata://"))
         let failed = try CommandProcess(["query", "records.sqlite", "Artiste"], directory: pad.url)
-        #expect(failed.code == 1)
-        #expect(failed.output == "")
+        expect(failed.code, equals: 1)
+        expect(failed.output, equals: "")
         #expect(failed.errors.hasPrefix("coredata: The store has no entity “Artiste”. It has: Album, Artist"))
-        #expect(try CommandProcess(["query", "records.sqlite"], directory: pad.url).code == 64)
-        #expect(try CommandProcess(["frobnicate"], directory: pad.url).code == 64)
+        try expect(CommandProcess(["query", "records.sqlite"], directory: pad.url).code, equals: 64)
+        try expect(CommandProcess(["frobnicate"], directory: pad.url).code, equals: 64)
     }
 
     @Test(arguments: [[], ["inspect"], ["query"], ["explain"], ["get"], ["history"]]) func everyCommandHasHelp(command: [String]) throws {
         let help = try CommandProcess(command + ["--help"])
-        #expect(help.code == 0)
+        expect(help.code, equals: 0)
         #expect(help.output.contains("USAGE: coredata"))
     }
 
@@ -53,13 +53,13 @@ struct CommandTests {
         ]
         try process.run()
         process.waitUntilExit()
-        #expect(try String(contentsOf: result, encoding: .utf8) == "0\n")
+        try expect(String(contentsOf: result, encoding: .utf8), equals: "0\n")
     }
 
     @Test func completionScriptsAreWritten() throws {
         for shell in ["bash", "zsh", "fish"] {
             let script = try CommandProcess(["--generate-completion-script", shell])
-            #expect(script.code == 0)
+            expect(script.code, equals: 0)
             #expect(script.output.contains("inspect"))
         }
     }

@@ -52,10 +52,10 @@ struct ExchangeTests {
         let files = try export(name, form: name == "lists" ? .json : nil)
         let copy = pad.file("copy.sqlite")
         let tried = try StoreImport.run(files, into: copy.path, model: pad.store.path, writes: false)
-        #expect(tried == .init(added: 10))
+        expect(tried, equals: .init(added: 10))
         #expect(!FileManager.default.fileExists(atPath: copy.path))
-        #expect(try StoreImport.run(files, into: copy.path, model: pad.store.path, writes: true) == tried)
-        #expect(try difference(copy) == "The stores are equal.\n")
+        try expect(StoreImport.run(files, into: copy.path, model: pad.store.path, writes: true), equals: tried)
+        try expect(difference(copy), equals: "The stores are equal.\n")
         let names = try FileManager.default.contentsOfDirectory(atPath: pad.url.path)
         #expect(!names.contains { $0.hasPrefix(".copy") || $0.hasPrefix(".all") || $0.hasPrefix(".folder") })
         #expect(try StoreCheck.findings(in: StoreReference(copy.path).open()).isEmpty)
@@ -68,16 +68,16 @@ struct ExchangeTests {
         let files = try export("all.json")
         let place = pad.url.path + "/" + name
         let tried = try StoreImport.run(files, into: place, model: model, writes: false)
-        #expect(tried == .init(added: 9))
+        expect(tried, equals: .init(added: 9))
         #expect(!FileManager.default.fileExists(atPath: place))
-        #expect(try StoreImport.run(files, into: place, model: model, writes: true) == tried)
+        try expect(StoreImport.run(files, into: place, model: model, writes: true), equals: tried)
         let output = CollectedOutput()
         let query = try Query(
             QueryText("Track", sort: "seconds", columns: "title,seconds,album.title,album.artist.name"),
             in: StoreReference(place, model: model).open())
         try QueryPrinter(query, to: output).write(.csv)
         #expect(output.text.contains(",Notre Dame,301.5,Deluxe,Harmonia\n"))
-        #expect(output.text.split(separator: "\n").count == 5)
+        expect(output.text.split(separator: "\n").count, equals: 5)
         // Nothing of what it was made in is left.
         let names = try FileManager.default.contentsOfDirectory(atPath: pad.url.path)
         #expect(names.filter { $0.hasPrefix(".copy") }.allSatisfy { $0 == ".copy.json.coredata" }, "\(names)")
@@ -99,11 +99,11 @@ struct ExchangeTests {
         text = text.replacing("\"Walky-Talky\"", with: "\"Walky Talky\"")
         try Data(text.utf8).write(to: URL(fileURLWithPath: file))
         let before = try Pad.contents(of: pad.url)
-        #expect(try StoreImport.run(file, into: pad.store.path, writes: false) == .init(changed: 1, unchanged: 8))
-        #expect(try Pad.contents(of: pad.url) == before)
-        #expect(try StoreImport.run(file, into: pad.store.path, writes: true) == .init(changed: 1, unchanged: 8))
+        try expect(StoreImport.run(file, into: pad.store.path, writes: false), equals: .init(changed: 1, unchanged: 8))
+        try expect(Pad.contents(of: pad.url), equals: before)
+        try expect(StoreImport.run(file, into: pad.store.path, writes: true), equals: .init(changed: 1, unchanged: 8))
         let store = try StoreReference(pad.store.path).open()
-        #expect(try Query(QueryText("Track", where: "title == 'Walky Talky' AND album.title == 'Deluxe'"), in: store).count() == 1)
+        try expect(Query(QueryText("Track", where: "title == 'Walky Talky' AND album.title == 'Deluxe'"), in: store).count(), equals: 1)
     }
 
     @Test func theOrderOfARelationshipIsThatOfTheFile() throws {
@@ -120,20 +120,20 @@ struct ExchangeTests {
             let tracks = deluxe?.value(forKey: "tracks") as? NSOrderedSet
             return (tracks?.firstObject as? NSManagedObject)?.value(forKey: "title") as? String
         }
-        #expect(first == "Notre Dame")
+        expect(first, equals: "Notre Dame")
     }
 
     @Test func objectsOfOtherStoresAreTheSameByTheirUniqueValues() throws {
         let file = pad.file("Artist.csv")
         try Data("name\nHarmonia\nCluster\n".utf8).write(to: file)
-        #expect(try StoreImport.run(file.path, into: pad.store.path, writes: true) == .init(added: 1, unchanged: 1))
+        try expect(StoreImport.run(file.path, into: pad.store.path, writes: true), equals: .init(added: 1, unchanged: 1))
         let album = pad.file("Album.csv")
         // The value of a key stands for an object.
         try Data("title,year,artist\nZuckerzeit,1974,Cluster\n\"Deluxe\",1976,Harmonia\n".utf8).write(to: album)
-        #expect(try StoreImport.run(album.path, into: pad.store.path, key: "title", writes: true).changed == 1)
+        try expect(StoreImport.run(album.path, into: pad.store.path, key: "title", writes: true).changed, equals: 1)
         let store = try StoreReference(pad.store.path).open()
-        #expect(try Query(QueryText("Album", where: "artist.name == 'Cluster' AND year == 1974"), in: store).count() == 1)
-        #expect(try Query(QueryText("Album", where: "title == 'Deluxe' AND year == 1976"), in: store).count() == 1)
+        try expect(Query(QueryText("Album", where: "artist.name == 'Cluster' AND year == 1974"), in: store).count(), equals: 1)
+        try expect(Query(QueryText("Album", where: "title == 'Deluxe' AND year == 1976"), in: store).count(), equals: 1)
     }
 
     @Test(arguments: [
@@ -156,7 +156,7 @@ struct ExchangeTests {
         let message = try mistakes(text, name)
         #expect(message.hasPrefix("Nothing is imported: 1 mistake.\n  "), "\(message)")
         #expect(message.contains(expected), "\(message)")
-        #expect(try Query(QueryText("Artist"), in: StoreReference(pad.store.path).open()).count() == 2)
+        try expect(Query(QueryText("Artist"), in: StoreReference(pad.store.path).open()).count(), equals: 2)
     }
 
     @Test func recordsThatContradictEachOtherAreMistakes() throws {
@@ -172,15 +172,15 @@ struct ExchangeTests {
         let file = pad.file("Artist.csv")
         try Data("name\nCan\n".utf8).write(to: file)
         let tried = try CommandProcess(["import", pad.store.path, file.path])
-        #expect(tried.output == "Would be imported: 1 added, 0 changed, 0 unchanged. Nothing is written without --write.\n")
-        #expect(try CommandProcess(["query", pad.store.path, "Artist", "--count"]).output == "2\n")
-        #expect(
-            try CommandProcess(["import", pad.store.path, file.path, "--write"]).output == "Imported: 1 added, 0 changed, 0 unchanged.\n")
-        #expect(try CommandProcess(["query", pad.store.path, "Artist", "--count"]).output == "3\n")
+        expect(tried.output, equals: "Would be imported: 1 added, 0 changed, 0 unchanged. Nothing is written without --write.\n")
+        try expect(CommandProcess(["query", pad.store.path, "Artist", "--count"]).output, equals: "2\n")
+        try expect(
+            CommandProcess(["import", pad.store.path, file.path, "--write"]).output, equals: "Imported: 1 added, 0 changed, 0 unchanged.\n")
+        try expect(CommandProcess(["query", pad.store.path, "Artist", "--count"]).output, equals: "3\n")
         let out = pad.file("out.json").path
-        #expect(try CommandProcess(["export", pad.store.path, out]).output == "10 objects exported.\n")
+        try expect(CommandProcess(["export", pad.store.path, out]).output, equals: "10 objects exported.\n")
         let again = try CommandProcess(["export", pad.store.path, out])
-        #expect(again.code == 1)
+        expect(again.code, equals: 1)
         #expect(again.errors.contains("There is something already."))
     }
 
@@ -199,11 +199,11 @@ struct ExchangeTests {
                 let exported = try StoreExport(source).write(to: files)
                 let copy = pad.file("copy\(count)-\(form.hasSuffix("/") ? "csv" : "json").sqlite")
                 do {
-                    #expect(try StoreImport.run(files, into: copy.path, model: url.path, writes: true).added == exported)
+                    try expect(StoreImport.run(files, into: copy.path, model: url.path, writes: true).added, equals: exported)
                 } catch { Issue.record("\(name) \(form): \((error as NSError).localizedDescription)"); continue }
                 let output = CollectedOutput()
                 _ = try StoreDifference(source, StoreReference(copy.path).open()).write(.table, to: output)
-                #expect(output.text == "The stores are equal.\n", "\(name) \(form) \(output.text.prefix(600))")
+                expect(output.text, equals: "The stores are equal.\n", "\(name) \(form) \(output.text.prefix(600))")
             }
             count += 1
         }

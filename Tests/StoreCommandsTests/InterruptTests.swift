@@ -38,7 +38,7 @@ struct InterruptTests {
         process.interrupt()
         let rest = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        #expect(process.terminationStatus == 130)
+        expect(process.terminationStatus, equals: 130)
         // Far from all rows were written.
         #expect(rest.count < 30_000_000)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
@@ -55,16 +55,16 @@ struct InterruptTests {
         _ = try command.read(until: "Importing: 1 s")
         // Opened for both, so that nobody waits where the command does not read.
         let pipe = open(file.path, O_RDWR)
-        #expect("name\nCan\n".withCString { write(pipe, $0, strlen($0)) } == 9)
+        expect("name\nCan\n".withCString { write(pipe, $0, strlen($0)) }, equals: 9)
         close(pipe)
         let (text, code) = try command.readToEnd()
-        #expect(code == 0)
+        expect(code, equals: 0)
         #expect(text.contains("\u{1B}[KWould be imported: 1 added"), "\(text.debugDescription)")
     }
     #endif
 
     @Test func progressIsAPercentageWhereItIsReported() {
-        #expect(ProgressLine.text("Copying", 0, seconds: 3) == "Copying: 3 s")
-        #expect(ProgressLine.text("Checking", 0.426, seconds: 12) == "Checking: 42 %, 12 s")
+        expect(ProgressLine.text("Copying", 0, seconds: 3), equals: "Copying: 3 s")
+        expect(ProgressLine.text("Checking", 0.426, seconds: 12), equals: "Checking: 42 %, 12 s")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import ObjectGraph
+import TestSupport
 import Testing
 
 @testable import StoreCommands
@@ -37,6 +38,6 @@ import Testing
         }
         print("\(stores.count) stores with \(objects) objects were read.")
         #expect(objects > 5000)
-        #expect(try Pad.contents(of: folder) == before)
+        try expect(Pad.contents(of: folder), equals: before)
     }
 }

@@ -25,13 +25,13 @@ struct OpeningTests {
         let pad = try Pad()
         try Records.make(pad.store)
         let store = try StoreReference(pad.store.absoluteString).open()
-        #expect(store.kind == .sqlite)
+        expect(store.kind, equals: .sqlite)
         guard case .store = store.modelOrigin else {
             Issue.record("The model comes from \(store.modelOrigin).")
             return
         }
-        #expect(try Query(QueryText("Album"), in: store).count() == 3)
-        #expect(try Query(QueryText("Album", excludesSubentities: true), in: store).count() == 2)
+        try expect(Query(QueryText("Album"), in: store).count(), equals: 3)
+        try expect(Query(QueryText("Album", excludesSubentities: true), in: store).count(), equals: 2)
     }
 
     @Test func aStoreWithoutAModelIsReadByWhatItsTablesTell() throws {
@@ -50,7 +50,7 @@ struct OpeningTests {
         try QueryPrinter(query, to: output).write(.csv)
         #expect(output.text.contains(",Live 1974,Griessem,Harmonia\n"))
         #expect(output.text.contains(",Deluxe,,Harmonia\n"))
-        #expect(store.model.entitiesByName["LiveAlbum"]?.superentity?.name == "Album")
+        expect(store.model.entitiesByName["LiveAlbum"]?.superentity?.name, equals: "Album")
     }
 
     @Test(arguments: [NSXMLStoreType, NSBinaryStoreType]) func otherStoresOfCoreDataAreToldFromTheirFiles(type: String) throws {
@@ -60,16 +60,16 @@ struct OpeningTests {
         let before = try Pad.contents(of: pad.url)
         let model = pad.file("Records.xcdatamodel")
         try Records.model().write(toXCDataModel: model)
-        #expect(try count(StoreReference(url.path, model: model.path), "Track") == 4)
+        try expect(count(StoreReference(url.path, model: model.path), "Track"), equals: 4)
         let store = try StoreReference(url.path).open()
-        #expect(try count(StoreReference(url.path), "Track") == 4)
+        try expect(count(StoreReference(url.path), "Track"), equals: 4)
         // A binary store keeps its model, and of an XML store one is drafted.
         switch (type, store.modelOrigin) {
         case (NSBinaryStoreType, .store), (NSXMLStoreType, .drafted): break
         default: Issue.record("The model comes from \(store.modelOrigin).")
         }
         try FileManager.default.removeItem(at: model)
-        #expect(try Pad.contents(of: pad.url) == before)
+        try expect(Pad.contents(of: pad.url), equals: before)
     }
 
     @Test func aBinaryStoreKeepsItsModelWhenItsMetadataAreSet() throws {
@@ -80,8 +80,8 @@ struct OpeningTests {
         metadata["note"] = "set"
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSBinaryStoreType, at: url)
         let store = try StoreReference(url.path).open()
-        #expect(store.store.metadata?["note"] as? String == "set")
-        #expect(store.model.entityVersionHashesByName == Records.model().entityVersionHashesByName)
+        expect(store.store.metadata?["note"] as? String, equals: "set")
+        expect(store.model.entityVersionHashesByName, equals: Records.model().entityVersionHashesByName)
     }
 
     @Test func aFolderOfCSVFilesIsAStore() throws {
@@ -92,7 +92,7 @@ struct OpeningTests {
         let query = try Query(QueryText("Album", where: "year < 1975", columns: "title"), in: StoreReference(pad.url.path).open())
         try QueryPrinter(query, to: output).write(.csv)
         #expect(output.text.hasSuffix(",Zuckerzeit\n"))
-        #expect(try Pad.contents(of: pad.url) == before)
+        try expect(Pad.contents(of: pad.url), equals: before)
     }
 
     @Test func aJSONStoreIsReadByADraftOfItsModel() throws {
@@ -114,8 +114,8 @@ struct OpeningTests {
         let query = try Query(QueryText("Album", where: "artist.name == 'Neu!'", columns: "year,price,live,artist.name"), in: store)
         try QueryPrinter(query, to: output).write(.csv)
         #expect(output.text.contains(",1972,9.5,false,Neu!\n"))
-        #expect(store.model.entitiesByName["Artist"]?.propertiesByName.keys.sorted() == ["name"])
-        #expect(try Pad.contents(of: pad.url) == before)
+        expect(store.model.entitiesByName["Artist"]?.propertiesByName.keys.sorted(), equals: ["name"])
+        try expect(Pad.contents(of: pad.url), equals: before)
     }
 
     @Test func aJSONStoreWithoutRecordsNeedsAModelAndSaysSo() throws {
@@ -129,7 +129,7 @@ struct OpeningTests {
         artist.name = "Artist"
         artist.properties = [NSAttributeDescription(name: "name", type: .string)]
         try NSManagedObjectModel(entities: [artist]).write(toXCDataModel: model)
-        #expect(try count(StoreReference(url.path, model: model.path), "Artist") == 1)
+        try expect(count(StoreReference(url.path, model: model.path), "Artist"), equals: 1)
     }
 
     @Test("The tables of another program are opened with a drafted model, and their file stays as it is")
@@ -154,7 +154,7 @@ struct OpeningTests {
         #expect(output.text.contains("Neu! 2"))
         let explanation = try QueryExplanation(query).json().text()
         #expect(explanation.contains("\"way\"") && explanation.contains("artists"))
-        #expect(try Data(contentsOf: url) == bytes)
+        try expect(Data(contentsOf: url), equals: bytes)
         let written = try StoreReference(url.path, isWritable: true).open()
         try written.read {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Albums")
@@ -162,7 +162,7 @@ struct OpeningTests {
             try written.context.fetch(request).first?.setValue("Zwei", forKey: "title")
             try written.context.save()
         }
-        #expect(try count(StoreReference(url.path), "Albums") == 2)
+        try expect(count(StoreReference(url.path), "Albums"), equals: 2)
     }
 
     @Test func errorsNameTheNextStep() throws {

@@ -32,8 +32,8 @@ struct SchemaTests {
         ("model diff", ["model", "diff", "Records.xcdatamodel", "records.sqlite"]),
     ]) func jsonKeepsTheSchema(definition: String, command: [String]) throws {
         let result = try CommandProcess(command + ["--format", "json"], directory: pad.url)
-        #expect(result.errors == "")
-        #expect(try SchemaCheck().mistakes(result.output, definition) == [])
+        expect(result.errors, equals: "")
+        try expect(SchemaCheck().mistakes(result.output, definition), equals: [])
     }
 
     @Test func theCheckSeesMistakes() throws {

@@ -24,29 +24,31 @@ struct ShellTests {
     // MARK: Words
 
     @Test func wordsAreSplitAsShellsSplitThem() {
-        #expect(ShellWords.split("query Album --where \"a == 'x y'\"") == .words(["query", "Album", "--where", "a == 'x y'"]))
-        #expect(ShellWords.split("a 'b \\ \"c' d\\ e \"f\\\"g\\n\" ''") == .words(["a", "b \\ \"c", "d e", "f\"g\\n", ""]))
-        #expect(ShellWords.split("  # a remark") == .words([]))
-        #expect(ShellWords.split("a#b # c\nd") == .words(["a#b", "d"]))
-        #expect(ShellWords.split("a \"b\nc\"") == .words(["a", "b\nc"]))
-        #expect(ShellWords.split("a b\\\nc") == .words(["a", "bc"]))
-        for open in ["a \"b", "a 'b", "a \\"] { #expect(ShellWords.split(open) == .unfinished) }
+        expect(ShellWords.split("query Album --where \"a == 'x y'\""), equals: .words(["query", "Album", "--where", "a == 'x y'"]))
+        expect(ShellWords.split("a 'b \\ \"c' d\\ e \"f\\\"g\\n\" ''"), equals: .words(["a", "b \\ \"c", "d e", "f\"g\\n", ""]))
+        expect(ShellWords.split("  # a remark"), equals: .words([]))
+        expect(ShellWords.split("a#b # c\nd"), equals: .words(["a#b", "d"]))
+        expect(ShellWords.split("a \"b\nc\""), equals: .words(["a", "b\nc"]))
+        expect(ShellWords.split("a b\\\nc"), equals: .words(["a", "bc"]))
+        for open in ["a \"b", "a 'b", "a \\"] { expect(ShellWords.split(open), equals: .unfinished) }
     }
 
     // MARK: Completion
 
-    @Test(arguments: [
-        ("", "qu", ["query"]), ("query ", "A", ["Album", "Artist"]), ("query Album ", "--so", ["--sort"]),
-        ("query Album --sort ", "yea", ["year"]), ("query Album --sort ", "-ye", ["-year"]),
-        ("query Album --columns ", "title,artist.n", ["title,artist.name"]), ("query Album --columns ", "tracks.@", ["tracks.@count"]),
-        ("query Album --where \"", "artist.", ["artist.albums", "artist.name"]),
-        ("query Album --where \"title ", "BEG", ["BEGINSWITH", "BEGINSWITH[c]"]),
-        ("query Album --where \"artist.name ", "", nil), ("query Album --where \"year > 1970 ", "AN", ["AND", "ANY"]),
-        ("query Album --format ", "", ["csv", "json", "table"]), ("get ", "Tr", ["Track/p"]), ("query Nothing --sort ", "y", []),
-        ("export ", "fi", []),
-    ]) func wordsAreCompleted(before: String, word: String, expected: [String]?) {
+    @Test(
+        arguments: [
+            ("", "qu", ["query"]), ("query ", "A", ["Album", "Artist"]), ("query Album ", "--so", ["--sort"]),
+            ("query Album --sort ", "yea", ["year"]), ("query Album --sort ", "-ye", ["-year"]),
+            ("query Album --columns ", "title,artist.n", ["title,artist.name"]), ("query Album --columns ", "tracks.@", ["tracks.@count"]),
+            ("query Album --where \"", "artist.", ["artist.albums", "artist.name"]),
+            ("query Album --where \"title ", "BEG", ["BEGINSWITH", "BEGINSWITH[c]"]),
+            ("query Album --where \"artist.name ", "", nil), ("query Album --where \"year > 1970 ", "AN", ["AND", "ANY"]),
+            ("query Album --format ", "", ["csv", "json", "table"]), ("get ", "Tr", ["Track/p"]), ("query Nothing --sort ", "y", []),
+            ("export ", "fi", []),
+        ] as [(String, String, [String]?)]) func wordsAreCompleted(before: String, word: String, expected: [String]?)
+    {
         let found = ShellCompletion(Records.model()).candidates(after: before, word)
-        if let expected { #expect(found == expected) } else { #expect(found.contains("==") && !found.contains("title")) }
+        if let expected { expect(found, equals: expected) } else { #expect(found.contains("==") && !found.contains("title")) }
     }
 
     // MARK: Scripts
@@ -64,12 +66,12 @@ struct ShellTests {
             query Nothing
 
             """)
-        #expect(result.code == 0)
-        #expect(result.errors == "")
+        expect(result.code, equals: 0)
+        expect(result.errors, equals: "")
         let lines = result.output.split(separator: "\n").map(String.init)
-        #expect(lines.first == "2")
+        expect(lines.first, equals: "2")
         #expect(lines.contains { $0.hasSuffix(",Notre Dame") })
-        #expect(lines.last == "Nothing is wrong.")
+        expect(lines.last, equals: "Nothing is wrong.")
     }
 
     @Test(arguments: [
@@ -79,7 +81,7 @@ struct ShellTests {
         ("query Artist --count\nquery Album --where \"a", "Line 2: A quote is open"),
     ]) func anErrorEndsAScriptWithItsLine(script: String, expected: String) throws {
         let result = try run(script)
-        #expect(result.code == 1)
+        expect(result.code, equals: 1)
         #expect(result.errors.hasPrefix("coredata: \(expected)"), "\(result.errors)")
         #expect(!result.output.contains("Walky"))
     }
@@ -88,7 +90,7 @@ struct ShellTests {
         let file = pad.file("Artist.csv")
         try Data("name\nCan\n".utf8).write(to: file)
         let result = try run("query Artist --count\nimport \(file.path) --write\nquery Artist --count\n")
-        #expect(result.output == "2\nImported: 1 added, 0 changed, 0 unchanged.\n3\n")
+        expect(result.output, equals: "2\nImported: 1 added, 0 changed, 0 unchanged.\n3\n")
     }
 
     #if canImport(Glibc)
@@ -116,10 +118,10 @@ struct ShellTests {
         _ = try shell.read(until: "\n1")
         try shell.readPrompt()
         shell.send("\u{4}")
-        #expect(try shell.readToEnd().code == 0)
+        try expect(shell.readToEnd().code, equals: 0)
         let history = pad.file("coredata/history")
         let mode = try FileManager.default.attributesOfItem(atPath: history.path)[.posixPermissions] as? NSNumber
-        #expect(mode?.intValue == 0o600)
+        expect(mode?.intValue, equals: 0o600)
         // A later shell has the lines: the one before the last is the wrong one.
         let later = try TerminalProcess(["shell", pad.store.path], environment: environment)
         try later.readPrompt()
@@ -127,7 +129,7 @@ struct ShellTests {
         _ = try later.read(until: "has no entity “Artiste”")
         try later.readPrompt()
         later.send("exit\n")
-        #expect(try later.readToEnd().code == 0)
+        try expect(later.readToEnd().code, equals: 0)
     }
 
     @Test func aShellKeepsNothingWhereItIsToldTo() throws {
@@ -136,7 +138,7 @@ struct ShellTests {
         shell.send("query Track --count\n")
         _ = try shell.read(until: "\n4")
         shell.send("exit\n")
-        #expect(try shell.readToEnd().code == 0)
+        try expect(shell.readToEnd().code, equals: 0)
         #expect(!FileManager.default.fileExists(atPath: pad.file("coredata").path))
     }
     #endif

@@ -22,8 +22,8 @@ struct UntouchedStoreTests {
         let pad = try Pad()
         try Records.make(pad.store)
         let before = try Pad.contents(of: pad.url)
-        #expect(try titles(pad.store) == Self.all)
-        #expect(try Pad.contents(of: pad.url) == before)
+        try expect(titles(pad.store), equals: Self.all)
+        try expect(Pad.contents(of: pad.url), equals: before)
     }
 
     @Test(arguments: [false, true]) func rowsInALogAreReadAndTheLogStays(hasIndex: Bool) throws {
@@ -34,11 +34,11 @@ struct UntouchedStoreTests {
             try FileManager.default.copyItem(atPath: pad.store.path + ending, toPath: copy.store.path + ending)
         }
         let before = try Pad.contents(of: copy.url)
-        #expect(before["records.sqlite-wal"]?.isEmpty == false)
+        expect(before["records.sqlite-wal"]?.isEmpty, equals: false)
         // A process of its own: within this one, the log of another file may be mapped for writing.
         let result = try CommandProcess(["query", copy.store.path, "Track", "--count"])
-        #expect(result.output == "4\n")
-        #expect(try Pad.contents(of: copy.url) == before)
+        expect(result.output, equals: "4\n")
+        try expect(Pad.contents(of: copy.url), equals: before)
         withExtendedLifetime(writer) {}
     }
 
@@ -47,8 +47,8 @@ struct UntouchedStoreTests {
         try Records.make(pad.store)
         try Data().write(to: pad.file("records.sqlite-wal"))
         let before = try Pad.contents(of: pad.url)
-        #expect(try titles(pad.store) == Self.all)
-        #expect(try Pad.contents(of: pad.url) == before)
+        try expect(titles(pad.store), equals: Self.all)
+        try expect(Pad.contents(of: pad.url), equals: before)
     }
 
     @Test func anUnfinishedTransactionIsNotUndoneInTheFile() throws {
@@ -68,26 +68,26 @@ struct UntouchedStoreTests {
         append(sum)
         try journal.write(to: pad.file("records.sqlite-journal"))
         let before = try Pad.contents(of: pad.url)
-        #expect(try titles(pad.store) == Self.all)
-        #expect(try Pad.contents(of: pad.url) == before)
+        try expect(titles(pad.store), equals: Self.all)
+        try expect(Pad.contents(of: pad.url), equals: before)
     }
 
     @Test func aWriterIsFollowed() throws {
         let pad = try Pad()
         let writer = try Records.open(pad.store)
         try Records.fill(writer)
-        #expect(try CommandProcess(["query", pad.store.path, "Artist", "--count"]).output == "2\n")
+        try expect(CommandProcess(["query", pad.store.path, "Artist", "--count"]).output, equals: "2\n")
         try writer.performAndWait {
             Records.add("Artist", ["name": "Cluster"], to: writer)
             try writer.save()
         }
-        #expect(try CommandProcess(["query", pad.store.path, "Artist", "--count"]).output == "3\n")
+        try expect(CommandProcess(["query", pad.store.path, "Artist", "--count"]).output, equals: "3\n")
         // The writer goes on.
         try writer.performAndWait {
             Records.add("Artist", ["name": "La Düsseldorf"], to: writer)
             try writer.save()
         }
-        #expect(try CommandProcess(["query", pad.store.path, "Artist", "--count"]).output == "4\n")
+        try expect(CommandProcess(["query", pad.store.path, "Artist", "--count"]).output, equals: "4\n")
     }
 
     @Test func aReadOnlyDirectoryIsRead() throws {
@@ -97,8 +97,8 @@ struct UntouchedStoreTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: pad.url.path)
         defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: pad.url.path) }
         let before = try Pad.contents(of: pad.url)
-        #expect(try titles(pad.store) == Self.all)
-        #expect(try Pad.contents(of: pad.url) == before)
+        try expect(titles(pad.store), equals: Self.all)
+        try expect(Pad.contents(of: pad.url), equals: before)
     }
 
     @Test func noCopyIsLeftBehind() throws {
@@ -106,7 +106,7 @@ struct UntouchedStoreTests {
         try Records.make(pad.store)
         try Data().write(to: pad.file("records.sqlite-wal"))
         _ = try CommandProcess(["inspect", pad.store.path])
-        #expect(try CommandProcess(["query", pad.store.path, "Nothing"]).code == 1)
+        try expect(CommandProcess(["query", pad.store.path, "Nothing"]).code, equals: 1)
         let store = try StoreKind.find(pad.store.path)
         var copy = try StoreCopyForReading.ifNeeded(store.url)
         let place = try #require(copy?.url)

@@ -8,9 +8,9 @@ import Testing
     func named(_ fault: FaultyGuideStore.Fault) throws {
         let behaviour = try #require(Behaviour.all.first { $0.sentence == fault.behaviour })
         // Without the fault, the store has the behaviour.
-        #expect(ConformanceReport(on: Stores.faultyGuide(nil), [behaviour]).findings.map(\.outcome) == [.passed])
+        expect(ConformanceReport(on: Stores.faultyGuide(nil), [behaviour]).findings.map(\.outcome), equals: [.passed])
         let report = ConformanceReport(on: Stores.faultyGuide(fault), [behaviour])
-        #expect(report.failures.map(\.behaviour.sentence) == [fault.behaviour])
+        expect(report.failures.map(\.behaviour.sentence), equals: [fault.behaviour])
         #expect(report.text.contains("expected: \(fault.behaviour)") && report.text.contains("look at:"))
     }
 
@@ -20,7 +20,7 @@ import Testing
             $0.sentence.hasPrefix("A limit gives") || $0.sentence.hasPrefix("A count agrees") || $0.requires.contains(.keepsMetadata)
         }
         let report = ConformanceReport(on: Stores.faultyGuide(.ignoredLimit), behaviours)
-        #expect(report.findings.map(\.outcome) == [.notAsked, .failed, .passed])
+        expect(report.findings.map(\.outcome), equals: [.notAsked, .failed, .passed])
         #expect(
             report.text.hasPrefix("Guide, ignoredLimit: 1 of 2 behaviours, 1 not asked.\n\n✘ Fetching\n  expected: A limit gives so many"))
         #expect(report.text.contains("found:    limit 1: found [\"Alpha\", \"alpha\""))

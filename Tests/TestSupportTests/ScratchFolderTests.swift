@@ -6,7 +6,7 @@ import Testing
     @Test("A folder is there, empty, and goes with its object and all that is in it") func lifetime() throws {
         var folder: ScratchFolder? = try ScratchFolder("scratch")
         let url = try #require(folder?.url)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: url.path) == [])
+        try expect(FileManager.default.contentsOfDirectory(atPath: url.path), equals: [])
         try Data([1]).write(to: try #require(folder?.file("file")))
         #expect(FileManager.default.fileExists(atPath: url.appendingPathComponent("file").path))
         folder = nil

@@ -84,7 +84,7 @@ import WebTransport
             album["title"] = "Uno"
         }
         try await program.store.sendPending()
-        #expect(try program.store.pendingCount() == 0)
+        try expect(program.store.pendingCount(), equals: 0)
         let album = try #require(service.albums["a"])
         #expect(album["title"]?.string == "Uno" && album["year"]?.integer == 2)
         #expect(album["secret_note"] == ["deep": [1, 2.5, .null]] && album["shelf"]?.integer == 7)
@@ -133,9 +133,9 @@ import WebTransport
         let left = try program.store.pendingChanges().map {
             "\($0.kind) \($0.state) \($0.attempts) \($0.error?.localizedDescription ?? "")"
         }
-        #expect(left == [], "seed \(seed)")
+        expect(left, equals: [], "seed \(seed)")
         let stored = service.albums.values.map { "\($0["title"]?.string ?? "nil") \($0["year"]?.integer ?? 0)" }.sorted()
-        #expect(stored == expected.map { "\($0.key) \($0.value)" }.sorted(), "seed \(seed), \(network.counts)")
+        expect(stored, equals: expected.map { "\($0.key) \($0.value)" }.sorted(), "seed \(seed), \(network.counts)")
         #expect(network.counts.faults > 0, "seed \(seed)")
         print("CachedServiceTests: seed \(seed), \(network.counts)")
     }
@@ -164,8 +164,8 @@ import WebTransport
         #expect(try await program.titles() == [])
         try program.insert("One")
         try await program.store.sendPending()
-        #expect(asked.withValue { $0 } == ["GET Bearer old", "GET Bearer new", "PUT Bearer new"])
-        #expect(service.albums.count == 1)
+        expect(asked.withValue { $0 }, equals: ["GET Bearer old", "GET Bearer new", "PUT Bearer new"])
+        expect(service.albums.count, equals: 1)
     }
 
     @Test(
@@ -178,12 +178,12 @@ import WebTransport
         let program = try Program(gate)
         let id = try program.insert("One")
         try await program.store.sendPending()
-        #expect(try program.store.syncState(of: id) == (waits ? .pending : .failed))
-        #expect(try program.store.error(of: id)?.localizedDescription.contains("\(status)") == true)
+        try expect(program.store.syncState(of: id), equals: (waits ? .pending : .failed))
+        try expect(program.store.error(of: id)?.localizedDescription.contains("\(status)"), equals: true)
         isBusy.withValue { $0 = false }
         try await program.store.sendPending()
-        #expect(try program.store.pendingCount() == (waits ? 0 : 1))
-        #expect(service.albums.count == (waits ? 1 : 0))
+        try expect(program.store.pendingCount(), equals: (waits ? 0 : 1))
+        expect(service.albums.count, equals: (waits ? 1 : 0))
     }
 
     @Test("No error that the cache reports or keeps with a change shows a secret") func secrets() async throws {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WebTransport
 
@@ -14,11 +15,11 @@ import WebTransport
         let kept = ConditionalAnswers()
         _ = kept.answer(response("new", ["ETag": "2"]), to: request)
         let (asked, known) = kept.conditional(request)
-        #expect(asked.headers["If-None-Match"] == "2")
+        expect(asked.headers["If-None-Match"], equals: "2")
         // It was sent before, and comes late.
         _ = kept.answer(response("old", ["ETag": "1"]), to: request)
         let answer = kept.answer(WebResponse(status: 304, body: []), to: request, kept: known)
-        #expect(answer.body == Array("new".utf8))
+        expect(answer.body, equals: Array("new".utf8))
     }
 
     @Test("A date says nothing of changes within its own second") func dates() {
@@ -27,6 +28,6 @@ import WebTransport
         _ = kept.answer(response("a", ["Last-Modified": now, "Date": now]), to: request)
         #expect(kept.conditional(request).request.headers["If-Modified-Since"] == nil)
         _ = kept.answer(response("a", ["Last-Modified": now, "Date": later]), to: request)
-        #expect(kept.conditional(request).request.headers["If-Modified-Since"] == now)
+        expect(kept.conditional(request).request.headers["If-Modified-Since"], equals: now)
     }
 }

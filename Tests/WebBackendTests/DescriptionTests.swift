@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -25,8 +26,8 @@ import WebTransport
         let error = #expect(throws: NSError.self) {
             _ = try WebBackend(WebService(base, resources: [resource]), model: Music.model(), transport: transport)
         }
-        #expect(error?.code == NSPersistentStoreOpenError)
-        #expect(error?.localizedDescription.contains(place) == true, "\(String(describing: error?.localizedDescription))")
+        expect(error?.code, equals: NSPersistentStoreOpenError)
+        expect(error?.localizedDescription.contains(place), equals: true, "\(String(describing: error?.localizedDescription))")
     }
 
     @Test(
@@ -40,9 +41,9 @@ import WebTransport
     }
 
     @Test("names collections and keys as its style has them") func names() {
-        #expect(NameStyle.snakeCase.rawValue == "snakeCase")
+        expect(NameStyle.snakeCase.rawValue, equals: "snakeCase")
         let backend = try? WebBackend(
             WebService(base, style: .kinto), model: Music.model(), transport: transport)
-        #expect(backend?.resources.map(\.entity) == ["Album", "Band", "Track"])
+        expect(backend?.resources.map(\.entity), equals: ["Album", "Band", "Track"])
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import Synchronization
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -23,9 +24,9 @@ import WebTransport
             #expect(none.isEmpty)
             answers.value = #"{"error": true, "error_message": "too much"}"#
             let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album", "band == %@", [band])) }
-            #expect(error?.localizedDescription.contains("too much") == true)
+            expect(error?.localizedDescription.contains("too much"), equals: true)
             answers.value = #"{"error": false, "id": 9, "name": "Larks"}"#
-            #expect(try context.existingObject(with: band).text("name") == "Larks")
+            try expect(context.existingObject(with: band).text("name"), equals: "Larks")
         }
     }
 
@@ -38,10 +39,10 @@ import WebTransport
         let context = try api.context(service)
         try context.performAndWait {
             let given = try titles(context, fetch("Album", by: ["year"], limit: 2))
-            #expect(given == ["b", "a"])
+            expect(given, equals: ["b", "a"])
             let other = try titles(context, fetch("Album", by: ["title"], limit: 1))
-            #expect(other == ["a"])
-            #expect(service.targets == ["GET /albums?limit=2", "GET /albums?limit=10"])
+            expect(other, equals: ["a"])
+            expect(service.targets, equals: ["GET /albums?limit=2", "GET /albums?limit=10"])
         }
     }
 
@@ -58,10 +59,10 @@ import WebTransport
             let ids = try ["Album/p7", "Album/p8", "Album/p9"].compactMap {
                 context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: try Self.uri(context, $0))
             }
-            #expect(try titles(context, fetch("Album", "SELF == %@", [ids[0]])) == ["a"])
-            #expect(try titles(context, fetch("Album", "SELF IN %@", [ids], by: ["title"])) == ["a", "b"])
+            try expect(titles(context, fetch("Album", "SELF == %@", [ids[0]])), equals: ["a"])
+            try expect(titles(context, fetch("Album", "SELF IN %@", [ids], by: ["title"])), equals: ["a", "b"])
             // What a map does not have does not exist.
-            #expect(service.requests.count == 2)
+            expect(service.requests.count, equals: 2)
         }
     }
 
@@ -71,7 +72,7 @@ import WebTransport
         let context = try WebService(base, resources: [WebResource("Album", calls: [call])]).context(service)
         context.performAndWait {
             let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album", "title == 'a,b'")) }
-            #expect(error?.localizedDescription.contains("“title” of “Album”") == true)
+            expect(error?.localizedDescription.contains("“title” of “Album”"), equals: true)
             #expect(service.requests.isEmpty)
         }
     }
@@ -103,7 +104,7 @@ import WebTransport
         try second.performAndWait {
             let id = try #require(second.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
             let album = try second.existingObject(with: id)
-            #expect(album.text("title") == "One")
+            expect(album.text("title"), equals: "One")
             // A part that looks like a number is text where the attribute is.
             let band = try #require(album.value(forKey: "band") as? NSManagedObject)
             let bands = try second.fetch(fetch("Band", by: ["name"]))
@@ -123,11 +124,11 @@ import WebTransport
         let context = try WebService(base, style: style, resources: [WebResource("Album", calls: [.list(), .one])]).context(service)
         try context.performAndWait {
             let all = try titles(context, fetch("Album", by: ["title"]))
-            #expect(all == ["a", "b", "c"])
-            #expect(try context.count(for: fetch("Album")) == 3)
+            expect(all, equals: ["a", "b", "c"])
+            try expect(context.count(for: fetch("Album")), equals: 3)
             let id = try context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: Self.uri(context, "Album/p3"))
             let one = try titles(context, fetch("Album", "SELF == %@", [#require(id)]))
-            #expect(one == ["c"])
+            expect(one, equals: ["c"])
         }
     }
 
@@ -138,7 +139,7 @@ import WebTransport
         let context = try WebService(base, style: style, resources: [WebResource("Album", calls: [.list()])]).context(service)
         try context.performAndWait {
             _ = try context.fetch(fetch("Album", "title IN {'a,b', 'c'}"))
-            #expect(service.targets.map { $0.removingPercentEncoding ?? "" } == ["GET /albums?title=a,b&title=c"])
+            expect(service.targets.map { $0.removingPercentEncoding ?? "" }, equals: ["GET /albums?title=a,b&title=c"])
         }
     }
 
@@ -162,7 +163,7 @@ import WebTransport
             ])
         for service in [styled, custom] {
             let error = #expect(throws: NSError.self) { try service.context(ScriptedService { _ in .json("[]") }) }
-            #expect(error?.localizedFailureReason?.contains(says) == true, "\(String(describing: error))")
+            expect(error?.localizedFailureReason?.contains(says), equals: true, "\(String(describing: error))")
         }
     }
 
@@ -175,9 +176,9 @@ import WebTransport
             .context(service)
         try context.performAndWait {
             let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album", "title == %@", [value])) }
-            #expect(error?.localizedDescription.contains("“title” of “Album”") == true)
+            expect(error?.localizedDescription.contains("“title” of “Album”"), equals: true)
             _ = try context.fetch(fetch("Album", "title == 'plain'"))
-            #expect(service.targets.map { $0.removingPercentEncoding ?? "" } == ["GET /albums?q=title==plain"])
+            expect(service.targets.map { $0.removingPercentEncoding ?? "" }, equals: ["GET /albums?q=title==plain"])
         }
     }
 

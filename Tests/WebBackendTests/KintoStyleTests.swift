@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -48,10 +49,10 @@ import WebTransport
     @Test("The number of records is asked for by HEAD, which alone tells it") func count() throws {
         let shop = try Shop([("HEAD", "")], headers: ["Total-Records": "41"])
         try shop.context.performAndWait {
-            #expect(try shop.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Label")) == 41)
+            try expect(shop.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Label")), equals: 41)
             try shop.context.throwPendingFaultError()
         }
-        #expect(shop.transport.requests.map(\.method) == [.head])
+        expect(shop.transport.requests.map(\.method), equals: [.head])
     }
 
     @Test("Strings are quoted, so that none is taken for other JSON, and a comma within one of several is escaped") func quoting() throws {
@@ -61,8 +62,8 @@ import WebTransport
             _ = try shop.fetch("Label", NSPredicate(format: "name IN {'a,b', 'true'}"))
         }
         let urls = shop.transport.requests.map { $0.url.removingPercentEncoding ?? "" }
-        #expect(urls.first?.contains(#"name="1""#) == true, "\(urls)")
-        #expect(urls.last?.contains(#"in_name="a\u002cb","true""#) == true, "\(urls)")
+        expect(urls.first?.contains(#"name="1""#), equals: true, "\(urls)")
+        expect(urls.last?.contains(#"in_name="a\u002cb","true""#), equals: true, "\(urls)")
     }
 
     @Test("Every list has an order that changes do not disturb") func order() throws {
@@ -75,11 +76,11 @@ import WebTransport
         let shop = try Shop([("GET", #"{"data": [{"id": "a", "last_modified": 1, "title": "A"}]}"#)])
         try shop.context.performAndWait {
             let album = try #require(try shop.fetch("Album").first)
-            #expect(album.value(forKey: "title") as? String == "A")
+            expect(album.value(forKey: "title") as? String, equals: "A")
             #expect(album.value(forKey: "year") == nil && album.value(forKey: "date") == nil)
             try shop.context.throwPendingFaultError()
         }
-        #expect(shop.transport.requests.count == 1)
+        expect(shop.transport.requests.count, equals: 1)
     }
 
     @Test("Dates, which are text there, are neither compared nor sorted by Kinto") func dates() throws {
@@ -119,7 +120,7 @@ import WebTransport
         try shop.context.performAndWait {
             let label = try #require(try shop.fetch("Label").first)
             let albums = try #require(label.value(forKey: "albums") as? Set<NSManagedObject>)
-            #expect(albums.map { $0.value(forKey: "title") as? String } == ["A"])
+            expect(albums.map { $0.value(forKey: "title") as? String }, equals: ["A"])
         }
         let url = shop.transport.requests.last?.url.removingPercentEncoding ?? ""
         #expect(url.contains(#"contains_any_labels=["l"]"#), "\(url)")

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import Synchronization
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -26,14 +27,14 @@ import WebTransport
         let context = try plain.context(service)
         try context.performAndWait {
             let album = try #require(try context.fetch(fetch("Album")).first)
-            #expect(album.text("title") == "Nightjar \"Live\" é")
-            #expect(album.value(forKey: "releaseDate") as? Date == Date(timeIntervalSince1970: 1_772_355_600.5))
-            #expect(album.value(forKey: "rating") as? Double == 4)
-            #expect(album.value(forKey: "price") as? NSDecimalNumber == NSDecimalNumber(string: "12.1"))
-            #expect(album.value(forKey: "isLive") as? Bool == true)
-            #expect(album.value(forKey: "year") as? Int64 == 2026)
+            expect(album.text("title"), equals: "Nightjar \"Live\" é")
+            expect(album.value(forKey: "releaseDate") as? Date, equals: Date(timeIntervalSince1970: 1_772_355_600.5))
+            expect(album.value(forKey: "rating") as? Double, equals: 4)
+            expect(album.value(forKey: "price") as? NSDecimalNumber, equals: NSDecimalNumber(string: "12.1"))
+            expect(album.value(forKey: "isLive") as? Bool, equals: true)
+            expect(album.value(forKey: "year") as? Int64, equals: 2026)
             #expect(album.value(forKey: "kind") == nil)
-            #expect(service.targets == ["GET /albums"])
+            expect(service.targets, equals: ["GET /albums"])
             let band = try #require(album.value(forKey: "band") as? NSManagedObject)
             #expect(band.objectID.uriRepresentation().absoluteString.hasSuffix("/Band/p3"))
         }
@@ -55,12 +56,12 @@ import WebTransport
         let context = try WebService(base, resources: [album]).context(service)
         try context.performAndWait {
             let album = try #require(try context.fetch(fetch("Album")).first)
-            #expect(album.value(forKey: "releaseDate") as? Date == Date(timeIntervalSince1970: 86400))
-            #expect(album.value(forKey: "rating") as? Double == 4.5)
-            #expect(album.text("kind") == "live")
-            #expect(album.value(forKey: "price") as? NSDecimalNumber == NSDecimalNumber(string: "9.95"))
-            #expect(album.value(forKey: "year") as? Int64 == 1971)
-            #expect(album.text("title") == "y")
+            expect(album.value(forKey: "releaseDate") as? Date, equals: Date(timeIntervalSince1970: 86400))
+            expect(album.value(forKey: "rating") as? Double, equals: 4.5)
+            expect(album.text("kind"), equals: "live")
+            expect(album.value(forKey: "price") as? NSDecimalNumber, equals: NSDecimalNumber(string: "9.95"))
+            expect(album.value(forKey: "year") as? Int64, equals: 1971)
+            expect(album.text("title"), equals: "y")
         }
     }
 
@@ -82,10 +83,10 @@ import WebTransport
         try context.performAndWait {
             let albums = try context.fetch(fetch("Album", by: ["title"]))
             let tracks = try #require(albums[0].value(forKey: "tracks") as? Set<NSManagedObject>)
-            #expect(tracks.compactMap { $0.text("title") }.sorted() == ["a", "b"])
-            #expect((albums[1].value(forKey: "band") as? NSManagedObject)?.text("name") == "Larks")
-            #expect((albums[1].value(forKey: "tracks") as? Set<NSManagedObject>)?.isEmpty == true)
-            #expect(service.requests.count == 1)
+            expect(tracks.compactMap { $0.text("title") }.sorted(), equals: ["a", "b"])
+            expect((albums[1].value(forKey: "band") as? NSManagedObject)?.text("name"), equals: "Larks")
+            expect((albums[1].value(forKey: "tracks") as? Set<NSManagedObject>)?.isEmpty, equals: true)
+            expect(service.requests.count, equals: 1)
         }
     }
 
@@ -111,12 +112,12 @@ import WebTransport
             let request = fetch("Album", by: ["title"])
             request.relationshipKeyPathsForPrefetching = ["band"]
             let albums = try context.fetch(request)
-            #expect(albums.compactMap { $0.text("title") } == ["One", "Two"])
-            #expect((albums[0].value(forKey: "band") as? NSManagedObject)?.text("name") == "Larks")
+            expect(albums.compactMap { $0.text("title") }, equals: ["One", "Two"])
+            expect((albums[0].value(forKey: "band") as? NSManagedObject)?.text("name"), equals: "Larks")
             #expect(albums[1].value(forKey: "band") == nil)
-            #expect(service.requests.count == 1)
-            #expect(service.requests[0].query("include") == "band")
-            #expect(service.requests[0].headers["Accept"] == "application/vnd.api+json")
+            expect(service.requests.count, equals: 1)
+            expect(service.requests[0].query("include"), equals: "band")
+            expect(service.requests[0].headers["Accept"], equals: "application/vnd.api+json")
         }
     }
 
@@ -130,7 +131,7 @@ import WebTransport
             let band = try #require(try context.fetch(fetch("Band")).first)
             let albums = try #require(band.value(forKey: "albums") as? Set<NSManagedObject>)
             #expect(albums.first?.value(forKey: "band") as? NSManagedObject === band)
-            #expect(service.targets == ["GET /bands", "GET /bands/9/albums"])
+            expect(service.targets, equals: ["GET /bands", "GET /bands/9/albums"])
         }
     }
 
@@ -148,7 +149,7 @@ import WebTransport
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {
             let albums = try context.fetch(fetch("Album", by: ["title"]))
-            #expect(albums.compactMap { $0.text("title") } == ["a", "d"])
+            expect(albums.compactMap { $0.text("title") }, equals: ["a", "d"])
         }
         let notes = found.notes.withLock { $0 }
         #expect(notes.contains { $0.contains("“title” of “Album” cannot hold 5") })
@@ -165,8 +166,8 @@ import WebTransport
         let context = try plain.context(ScriptedService { _ in .json(body) })
         context.performAndWait {
             let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album")) }
-            #expect(error?.localizedDescription.contains(reason) == true, "\(String(describing: error))")
-            #expect(error?.localizedDescription.contains("Album.list") == true)
+            expect(error?.localizedDescription.contains(reason), equals: true, "\(String(describing: error))")
+            expect(error?.localizedDescription.contains("Album.list"), equals: true)
         }
     }
 

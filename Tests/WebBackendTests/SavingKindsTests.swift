@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -30,9 +31,9 @@ import WebTransport
             let album = try #require(try context.fetch(fetch("Album")).first)
             album.setValue(2, forKey: "year")
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(error.code == NSManagedObjectMergeError, "\(error)")
+            expect(error.code, equals: NSManagedObjectMergeError, "\(error)")
             let conflict = (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.first
-            #expect(conflict?.persistedSnapshot?["title"] as? String == "Theirs")
+            expect(conflict?.persistedSnapshot?["title"] as? String, equals: "Theirs")
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
             #expect(album.text("title") == "Theirs" && album.value(forKey: "year") as? Int == 2)
@@ -50,10 +51,10 @@ import WebTransport
         let context = try WebService(base, style: .kinto).context(transport, Self.model())
         try context.performAndWait {
             let album = try #require(try context.fetch(fetch("Album")).first)
-            #expect(album.text("title") == "One")
+            expect(album.text("title"), equals: "One")
             context.delete(album)
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(error.code == NSManagedObjectMergeError, "\(error)")
+            expect(error.code, equals: NSManagedObjectMergeError, "\(error)")
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
             #expect(!context.hasChanges)

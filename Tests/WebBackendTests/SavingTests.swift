@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import JSONReading
 import RemoteStore
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -24,13 +25,13 @@ import WebTransport
         let context = try WebService(base, resources: [WebResource("Album")]).context(transport)
         try context.performAndWait {
             let album = try insertAlbum(context)
-            #expect(album.objectID.uriRepresentation().lastPathComponent == "p77")
-            #expect(album.text("kind") == "studio")
+            expect(album.objectID.uriRepresentation().lastPathComponent, equals: "p77")
+            expect(album.text("kind"), equals: "studio")
         }
         let sent = try #require(transport.requests.first { $0.method == .post })
-        #expect(sent.path == "/albums")
+        expect(sent.path, equals: "/albums")
         #expect(sent.json?["title"]?.string == "One" && sent.json?["releaseDate"]?.string == "1970-01-01T00:00:00Z")
-        #expect(sent.headers["Content-Type"] == "application/json")
+        expect(sent.headers["Content-Type"], equals: "application/json")
     }
 
     @Test("Only what was changed is sent, with the version where the service compares it, and a deletion too") func change() throws {
@@ -53,9 +54,9 @@ import WebTransport
             try context.save()
         }
         let patch = try #require(transport.requests.first { $0.method == .patch })
-        #expect(patch.path == "/albums/7")
-        #expect(patch.json == ["title": "Two"])
-        #expect(patch.headers["If-Match"] == "\"4\"")
+        expect(patch.path, equals: "/albums/7")
+        expect(patch.json, equals: ["title": "Two"])
+        expect(patch.headers["If-Match"], equals: "\"4\"")
         let delete = try #require(transport.requests.first { $0.method == .delete })
         #expect(delete.headers["If-Match"] == "\"5\"" && delete.body == nil)
     }
@@ -76,11 +77,11 @@ import WebTransport
             let album = try #require(try context.fetch(fetch("Album")).first)
             album.setValue("Mine", forKey: "title")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectMergeError)
+            expect(error?.code, equals: NSManagedObjectMergeError)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
-            #expect(album.text("title") == "Mine")
-            #expect(album.value(forKey: "year") as? Int64 == 1971)
+            expect(album.text("title"), equals: "Mine")
+            expect(album.value(forKey: "year") as? Int64, equals: 1971)
         }
     }
 
@@ -95,8 +96,8 @@ import WebTransport
             context.performAndWait {
                 let error = #expect(throws: NSError.self) { _ = try insertAlbum(context) }
                 let detail = (error?.userInfo[NSDetailedErrorsKey] as? [NSError])?.first ?? error
-                #expect(detail?.userInfo[NSValidationKeyErrorKey] as? String == "title", "\(String(describing: error))")
-                #expect(detail?.localizedDescription.contains("Too long. Too loud.") == true)
+                expect(detail?.userInfo[NSValidationKeyErrorKey] as? String, equals: "title", "\(String(describing: error))")
+                expect(detail?.localizedDescription.contains("Too long. Too loud."), equals: true)
             }
         }
     }
@@ -145,13 +146,13 @@ import WebTransport
             try context.save()
         }
         let posts = transport.requests.filter { $0.method == .post }
-        #expect(posts.map(\.path) == ["/bands", "/albums"])
-        #expect(posts.last?.json?["data"]?["type"]?.string == "albums")
-        #expect(posts.last?.json?["data"]?["relationships"]?["band"]?["data"] == ["type": "bands", "id": "5"])
+        expect(posts.map(\.path), equals: ["/bands", "/albums"])
+        expect(posts.last?.json?["data"]?["type"]?.string, equals: "albums")
+        expect(posts.last?.json?["data"]?["relationships"]?["band"]?["data"], equals: ["type": "bands", "id": "5"])
         let patch = try #require(transport.requests.first { $0.method == .patch }?.json?["data"])
-        #expect(patch["id"]?.string == "7")
-        #expect(patch["attributes"] == ["title": "Two"])
-        #expect(patch["relationships"]?["band"] == ["data": .null])
+        expect(patch["id"]?.string, equals: "7")
+        expect(patch["attributes"], equals: ["title": "Two"])
+        expect(patch["relationships"]?["band"], equals: ["data": .null])
     }
 
     @Test("Several changes are one request where the service takes lists of requests; each has its own outcome") func batch() throws {
@@ -168,10 +169,10 @@ import WebTransport
             #expect("\(String(describing: error))".contains("A duplicate value."))
         }
         let batches = transport.requests.filter { $0.path == "/batch" }
-        #expect(batches.count == 1)
+        expect(batches.count, equals: 1)
         let requests = batches.first?.json?["requests"]?.array ?? []
-        #expect(requests.map { $0["method"]?.string } == ["POST", "POST"])
-        #expect(requests.first?["path"]?.string == "/v1/classes/Album")
+        expect(requests.map { $0["method"]?.string }, equals: ["POST", "POST"])
+        expect(requests.first?["path"]?.string, equals: "/v1/classes/Album")
     }
 
     @Test("CouchDB gets whole documents with their revisions, several in one request, and a stale one is a conflict") func couchDB() throws
@@ -213,6 +214,6 @@ import WebTransport
             _ = #expect(throws: NSError.self) { _ = try insertAlbum(context) }
             _ = #expect(throws: NSError.self) { try context.save() }
         }
-        #expect(transport.requests.filter { $0.method == .post }.count == 1)
+        expect(transport.requests.filter { $0.method == .post }.count, equals: 1)
     }
 }

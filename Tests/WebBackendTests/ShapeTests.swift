@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import JSONReading
 import RemoteStore
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -72,22 +73,22 @@ import WebTransport
         let context = try Self.service.context(transport, Self.model())
         try context.performAndWait {
             let repositories = try context.fetch(fetch("Repository", by: ["name"]))
-            #expect(repositories.map { $0.text("name") } == ["Larks", "Owls"])
+            expect(repositories.map { $0.text("name") }, equals: ["Larks", "Owls"])
             let first = try #require((repositories[0].value(forKey: "issues") as? Set<NSManagedObject>)?.first)
             let second = try #require((repositories[1].value(forKey: "issues") as? Set<NSManagedObject>)?.first)
             #expect(first.objectID != second.objectID)
             #expect(first.text("labels") == "bug, fast" && first.text("raw") == #"{"a":[1,null]}"#)
-            #expect(first.value(forKey: "page") as? URL == URL(string: "\(base)/p/1"))
-            #expect(first.value(forKey: "closed") as? Date == Date(timeIntervalSince1970: 86400))
-            #expect((first.value(forKey: "place") as? [String: Any])?["line"] as? Int64 == 12)
-            #expect(first.value(forKeyPath: "place.file") as? String == "x.swift")
+            expect(first.value(forKey: "page") as? URL, equals: URL(string: "\(base)/p/1"))
+            expect(first.value(forKey: "closed") as? Date, equals: Date(timeIntervalSince1970: 86400))
+            expect((first.value(forKey: "place") as? [String: Any])?["line"] as? Int64, equals: 12)
+            expect(first.value(forKeyPath: "place.file") as? String, equals: "x.swift")
             let author = try #require(first.value(forKey: "author") as? NSManagedObject)
-            #expect(author.text("login") == "ab")
-            #expect(author.entity.name == "Bot")
+            expect(author.text("login"), equals: "ab")
+            expect(author.entity.name, equals: "Bot")
             // A part of the identifier goes to each place of the path.
             context.refresh(second, mergeChanges: false)
-            #expect(second.text("labels") == "again")
-            #expect(transport.targets.last == "GET /repositories/owls/issues/1")
+            expect(second.text("labels"), equals: "again")
+            expect(transport.targets.last, equals: "GET /repositories/owls/issues/1")
         }
     }
 
@@ -110,11 +111,11 @@ import WebTransport
             try context.save()
         }
         let patch = try #require(transport.requests.first { $0.method == .patch })
-        #expect(patch.path == "/repositories/larks/issues/1")
-        #expect(patch.json?["labels"] == ["slow", "new"])
-        #expect(patch.json?["extra"] == ["b": 2])
-        #expect(patch.json?["page"]?.string == "/p/2")
-        #expect(patch.json?["closed"] == ["kind": "time", "at": 1])
-        #expect(patch.json?["place"] == ["line": 13, "file": "y.swift"])
+        expect(patch.path, equals: "/repositories/larks/issues/1")
+        expect(patch.json?["labels"], equals: ["slow", "new"])
+        expect(patch.json?["extra"], equals: ["b": 2])
+        expect(patch.json?["page"]?.string, equals: "/p/2")
+        expect(patch.json?["closed"], equals: ["kind": "time", "at": 1])
+        expect(patch.json?["place"], equals: ["line": 13, "file": "y.swift"])
     }
 }

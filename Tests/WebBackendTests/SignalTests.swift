@@ -4,6 +4,7 @@ import JSONReading
 import RemoteStore
 import RemoteStoreTesting
 import Synchronization
+import TestSupport
 import Testing
 import WebBackend
 import WebTransport
@@ -120,7 +121,7 @@ import WebTransport
         #expect(service.asked.contains("GET /live?kind=albums"))
         // The fetches of the test are answered by the cache.
         #expect(service.asked.count <= before + 3, "\(service.asked)")
-        #expect(program.errors.withValue { $0 } == [])
+        expect(program.errors.withValue { $0 }, equals: [])
         try program.context.persistentStoreCoordinator?.remove(program.store)
     }
 
@@ -153,7 +154,7 @@ import WebTransport
             live.change(1, "Help")
             program.clock.advance(by: .seconds(60))
             try await program.untilShown(["Help"])
-            #expect(program.errors.withValue { $0.isEmpty } == (signals == nil))
+            expect(program.errors.withValue { $0.isEmpty }, equals: (signals == nil))
             try program.context.persistentStoreCoordinator?.remove(program.store)
         }
     }

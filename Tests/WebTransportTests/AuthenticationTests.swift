@@ -22,10 +22,10 @@ struct AuthenticationTests {
         #expect(try await sent(.basic(user: "anna", password: .value("ä:b")), get).headers["authorization"] == "Basic YW5uYTrDpDpi")
         #expect(try await sent(.header(name: "X-Key", value: .value("abcd")), get).headers["x-key"] == "abcd")
         let token = try await sent(.header(name: "Authorization", value: .value("abcd"), prefix: "Token "), get)
-        #expect(token.headers["authorization"] == "Token abcd")
+        expect(token.headers["authorization"], equals: "Token abcd")
         #expect(try await sent(.query(name: "key", value: .value("a&b c")), get).url == base + "/a?x=1&key=a%26b%20c")
         let replaced = try await sent(.query(name: "key", value: .value("abcd")), WebRequest(.get, base + "/a?key=1&x=1#f"))
-        #expect(replaced.url == base + "/a?x=1&key=abcd")
+        expect(replaced.url, equals: base + "/a?x=1&key=abcd")
     }
 
     @Test("A signing closure sees the whole request, each time it is sent")
@@ -43,7 +43,7 @@ struct AuthenticationTests {
                 }, .bearer(.value("abcd")),
             ])
         }.send(get)
-        #expect(transport.requests.map { $0.headers["X-Signature"] } == ["1 Bearer abcd", "2 Bearer abcd"])
+        expect(transport.requests.map { $0.headers["X-Signature"] }, equals: ["1 Bearer abcd", "2 Bearer abcd"])
     }
 
     @Test("A credential that cannot be had is an error that names its place, and nothing is sent")
@@ -55,8 +55,8 @@ struct AuthenticationTests {
         ] {
             let transport = ScriptedTransport(.text("yes"))
             let error = try await transportError { try await makeClient(transport) { $0.authentication = .bearer(credential) }.send(get) }
-            #expect(error?.kind == .unauthorized)
-            #expect(error.map { "\($0)".contains(place) && !"\($0)".contains("Zebra") } == true, "\(error.map { "\($0)" } ?? "none")")
+            expect(error?.kind, equals: .unauthorized)
+            expect(error.map { "\($0)".contains(place) && !"\($0)".contains("Zebra") }, equals: true, "\(error.map { "\($0)" } ?? "none")")
             #expect(transport.requests.isEmpty)
         }
     }
@@ -71,10 +71,10 @@ struct AuthenticationTests {
         }
         let client = try makeClient(transport) { $0.authentication = .bearer(.file(path)) }
         #expect(try await client.send(get).status == 401)
-        #expect(transport.requests.count == 1)
+        expect(transport.requests.count, equals: 1)
         try "second\n".write(toFile: path, atomically: true, encoding: .utf8)
         #expect(try await client.send(get).status == 200)
-        #expect(transport.requests.count == 3)
+        expect(transport.requests.count, equals: 3)
     }
 
     @Test("No description of a credential has it, and none is encoded; the names of variables and files are")
@@ -102,16 +102,16 @@ struct AuthenticationTests {
         let authentication = try JSONDecoder().decode(Authentication.self, from: Data(text.utf8))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        #expect(String(decoding: try encoder.encode(authentication), as: UTF8.self) == text)
+        expect(String(decoding: try encoder.encode(authentication), as: UTF8.self), equals: text)
     }
 
     @Test("A file may leave out of policies what is as by default")
     func policies() throws {
         let decoder = JSONDecoder()
-        #expect(try decoder.decode(RetryPolicy.self, from: Data(#"{"maximumTries":2}"#.utf8)) == RetryPolicy(maximumTries: 2))
-        #expect(try decoder.decode(RateLimit.self, from: Data(#"{"requests":5}"#.utf8)) == RateLimit(requests: 5))
-        #expect(try decoder.decode(RedirectPolicy.self, from: Data("{}".utf8)) == RedirectPolicy())
-        #expect(try decoder.decode(TransportLimits.self, from: Data(#"{"maximumBytes":5}"#.utf8)) == TransportLimits(maximumBytes: 5))
-        #expect(try decoder.decode(RetryPolicy.self, from: JSONEncoder().encode(RetryPolicy.never)) == .never)
+        try expect(decoder.decode(RetryPolicy.self, from: Data(#"{"maximumTries":2}"#.utf8)), equals: RetryPolicy(maximumTries: 2))
+        try expect(decoder.decode(RateLimit.self, from: Data(#"{"requests":5}"#.utf8)), equals: RateLimit(requests: 5))
+        try expect(decoder.decode(RedirectPolicy.self, from: Data("{}".utf8)), equals: RedirectPolicy())
+        try expect(decoder.decode(TransportLimits.self, from: Data(#"{"maximumBytes":5}"#.utf8)), equals: TransportLimits(maximumBytes: 5))
+        try expect(decoder.decode(RetryPolicy.self, from: JSONEncoder().encode(RetryPolicy.never)), equals: .never)
     }
 }

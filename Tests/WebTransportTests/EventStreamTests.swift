@@ -1,5 +1,6 @@
 #if WebBackend
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -41,7 +42,7 @@ import Testing
         }
         var events = received.stream.makeAsyncIterator()
         #expect(await events.next() == ServerSentEvent(data: "1"))
-        #expect(headers.withLock { $0 } == ["Bearer secret-token", "text/event-stream"])
+        expect(headers.withLock { $0 }, equals: ["Bearer secret-token", "text/event-stream"])
         // The stream takes no place of the one request at a time.
         #expect(try await client.send(WebRequest(.get, server.url + "/other")).text == "other")
         go.signal()
@@ -61,7 +62,7 @@ import Testing
         let client = try client(server)
         var data: [String] = []
         for try await event in try await client.events(WebRequest(.get, server.url + "/whole")) { data.append(event.data) }
-        #expect(data == ["1"])
+        expect(data, equals: ["1"])
         let error = try await transportError {
             for try await event in try await client.events(WebRequest(.get, server.url + "/broken?token=hidden")) {
                 data.append(event.data)
@@ -83,7 +84,7 @@ import Testing
         let events = try await client(server).events(WebRequest(.get, server.url), idleSeconds: 0.2)
         var count = 0
         for try await _ in events { count += 1 }
-        #expect(count == 1)
+        expect(count, equals: 1)
         #expect(await Self.wait(done), "the connection stays open")
     }
 
@@ -127,7 +128,7 @@ import Testing
         }
         let events = try await client(server).events(WebRequest(.get, server.url), maximumEventBytes: 100_000)
         let error = try await transportError { for try await _ in events {} }
-        #expect(error?.kind == .tooLarge)
+        expect(error?.kind, equals: .tooLarge)
     }
 
     @Test("Credentials that a stream's request is refused with are renewed once, as for any request")
@@ -146,7 +147,7 @@ import Testing
         }
         var data: [String] = []
         for try await event in try await client.events(WebRequest(.get, server.url + "/events")) { data.append(event.data) }
-        #expect(data == ["in"])
+        expect(data, equals: ["in"])
     }
 
     @Test("Faults reach streams of events, and a recording passes them through", arguments: 0..<8)
@@ -173,10 +174,10 @@ import Testing
         let error = try await transportError {
             for try await _ in try await client.events(WebRequest(.get, server.url)) { count += 1 }
         }
-        #expect((error == nil) == (number == 7))
-        #expect(transport.counts.faults == (number == 7 ? 0 : 1))
-        if number == 7 { #expect(count == 2) }
-        if number == 0 || number > 3 && number < 7 { #expect(count == 0) }
+        expect((error == nil), equals: (number == 7))
+        expect(transport.counts.faults, equals: (number == 7 ? 0 : 1))
+        if number == 7 { expect(count, equals: 2) }
+        if number == 0 || number > 3 && number < 7 { expect(count, equals: 0) }
     }
 }
 #endif

@@ -27,13 +27,13 @@ struct FaultTests {
             #expect(error?.kind == .lost || error?.kind == .cannotConnect, "seed \(seed)")
         }
         #expect(before.requests.isEmpty)
-        #expect(dropping.counts.droppedBefore == 20)
+        expect(dropping.counts.droppedBefore, equals: 20)
 
         let after = ScriptedTransport(answer)
         let losing = faulty(after, seed: seed) { $0.dropAfter = 1 }
         let error = try await transportError { try await losing.send(request, limits: limits) }
-        #expect(error?.kind == .lost)
-        #expect(after.requests.count == 1)
+        expect(error?.kind, equals: .lost)
+        expect(after.requests.count, equals: 1)
 
         let half = faulty(ScriptedTransport(answer), seed: seed) { $0.halfAnswer = 1 }
         #expect(try await half.send(request, limits: limits).text == "01234")
@@ -46,7 +46,7 @@ struct FaultTests {
             let answering = faulty(transport, seed: seed, change)
             #expect(try await answering.send(request, limits: limits).status == status)
             #expect(status == 500 || transport.requests.isEmpty)
-            #expect(answering.counts.faults == 1)
+            expect(answering.counts.faults, equals: 1)
         }
     }
 
@@ -82,7 +82,7 @@ struct FaultTests {
             }
             for try await isRight in group { #expect(isRight, "seed \(seed)") }
         }
-        #expect(transport.counts.requests == 200)
+        expect(transport.counts.requests, equals: 200)
         #expect(transport.counts.reordered > 0, "seed \(seed)")
     }
 }

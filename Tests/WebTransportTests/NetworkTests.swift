@@ -1,5 +1,6 @@
 #if WebBackend
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -16,8 +17,8 @@ struct NetworkTests {
         }
         let request = WebRequest(.post, server.url + "/a%20b?c=%2F&d=[1]", headers: ["X-Own": "ä"], body: Array("body".utf8))
         let response = try await AsyncHTTPClientTransport().send(request, limits: limits)
-        #expect(response.status == 201)
-        #expect(response.headers.all("x-two") == ["1", "2"])
+        expect(response.status, equals: 201)
+        expect(response.headers.all("x-two"), equals: ["1", "2"])
         #expect(response.text.hasPrefix("POST /a%20b?c=%2F&d=%5B1%5D HTTP"))
         #expect(response.text.hasSuffix("|ä|body"))
     }
@@ -27,7 +28,7 @@ struct NetworkTests {
         let server = try LoopbackServer.answering { _, connection in connection.answer(body: [1]) }
         let transport = AsyncHTTPClientTransport()
         for _ in 0..<20 { #expect(try await transport.send(WebRequest(.get, server.url), limits: limits).body == [1]) }
-        #expect(server.connections == 1)
+        expect(server.connections, equals: 1)
     }
 
     @Test("A body in chunks is put together, and one that ends with the connection is whole")
@@ -56,7 +57,7 @@ struct NetworkTests {
             isClosed.withLock { $0 = true }
         }
         let error = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, endless.url), limits: limits) }
-        #expect(error?.kind == .tooLarge)
+        expect(error?.kind, equals: .tooLarge)
         #expect(written.withLock { $0 } < 64 << 20)
 
         let announced = try LoopbackServer { connection in
@@ -65,7 +66,7 @@ struct NetworkTests {
             while connection.write([UInt8](repeating: 97, count: 1024)), !connection.isClosed(within: 1) {}
         }
         let early = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, announced.url), limits: limits) }
-        #expect(early?.kind == .tooLarge)
+        expect(early?.kind, equals: .tooLarge)
     }
 
     @Test("A compressed body is decompressed, and one that grows beyond the limit ends the request")
@@ -86,7 +87,7 @@ struct NetworkTests {
         #expect(try await transport.send(WebRequest(.get, server.url), limits: limits).text == "hello")
         for (path, kind) in [("/bomb", TransportError.Kind.tooLarge), ("/garbage", .malformed), ("/other", .malformed)] {
             let error = try await transportError { try await transport.send(WebRequest(.get, server.url + path), limits: limits) }
-            #expect(error?.kind == kind, "\(path): \(error.map(String.init(describing:)) ?? "none")")
+            expect(error?.kind, equals: kind, "\(path): \(error.map(String.init(describing:)) ?? "none")")
         }
     }
 
@@ -98,14 +99,14 @@ struct NetworkTests {
             while connection.read() != nil {}
         }
         let silence = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, silent.url), limits: short) }
-        #expect(silence?.kind == .timedOut)
+        expect(silence?.kind, equals: .timedOut)
         let dripping = try LoopbackServer { connection in
             guard connection.read() != nil else { return }
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
             while connection.write("a"), !connection.isClosed(within: 10) {}
         }
         let drip = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, dripping.url), limits: short) }
-        #expect(drip?.kind == .timedOut)
+        expect(drip?.kind, equals: .timedOut)
     }
 
     @Test("A connection that ends midway is lost, one that cannot be made has sent nothing, and garbage is malformed")
@@ -123,15 +124,15 @@ struct NetworkTests {
             ("/midway", TransportError.Kind.lost), ("/chunk", .lost), ("/nothing", .lost), ("/garbage", .malformed),
         ] {
             let error = try await transportError { try await transport.send(WebRequest(.get, server.url + path), limits: limits) }
-            #expect(error?.kind == kind, "\(path): \(error.map(String.init(describing:)) ?? "none")")
-            #expect(error?.mayHaveArrived == true)
+            expect(error?.kind, equals: kind, "\(path): \(error.map(String.init(describing:)) ?? "none")")
+            expect(error?.mayHaveArrived, equals: true)
         }
         // Nobody listens at this port: the one who did has just gone.
         let gone = try LoopbackServer { _ in }.url
         let error = try await transportError { try await transport.send(WebRequest(.get, gone), limits: limits) }
         #expect(error?.mayHaveArrived == false || error?.kind == .lost, "\(error.map(String.init(describing:)) ?? "none")")
         let unknown = try await transportError { try await transport.send(WebRequest(.get, "http://nobody.invalid/"), limits: limits) }
-        #expect(unknown?.kind == .cannotConnect)
+        expect(unknown?.kind, equals: .cannotConnect)
     }
 
     @Test("A request that cannot be sent says so, and repeats no header")
@@ -143,8 +144,8 @@ struct NetworkTests {
             WebRequest(.get, "http://127.0.0.1:9/", headers: ["X-Key": "Zebra-1\r\nX-Other: 1"]),
         ] {
             let error = try await transportError { try await transport.send(request, limits: limits) }
-            #expect(error?.kind == .invalid, "\(request.url): \(error.map(String.init(describing:)) ?? "none")")
-            #expect(error.map { "\($0)".contains("Zebra") } == false)
+            expect(error?.kind, equals: .invalid, "\(request.url): \(error.map(String.init(describing:)) ?? "none")")
+            expect(error.map { "\($0)".contains("Zebra") }, equals: false)
         }
     }
 
@@ -163,7 +164,7 @@ struct NetworkTests {
             seen.append(event)
             if event == "arrived" { task.cancel() }
         }
-        #expect(seen == ["arrived", "closed"])
+        expect(seen, equals: ["arrived", "closed"])
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
@@ -174,7 +175,7 @@ struct NetworkTests {
         let error = try await transportError {
             try await WebClient(baseURL: server.url, transport: AsyncHTTPClientTransport()).send(WebRequest(.get, server.url))
         }
-        #expect(error?.kind == .redirected)
+        expect(error?.kind, equals: .redirected)
     }
 
     @Test("A redirect to another server takes no credentials along, and its answer comes back")
@@ -194,11 +195,11 @@ struct NetworkTests {
         let client = try WebClient(baseURL: server.url, options: options)
         // The address itself has the token: that is an error.
         let error = try await transportError { try await client.send(WebRequest(.get, server.url)) }
-        #expect(error?.kind == .redirected)
-        #expect(other.connections == 0)
+        expect(error?.kind, equals: .redirected)
+        expect(other.connections, equals: 0)
         // A link to it is followed, without anything.
         let response = try await client.send(WebRequest(.get, otherURL + "/", headers: ["X-Private": "1"]))
-        #expect(response.text == "accept accept-encoding host")
+        expect(response.text, equals: "accept accept-encoding host")
     }
 
     @Test("A record of a request over the network has the time until its first byte")
@@ -208,7 +209,7 @@ struct NetworkTests {
         _ = try await WebClient(baseURL: server.url).send(WebRequest(.get, server.url)) { record in kept.withLock { $0 = record } }
         let record = try #require(kept.withLock { $0 })
         #expect((record.secondsToFirstByte ?? -1) >= 0)
-        #expect(record.bytesReceived == 2)
+        expect(record.bytesReceived, equals: 2)
     }
 
     /// Returns what a command of the shell writes.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -29,9 +30,9 @@ struct RecordingTests {
                 (WebRequest(.put, base + "/\($0)", body: $1), WebResponse(status: 200, headers: ["A": "b:c"], body: $1))
             })
         let bytes = try cassette.bytes()
-        #expect(try Cassette(bytes: bytes) == cassette)
-        #expect(cassette.interactions.map(\.response.body) == bodies)
-        #expect(cassette.interactions.map(\.request.body) == bodies)
+        try expect(Cassette(bytes: bytes), equals: cassette)
+        expect(cassette.interactions.map(\.response.body), equals: bodies)
+        expect(cassette.interactions.map(\.request.body), equals: bodies)
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         for number in 1..<50 { #expect(lines.contains { $0.hasPrefix("\"{\\\"id\\\": \(number), ") }) }
     }
@@ -51,10 +52,10 @@ struct RecordingTests {
             ),
         ] {
             let error = #expect(throws: TransportError.self) { try Cassette(bytes: Array(text.utf8)) }
-            #expect(error?.description.contains(word) == true, "\(error.map { "\($0)" } ?? "none")")
+            expect(error?.description.contains(word), equals: true, "\(error.map { "\($0)" } ?? "none")")
         }
         let error = #expect(throws: TransportError.self) { try Cassette(contentsOfFile: "/no/such/cassette") }
-        #expect(error?.description.contains("/no/such/cassette") == true)
+        expect(error?.description.contains("/no/such/cassette"), equals: true)
     }
 
     @Test("Requests are answered by method, address and body; repeated ones in their order, then by the last answer")
@@ -78,12 +79,12 @@ struct RecordingTests {
             (WebRequest(.get, base + "/a?api_key=Zebra&page[number]=2"), "GET \(base)/a?api_key=REMOVED"),
         ] {
             let error = try await transportError { try await player.send(request, limits: limits) }
-            #expect(error?.kind == .notRecorded)
-            #expect(error?.detail.contains(nearest) == true, "\(error.map { "\($0)" } ?? "none")")
-            #expect(error.map { "\($0)".contains("Zebra") } == false)
+            expect(error?.kind, equals: .notRecorded)
+            expect(error?.detail.contains(nearest), equals: true, "\(error.map { "\($0)" } ?? "none")")
+            expect(error.map { "\($0)".contains("Zebra") }, equals: false)
         }
         let empty = try await transportError { try await ReplayingTransport(Cassette()).send(WebRequest(.get, base), limits: limits) }
-        #expect(empty?.detail == "The cassette is empty.")
+        expect(empty?.detail, equals: "The cassette is empty.")
     }
 
     @Test("Secrets of headers, queries, forms and JSON are left out, and the rest of a body stays as it is")
@@ -101,16 +102,17 @@ struct RecordingTests {
                 )
             ], removing: SecretRemoval(headers: ["x-own"], queryItems: ["own"], fields: ["own"]))
         let interaction = try #require(cassette.interactions.first)
-        #expect(interaction.request.url == base + "/a?x=1&token=REMOVED&own=REMOVED")
-        #expect(interaction.request.headers == ["Authorization": "REMOVED", "X-Own": "REMOVED", "Accept": "*/*"])
-        #expect(
-            interaction.request.body.map { String(decoding: $0, as: UTF8.self) }
-                == "grant_type=refresh_token&refresh_token=REMOVED&client_secret=REMOVED")
-        #expect(
-            interaction.response.text
-                == #"{"access_token" : "REMOVED", "n": 1.50, "list": ["access_token", "kept"], "own": "REMOVED", "password": null, "a":{"token":"REMOVED"}}"#
+        expect(interaction.request.url, equals: base + "/a?x=1&token=REMOVED&own=REMOVED")
+        expect(interaction.request.headers, equals: ["Authorization": "REMOVED", "X-Own": "REMOVED", "Accept": "*/*"])
+        expect(
+            interaction.request.body.map { String(decoding: $0, as: UTF8.self) },
+            equals: "grant_type=refresh_token&refresh_token=REMOVED&client_secret=REMOVED")
+        expect(
+            interaction.response.text,
+            equals:
+                #"{"access_token" : "REMOVED", "n": 1.50, "list": ["access_token", "kept"], "own": "REMOVED", "password": null, "a":{"token":"REMOVED"}}"#
         )
-        #expect(interaction.response.headers == ["Set-Cookie": "sid=REMOVED; Path=/", "Content-Type": "application/json"])
+        expect(interaction.response.headers, equals: ["Set-Cookie": "sid=REMOVED; Path=/", "Content-Type": "application/json"])
     }
 
     @Test("A cassette recorded with tokens and a session plays for a client with others")
@@ -133,6 +135,6 @@ struct RecordingTests {
         #expect(!String(decoding: bytes, as: UTF8.self).contains("Zebra"))
         let response = try await makeClient(ReplayingTransport(Cassette(bytes: bytes))) { $0.authentication = options("Other") }.send(
             request)
-        #expect(response.text == #"{"next": "\#(base)/a?key=REMOVED&page=2", "note": "REMOVED"}"#)
+        expect(response.text, equals: #"{"next": "\#(base)/a?key=REMOVED&page=2", "note": "REMOVED"}"#)
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -15,30 +16,30 @@ struct RedirectTests {
             let body: [UInt8]? = before == .get || before == .head ? nil : [1]
             let request = WebRequest(before, base + "/a", headers: ["Content-Type": "text/plain", "X-Own": "1"], body: body)
             let response = try await makeClient(transport).send(request)
-            #expect(response.text == "there")
-            #expect(transport.requests.last?.method == after, "\(status) \(before)")
-            #expect(transport.requests.last?.url == base + "/b")
-            #expect(transport.requests.last?.body == (after == before ? body : nil), "\(status) \(before)")
-            #expect(transport.requests.last?.headers["X-Own"] == "1")
+            expect(response.text, equals: "there")
+            expect(transport.requests.last?.method, equals: after, "\(status) \(before)")
+            expect(transport.requests.last?.url, equals: base + "/b")
+            expect(transport.requests.last?.body, equals: (after == before ? body : nil), "\(status) \(before)")
+            expect(transport.requests.last?.headers["X-Own"], equals: "1")
         }
     }
 
     @Test("Relative addresses are those that RFC 3986 says")
     func relative() throws {
         func resolve(_ location: String) throws -> String { try RedirectPolicy.resolve(location, at: "http://a/b/c/d?q").text }
-        #expect(try resolve("g") == "http://a/b/c/g")
-        #expect(try resolve("./g") == "http://a/b/c/g")
-        #expect(try resolve("/g") == "http://a/g")
-        #expect(try resolve("//g") == "http://g/")
-        #expect(try resolve("?y") == "http://a/b/c/d?y")
-        #expect(try resolve("g?y/./x") == "http://a/b/c/g?y/./x")
-        #expect(try resolve("#s") == "http://a/b/c/d?q")
-        #expect(try resolve("..") == "http://a/b/")
-        #expect(try resolve("../../../g") == "http://a/g")
-        #expect(try resolve("../g") == "http://a/b/g")
-        #expect(try resolve("HTTPS://G:443/h") == "https://g/h")
-        #expect(try resolve("/ä b") == "http://a/%C3%A4%20b")
-        #expect(try resolve("?page[number]=2&d=5%&e=%2F") == "http://a/b/c/d?page%5Bnumber%5D=2&d=5%25&e=%2F")
+        try expect(resolve("g"), equals: "http://a/b/c/g")
+        try expect(resolve("./g"), equals: "http://a/b/c/g")
+        try expect(resolve("/g"), equals: "http://a/g")
+        try expect(resolve("//g"), equals: "http://g/")
+        try expect(resolve("?y"), equals: "http://a/b/c/d?y")
+        try expect(resolve("g?y/./x"), equals: "http://a/b/c/g?y/./x")
+        try expect(resolve("#s"), equals: "http://a/b/c/d?q")
+        try expect(resolve(".."), equals: "http://a/b/")
+        try expect(resolve("../../../g"), equals: "http://a/g")
+        try expect(resolve("../g"), equals: "http://a/b/g")
+        try expect(resolve("HTTPS://G:443/h"), equals: "https://g/h")
+        try expect(resolve("/ä b"), equals: "http://a/%C3%A4%20b")
+        try expect(resolve("?page[number]=2&d=5%&e=%2F"), equals: "http://a/b/c/d?page%5Bnumber%5D=2&d=5%25&e=%2F")
         #expect(throws: WebAddress.Problem.self) { try resolve("ftp://g") }
         #expect(throws: WebAddress.Problem.self) { try resolve("http+unix://g") }
         #expect(throws: WebAddress.Problem.self) { try resolve("https://user:word@g/") }
@@ -51,21 +52,21 @@ struct RedirectTests {
     func circles() async throws {
         let circle = ScriptedTransport { request, _ in .redirect(302, request.url.hasSuffix("a") ? "/b" : "/a") }
         let error = try await transportError { try await makeClient(circle).send(WebRequest(.get, base + "/a")) }
-        #expect(error?.kind == .redirected)
-        #expect(circle.requests.count == 2)
+        expect(error?.kind, equals: .redirected)
+        expect(circle.requests.count, equals: 2)
 
         let endless = ScriptedTransport { _, index in .redirect(302, "/\(index)") }
         let many = try await transportError { try await makeClient(endless).send(WebRequest(.get, base + "/a")) }
-        #expect(many?.kind == .redirected)
-        #expect(endless.requests.count == 11)
+        expect(many?.kind, equals: .redirected)
+        expect(endless.requests.count, equals: 11)
     }
 
     @Test("A redirect from https to http is an error, unless it is allowed")
     func insecure() async throws {
         let transport = ScriptedTransport(.redirect(302, "http://api.example.com/a"), .text("there"))
         let error = try await transportError { try await makeClient(transport).send(WebRequest(.get, base + "/a")) }
-        #expect(error?.kind == .redirected)
-        #expect(transport.requests.count == 1)
+        expect(error?.kind, equals: .redirected)
+        expect(transport.requests.count, equals: 1)
         let allowed = ScriptedTransport(.redirect(302, "http://api.example.com/a"), .text("there"))
         #expect(try await makeClient(allowed) { $0.redirects.allowsInsecure = true }.send(WebRequest(.get, base + "/a")).text == "there")
     }
@@ -86,15 +87,15 @@ struct RedirectTests {
             $0.keepsCookies = true
         }
         #expect(try await makeClient(transport, options).send(request).text == "there")
-        #expect(transport.requests.first?.headers["Authorization"] == "Bearer Zebra-4")
+        expect(transport.requests.first?.headers["Authorization"], equals: "Bearer Zebra-4")
         let last = try #require(transport.requests.last)
-        #expect(last.url == target + "?x=1")
-        #expect(last.headers.fields.map(\.name) == ["Accept"])
+        expect(last.url, equals: target + "?x=1")
+        expect(last.headers.fields.map(\.name), equals: ["Accept"])
 
         // A link of the service is no better than a redirect.
         _ = try await makeClient(transport, options).send(WebRequest(.get, target, headers: ["X-Private": "Zebra-3"]))
-        #expect(transport.requests.last?.headers == [:])
-        #expect(transport.requests.last?.url == target)
+        expect(transport.requests.last?.headers, equals: [:])
+        expect(transport.requests.last?.url, equals: target)
     }
 
     @Test("A redirect to another origin whose address repeats a credential, or that takes a body along, is an error")
@@ -103,12 +104,12 @@ struct RedirectTests {
         let error = try await transportError {
             try await makeClient(repeating) { $0.authentication = .bearer(.value("Zebra-1")) }.send(WebRequest(.get, base + "/a"))
         }
-        #expect(error?.kind == .redirected)
-        #expect(repeating.requests.count == 1)
+        expect(error?.kind, equals: .redirected)
+        expect(repeating.requests.count, equals: 1)
 
         let body = ScriptedTransport(.redirect(307, "https://evil.example/"), .text("there"))
         let bodyError = try await transportError { try await makeClient(body).send(WebRequest(.post, base + "/a", body: [1])) }
-        #expect(bodyError?.kind == .redirected)
-        #expect(body.requests.count == 1)
+        expect(bodyError?.kind, equals: .redirected)
+        expect(body.requests.count, equals: 1)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -108,9 +109,9 @@ struct SecretTests {
         dump(request, to: &dumped)
         dump(request.headers, to: &dumped)
         #expect(!"\(request) \(String(reflecting: request)) \(request.headers.fields) \(dumped)".contains("Zebra"))
-        #expect(
-            request.description
-                == "POST \(base)/a?token=REMOVED [authorization: REMOVED, Set-Cookie: REMOVED, Accept: a] 1 bytes [Album.save]")
+        expect(
+            request.description,
+            equals: "POST \(base)/a?token=REMOVED [authorization: REMOVED, Set-Cookie: REMOVED, Accept: a] 1 bytes [Album.save]")
     }
 
     @Test("A record of a request says what it took, on one line")
@@ -124,9 +125,9 @@ struct SecretTests {
         let request = WebRequest(.put, base + "/a?token=Zebra", body: [1, 2, 3], label: "Album.save")
         _ = try await makeClient(transport, time: time).send(request) { record in kept.withLock { $0 = record } }
         let record = try #require(kept.withLock { $0 })
-        #expect(
-            record.description
-                == "PUT \(base)/a?token=REMOVED 200 in 875 ms, 5 bytes, 6 bytes sent, 2 tries, 375 ms of it waiting [Album.save]")
+        expect(
+            record.description,
+            equals: "PUT \(base)/a?token=REMOVED 200 in 875 ms, 5 bytes, 6 bytes sent, 2 tries, 375 ms of it waiting [Album.save]")
     }
 
     #if WebBackend
@@ -135,7 +136,7 @@ struct SecretTests {
         _ = CapturedTelemetry.shared
         let transport = ScriptedTransport(.text("yes"))
         _ = try await makeClient(transport).send(WebRequest(.get, base))
-        #expect(transport.requests.first?.headers["traceparent"] == "00-trace-01")
+        expect(transport.requests.first?.headers["traceparent"], equals: "00-trace-01")
     }
     #endif
 }

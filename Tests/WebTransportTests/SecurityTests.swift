@@ -1,5 +1,6 @@
 #if WebBackend
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -20,10 +21,10 @@ struct SecurityTests {
             for _ in 0..<50 {
                 group.addTask { [limits] in try await transport.send(WebRequest(.post, server.url + "/a", body: [1]), limits: limits).text }
             }
-            for try await text in group { #expect(text == "2 /a") }
+            for try await text in group { expect(text, equals: "2 /a") }
         }
-        #expect(server.connections == 1)
-        #expect(server.requests == 51)
+        expect(server.connections, equals: 1)
+        expect(server.requests, equals: 51)
     }
 
     @Test("HTTP/1.1 is spoken where the program wants it, and the system's authorities may be trusted besides")
@@ -39,20 +40,20 @@ struct SecurityTests {
         let certificate = try SecureServer.Certificate(host: "localhost")
         let server = try await SecureServer(certificate)
         let unknown = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, server.url), limits: limits) }
-        #expect(unknown?.kind == .untrusted, "\(unknown.map { "\($0)" } ?? "none")")
+        expect(unknown?.kind, equals: .untrusted, "\(unknown.map { "\($0)" } ?? "none")")
 
         let other = try SecureServer.Certificate(host: "other.example")
         let otherServer = try await SecureServer(other)
         let transport = try AsyncHTTPClientTransport(trustRoots: .files([other.path]))
         let wrong = try await transportError { try await transport.send(WebRequest(.get, otherServer.url), limits: limits) }
-        #expect(wrong?.kind == .untrusted, "\(wrong.map { "\($0)" } ?? "none")")
-        #expect(server.requests + otherServer.requests == 0)
+        expect(wrong?.kind, equals: .untrusted, "\(wrong.map { "\($0)" } ?? "none")")
+        expect(server.requests + otherServer.requests, equals: 0)
     }
 
     @Test("A file of certificates that cannot be read is an error that names it")
     func missing() {
         let error = #expect(throws: TransportError.self) { try AsyncHTTPClientTransport(trustRoots: .files(["/no/such/file.pem"])) }
-        #expect(error?.description.contains("/no/such/file.pem") == true)
+        expect(error?.description.contains("/no/such/file.pem"), equals: true)
     }
 }
 #endif

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebTransport
@@ -63,16 +64,16 @@ struct TokenTests {
         func fiftySaves() async throws {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<50 { group.addTask { try await client.send(save).status } }
-                for try await status in group { #expect(status == 200) }
+                for try await status in group { expect(status, equals: 200) }
             }
         }
         try await fiftySaves()
-        #expect(service.tokenRequests.count == 1)
-        #expect(service.state.withLock { $0.saves } == 50)
+        expect(service.tokenRequests.count, equals: 1)
+        expect(service.state.withLock { $0.saves }, equals: 50)
         service.revoke()
         try await fiftySaves()
-        #expect(service.tokenRequests.count == 2)
-        #expect(service.state.withLock { $0.saves } == 100)
+        expect(service.tokenRequests.count, equals: 2)
+        expect(service.state.withLock { $0.saves }, equals: 100)
     }
 
     @Test("The tokens may be given by the host of the service itself, with one request to it at a time")
@@ -86,9 +87,9 @@ struct TokenTests {
         }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<10 { group.addTask { try await client.send(save).status } }
-            for try await status in group { #expect(status == 200) }
+            for try await status in group { expect(status, equals: 200) }
         }
-        #expect(service.tokenRequests.count == 1)
+        expect(service.tokenRequests.count, equals: 1)
     }
 
     @Test("A token is renewed before it is over")
@@ -99,10 +100,10 @@ struct TokenTests {
         #expect(try await client.send(save).status == 200)
         time.advance(3500)
         #expect(try await client.send(save).status == 200)
-        #expect(service.tokenRequests.count == 1)
+        expect(service.tokenRequests.count, equals: 1)
         time.advance(80)
         #expect(try await client.send(save).status == 200)
-        #expect(service.tokenRequests.count == 2)
+        expect(service.tokenRequests.count, equals: 2)
     }
 
     @Test("The client's name and secret stand in the header or in the body, and the grants have their fields")
@@ -114,8 +115,8 @@ struct TokenTests {
         let credentials = try makeClient(service.transport) { [description] in $0.authentication = .oauth2(description) }
         _ = try await credentials.send(save)
         let first = try #require(service.tokenRequests.last)
-        #expect(first.headers["Authorization"] == "Basic " + Data("me:Zebra-secret".utf8).base64EncodedString())
-        #expect(first.body.map { String(decoding: $0, as: UTF8.self) } == "grant_type=client_credentials&scope=read%20write")
+        expect(first.headers["Authorization"], equals: "Basic " + Data("me:Zebra-secret".utf8).base64EncodedString())
+        expect(first.body.map { String(decoding: $0, as: UTF8.self) }, equals: "grant_type=client_credentials&scope=read%20write")
 
         description.grant = .refreshToken(.value("Refresh-0"))
         description.clientPlace = .body
@@ -125,12 +126,13 @@ struct TokenTests {
         _ = try await refreshing.send(save)
         service.revoke()
         _ = try await refreshing.send(save)
-        #expect(
-            service.tokenRequests.dropFirst().map { String(decoding: $0.body ?? [], as: UTF8.self) } == [
+        expect(
+            service.tokenRequests.dropFirst().map { String(decoding: $0.body ?? [], as: UTF8.self) },
+            equals: [
                 "grant_type=refresh_token&refresh_token=Refresh-0&client_id=me&client_secret=Zebra-secret",
                 "grant_type=refresh_token&refresh_token=Refresh-2&client_id=me&client_secret=Zebra-secret",
             ])
-        #expect(kept.withLock { $0 } == ["Refresh-2", "Refresh-4"])
+        expect(kept.withLock { $0 }, equals: ["Refresh-2", "Refresh-4"])
     }
 
     @Test(
@@ -149,10 +151,10 @@ struct TokenTests {
             $0.retries = .never
         }
         let error = try await transportError { try await client.send(save) }
-        #expect(error?.kind == .unauthorized)
-        #expect(error.map { "\($0)".contains(word) && !"\($0)".contains("Zebra") } == true, "\(error.map { "\($0)" } ?? "none")")
+        expect(error?.kind, equals: .unauthorized)
+        expect(error.map { "\($0)".contains(word) && !"\($0)".contains("Zebra") }, equals: true, "\(error.map { "\($0)" } ?? "none")")
         // A request with the client's secret follows no redirect, and the save was not sent.
-        #expect(transport.requests.count == 1)
+        expect(transport.requests.count, equals: 1)
     }
 
     @Test("A request whose token is lost on its way has not arrived")
@@ -160,8 +162,8 @@ struct TokenTests {
         let transport = ScriptedTransport { request, _ in throw TransportError(.lost, request: request.summary) }
         let client = try makeClient(transport) { $0.authentication = .oauth2(tokens) }
         let error = try await transportError { try await client.send(save) }
-        #expect(error?.kind == .unauthorized)
-        #expect(error?.mayHaveArrived == false)
+        expect(error?.kind, equals: .unauthorized)
+        expect(error?.mayHaveArrived, equals: false)
         #expect(transport.requests.allSatisfy { $0.url == tokens.tokenURL })
     }
 
@@ -207,13 +209,13 @@ struct TokenTests {
             $0.authentication = .csrf(CSRFToken(url: base + "/token", source: .cookie("csrftoken")))
         }
         #expect(try await client.send(WebRequest(.get, base + "/a")).text == "read")
-        #expect(transport.requests.count == 1)
+        expect(transport.requests.count, equals: 1)
         #expect(try await client.send(save).status == 200)
         #expect(try await client.send(save).status == 200)
-        #expect(number.withLock { $0 } == 1)
+        expect(number.withLock { $0 }, equals: 1)
         number.withLock { $0 = 7 }
         #expect(try await client.send(save).status == 200)
-        #expect(number.withLock { $0 } == 8)
+        expect(number.withLock { $0 }, equals: 8)
     }
 
     @Test("A request that is forbidden for another reason fetches one CSRF token and ends")
@@ -225,7 +227,7 @@ struct TokenTests {
             $0.authentication = .csrf(CSRFToken(url: base + "/token", source: .json(["data", "token"])))
         }
         #expect(try await client.send(save).status == 403)
-        #expect(transport.requests.map { $0.url.hasSuffix("/token") } == [true, false, true, false])
+        expect(transport.requests.map { $0.url.hasSuffix("/token") }, equals: [true, false, true, false])
     }
 
     @Test("A CSRF token is fetched with the credentials that stand before it, and each kind of credentials is renewed once for a request")
@@ -248,7 +250,7 @@ struct TokenTests {
         #expect(try await client.send(save).status == 200)
         state.withLock { $0 = ("Zebra-2", "second") }
         #expect(try await client.send(save).status == 200)
-        #expect(transport.requests.map { $0.url.hasSuffix("/token") } == [true, false, false, false, true, false])
+        expect(transport.requests.map { $0.url.hasSuffix("/token") }, equals: [true, false, false, false, true, false])
     }
 
     @Test("A session begins with a login, carries on by cookies, and begins again when it is over")
@@ -275,19 +277,19 @@ struct TokenTests {
         let client = try makeClient(transport) { $0.authentication = .session(session) }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<20 { group.addTask { try await client.send(save).status } }
-            for try await status in group { #expect(status == 200) }
+            for try await status in group { expect(status, equals: 200) }
         }
-        #expect(current.withLock { $0 } == 1)
+        expect(current.withLock { $0 }, equals: 1)
         current.withLock { $0 = 5 }
         #expect(try await client.send(save).status == 200)
-        #expect(current.withLock { $0 } == 6)
+        expect(current.withLock { $0 }, equals: 6)
 
         var wrong = session
         wrong.secretFields = ["password": .value("Zebra wrong")]
         let failing = try makeClient(transport) { [wrong] in $0.authentication = .session(wrong) }
         let error = try await transportError { try await failing.send(save) }
-        #expect(error?.kind == .unauthorized)
-        #expect(error.map { "\($0)".contains("sid") && !"\($0)".contains("Zebra") } == true)
+        expect(error?.kind, equals: .unauthorized)
+        expect(error.map { "\($0)".contains("sid") && !"\($0)".contains("Zebra") }, equals: true)
     }
 
     @Test("Cookies go back to their origin and path, until they are over")
@@ -308,10 +310,10 @@ struct TokenTests {
         set("b=2; Path=/deep; Max-Age=10", "https://api.example.com/x")
         set("c=3; Path=/; Expires=Sun, 06 Nov 1994 08:49:57 GMT", "https://api.example.com/x")
         set("d=4; Secure", "http://api.example.com/")
-        #expect(cookie("https://api.example.com/") == "a=1; c=3")
-        #expect(cookie("https://api.example.com/deep/x") == "b=2; a=1; c=3")
-        #expect(cookie("https://api.example.com/deeper", at: 30) == "a=1")
-        #expect(cookie("https://api.example.com/deep", at: 11) == "a=1; c=3")
+        expect(cookie("https://api.example.com/"), equals: "a=1; c=3")
+        expect(cookie("https://api.example.com/deep/x"), equals: "b=2; a=1; c=3")
+        expect(cookie("https://api.example.com/deeper", at: 30), equals: "a=1")
+        expect(cookie("https://api.example.com/deep", at: 11), equals: "a=1; c=3")
         for other in ["https://www.example.com/", "http://api.example.com/", "https://api.example.com:444/"] {
             #expect(cookie(other) == nil)
         }

@@ -86,20 +86,13 @@ private struct ThreeStores {
     }
 
     @Test("A walk from bands to tracks and back finds the same, by the same requests") func sameWalk() async throws {
-        let results = try await ThreeStores().all { context in
-            let bands = try context.fetch(Band.self, NSPredicate(format: "name IN {'Rue Royale', 'Sideditch'}"), sortedBy: "name")
-            return bands.flatMap { band in
-                [contents(band)]
-                    + band.discography.sorted { $0.album_id < $1.album_id }.flatMap { album in
-                        [contents(album)]
-                            + album.tracks.sorted { $0.number < $1.number }.map { contents($0) + ($0.album?.band?.name ?? "nobody") }
-                    }
-            }
-        }
+        let results = try await ThreeStores().all { try walk($0) }
         #expect(results[2].found == results[0].found)
-        #expect(results[2].found.count == 2 + 5 + 22)
+        // Two bands, five albums and 22 tracks.
+        #expect(results[2].found.count == 29)
         #expect(results[2].requests == results[0].requests)
-        #expect(results[2].requests.count == 1 + 2 + 5)
+        // One for the bands, one for the albums of each, one for the tracks of each album.
+        #expect(results[2].requests.count == 8)
     }
 
     @Test("Twelve tracks by number are one request, and a single one is read out of an answer of another form") func severalTracks()
@@ -163,9 +156,4 @@ private struct ThreeStores {
         #expect(service.requests.isEmpty)
         await service.stop()
     }
-}
-
-/// Returns all attributes of an object as text.
-private func contents(_ object: NSManagedObject) -> String {
-    object.entity.attributesByName.keys.sorted().map { "\($0): \(object.value(forKey: $0) ?? "nil")" }.joined(separator: "; ")
 }

@@ -23,7 +23,8 @@ import Testing
             let widths = try #require(palette["colorWidths"] as? [Double])
             #expect(colors.allSatisfy { $0.wholeMatch(of: /[0-9A-F]{6}/) != nil })
             #expect(widths.count == colors.count)
-            #expect(abs(widths.reduce(0, +) - 1) < 0.000_001)
+            let whole: Double = widths.reduce(0, +)
+            #expect((0.999_999...1.000_001).contains(whole))
         }
     }
 

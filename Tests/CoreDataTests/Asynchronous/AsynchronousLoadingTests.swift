@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Loading from a store that loads asynchronously") struct AsynchronousLoadingTests {
@@ -36,9 +37,9 @@ import Testing
         let (store, context) = try await Self.server(bands: 100, albums: 3)
         let bands = try await context.fetch(bands("albums"))
         let titles = await context.perform { bands.map { band in [band.name] + band.albums.map(\.title).sorted() } }
-        #expect(titles.count == 100)
-        #expect(titles.first == ["Band 0", "Album 0.0", "Album 0.1", "Album 0.2"])
-        #expect(store.questions == ["fetch Band", "albums 100", "rows 300"])
+        expect(titles.count, equals: 100)
+        expect(titles.first, equals: ["Band 0", "Album 0.0", "Album 0.1", "Album 0.2"])
+        expect(store.questions, equals: ["fetch Band", "albums 100", "rows 300"])
     }
 
     @Test("Objects whose rows did not come with the answer are asked for together where they are not to be faults")
@@ -49,7 +50,7 @@ import Testing
         request.returnsObjectsAsFaults = false
         let found = try await context.fetch(request)
         #expect(await context.perform { found.allSatisfy { !$0.isFault } })
-        #expect(store.questions == ["fetch Band", "rows 100"])
+        expect(store.questions, equals: ["fetch Band", "rows 100"])
     }
 
     @Test("What is loaded before it is read asks one question for each relationship, and its values, of all objects")
@@ -58,12 +59,12 @@ import Testing
         let bands = try await context.fetch(bands())
         try await context.load(bands, \.albums, \.name)
         let count = await context.perform { bands.reduce(0) { $0 + $1.albums.filter { $0.title.hasPrefix("Album") }.count } }
-        #expect(count == 200)
-        #expect(store.questions == ["fetch Band", "albums 100", "rows 200"])
+        expect(count, equals: 200)
+        expect(store.questions, equals: ["fetch Band", "albums 100", "rows 200"])
         let albums = try await context.fetch(NSFetchRequest<Album>(entityName: "Album"))
         store.forgetQuestions()
         try await context.load(albums, "band.albums", "tags")
-        #expect(store.questions == ["tags 200"])
+        expect(store.questions, equals: ["tags 200"])
     }
 
     @Test("One object loads a relationship; the others that came with it are left alone")
@@ -72,7 +73,7 @@ import Testing
         let bands = try await context.fetch(bands())
         let first = try #require(bands.first)
         try await first.load(\.albums)
-        #expect(store.questions == ["fetch Band", "albums 1", "rows 2"])
+        expect(store.questions, equals: ["fetch Band", "albums 1", "rows 2"])
         #expect(
             await context.perform { !first.hasFault(forRelationshipNamed: "albums") && bands[1].hasFault(forRelationshipNamed: "albums") })
         await #expect(throws: (any Error).self) { try await first.load("labels") }
@@ -86,16 +87,16 @@ import Testing
         let bands = try await child.fetch(bands())
         try await child.load(bands, \.albums)
         let titles = await child.perform { bands.map { $0.albums.map(\.title).sorted() } }
-        #expect(titles.first == ["Album 0.0", "Album 0.1"])
-        #expect(store.questions == ["fetch Band", "albums 20", "rows 40"])
+        expect(titles.first, equals: ["Album 0.0", "Album 0.1"])
+        expect(store.questions, equals: ["fetch Band", "albums 20", "rows 40"])
     }
 
     @Test("A property that is read before it is loaded waits, and asks for all that came together")
     func waiting() async throws {
         let (store, context) = try await Self.server(bands: 20, albums: 2)
         let count = try await context.perform { try context.fetch(self.bands()).reduce(0) { $0 + $1.albums.count } }
-        #expect(count == 40)
-        #expect(store.questions == ["fetch Band", "albums 20"])
+        expect(count, equals: 40)
+        expect(store.questions, equals: ["fetch Band", "albums 20"])
     }
 
     @Test("While a fetch is suspended the context runs other blocks, and what they change and save counts")
@@ -184,7 +185,7 @@ import Testing
         store.release()
         try await refresh.value
         #expect(await context.perform { [band.name, "\(band.founded!.timeIntervalSince1970)"] } == ["Renamed", "60.0"])
-        #expect(store.questions == ["rows 1"])
+        expect(store.questions, equals: ["rows 1"])
     }
 
     @Test("Over an incremental store that answers for many, an awaited fetch asks as few questions as the other")
@@ -195,7 +196,7 @@ import Testing
         let context = Music.context(coordinator)
         let albums = try await context.fetch(NSFetchRequest<Album>(entityName: "Album"))
         let count = await context.perform { albums.filter { $0.title.hasPrefix("Album") }.count }
-        #expect(count == 100)
-        #expect(store.calls.filter { $0.hasPrefix("newValues") } == ["newValues of 100"])
+        expect(count, equals: 100)
+        expect(store.calls.filter { $0.hasPrefix("newValues") }, equals: ["newValues of 100"])
     }
 }

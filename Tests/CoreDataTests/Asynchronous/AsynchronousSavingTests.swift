@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A save that is suspended") struct AsynchronousSavingTests {
@@ -42,9 +43,9 @@ import Testing
         }
         #expect(try await stored(context) == ["Band 1", "First"])
         await context.perform {
-            #expect(context.updatedObjects == [band])
-            #expect(band.changedValues()["name"] as? String == "Second")
-            #expect(band.committedValues(forKeys: ["name"])["name"] as? String == "First")
+            expect(context.updatedObjects, equals: [band])
+            expect(band.changedValues()["name"] as? String, equals: "Second")
+            expect(band.committedValues(forKeys: ["name"])["name"] as? String, equals: "First")
         }
         try await context.save()
         #expect(try await stored(context) == ["Band 1", "New", "Second"])
@@ -75,8 +76,8 @@ import Testing
         store.release()
         await #expect(throws: NSError.self) { try await save.value }
         await context.perform {
-            #expect(context.insertedObjects.count == 1)
-            #expect(Set(band.changedValues().keys) == ["name", "founded"])
+            expect(context.insertedObjects.count, equals: 1)
+            expect(Set(band.changedValues().keys), equals: ["name", "founded"])
         }
         store.configure { $0.failure = nil }
         try await context.save()
@@ -119,7 +120,7 @@ import Testing
                 band.name = "Second"
                 band.albums.remove(album)
                 context.rollback()
-                #expect(band.name == "First")
+                expect(band.name, equals: "First")
                 #expect(band.albums.contains(album))
             }
         }
@@ -187,7 +188,7 @@ import Testing
         let block = Task {
             try await context.perform {
                 context.refresh(sent, mergeChanges: false)
-                #expect(sent.name == "First")
+                expect(sent.name, equals: "First")
                 sent.name = "Second"
                 try context.save()
             }
@@ -294,15 +295,15 @@ import Testing
             try await save()
             Issue.record("The save did not throw.")
         } catch let error as NSError {
-            #expect(error.code == 134_040)
+            expect(error.code, equals: 134_040)
         }
         await context.perform {
-            #expect(context.insertedObjects == [refused])
+            expect(context.insertedObjects, equals: [refused])
             #expect(context.updatedObjects.isEmpty)
         }
         store.configure { $0.isRefused = nil }
         try await save()
-        #expect(store.saves.last?.count == 1)
+        expect(store.saves.last?.count, equals: 1)
         #expect(try await stored(context) == ["Accepted", "Band 1", "First", "Refused"])
     }
 

@@ -1,6 +1,7 @@
 import CoreData
 import Logging
 import RandomPrograms
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -30,23 +31,24 @@ import Musl
                 try writer.save()
                 return try writer.all(Band.self).count
             }
-            #expect(count == 1)
+            expect(count, equals: 1)
             let main = NSManagedObjectContext(.mainQueue)
             main.persistentStoreCoordinator = coordinator
             let bands = try await main.fetch(NSFetchRequest<Band>(entityName: "Band"))
             @Sendable func warnings() -> [String] { lines.all.filter { $0.contains("main queue") } }
-            #expect(warnings() == [])
+            expect(warnings(), equals: [])
             try await main.perform {
-                #expect(bands[0].name == "Low")
-                #expect(warnings() == [])
-                #expect(bands[0].albums.count == 1)
+                expect(bands[0].name, equals: "Low")
+                expect(warnings(), equals: [])
+                expect(bands[0].albums.count, equals: 1)
                 _ = try main.all(Band.self)
                 bands[0].name = "Lower"
                 try main.save()
             }
             let ending = ". Load it before by `await`, or use a private-queue context."
-            #expect(
-                warnings() == [
+            expect(
+                warnings(),
+                equals: [
                     "warning: The main queue waits for “Band.albums” of 1 objects" + ending,
                     "warning: The main queue waits for a fetch of “Band”" + ending,
                     "warning: The main queue waits for a save of 1 objects" + ending,
@@ -62,7 +64,7 @@ import Musl
             // It waits for the save that is under way.
             await main.perform { main.refreshAllObjects() }
             try await save.value
-            #expect(warnings().count == 4)
+            expect(warnings().count, equals: 4)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Values that a store which loads asynchronously has left unknown") struct UnknownValueTests {
@@ -7,7 +8,7 @@ import Testing
         let (store, context) = try await AsynchronousLoadingTests.server(bands: 100, albums: 1)
         store.configure { $0.lazyAttributes = ["name"] }
         let bands = try await context.fetch(NSFetchRequest<Band>(entityName: "Band"))
-        #expect(store.questions == ["fetch Band"])
+        expect(store.questions, equals: ["fetch Band"])
         store.forgetQuestions()
         return (store, context, bands)
     }
@@ -24,8 +25,8 @@ import Testing
         store.release()
         try await load.value
         let names = await context.perform { Set(bands.map(\.name)) }
-        #expect(names == Set((0..<100).map { "Band \($0)" }))
-        #expect(store.questions == ["values name 100"])
+        expect(names, equals: Set((0..<100).map { "Band \($0)" }))
+        expect(store.questions, equals: ["values name 100"])
     }
 
     @Test("A value that was set while it was being loaded stays, and the store's comes under it")
@@ -39,19 +40,19 @@ import Testing
         store.release()
         try await load.value
         await context.perform {
-            #expect(bands[0].name == "Mine")
-            #expect(bands[0].committedValues(forKeys: ["name"])["name"] as? String == "Band 0")
-            #expect(context.updatedObjects == [bands[0]])
+            expect(bands[0].name, equals: "Mine")
+            expect(bands[0].committedValues(forKeys: ["name"])["name"] as? String, equals: "Band 0")
+            expect(context.updatedObjects, equals: [bands[0]])
         }
-        #expect(store.questions == ["values name 100"])
+        expect(store.questions, equals: ["values name 100"])
     }
 
     @Test("What a fetch has left unknown is read for all that came together by one question, also in a child")
     func reading() async throws {
         let (store, context, bands) = try await server()
         let first = await context.perform { bands.map(\.name) }
-        #expect(Set(first).count == 100)
-        #expect(store.questions == ["values name 100"])
+        expect(Set(first).count, equals: 100)
+        expect(store.questions, equals: ["values name 100"])
         let (other, parent, _) = try await server()
         let child = NSManagedObjectContext(.privateQueue)
         await child.perform { child.parent = parent }
@@ -59,8 +60,8 @@ import Testing
         other.forgetQuestions()
         try await child.load(found, \.name)
         let names = await child.perform { Set(found.map(\.name)) }
-        #expect(names.count == 100)
-        #expect(other.questions == ["values name 100"])
+        expect(names.count, equals: 100)
+        expect(other.questions, equals: ["values name 100"])
     }
 
     @Test("Objects at the end of a path have their unknown values loaded by one question")
@@ -70,8 +71,8 @@ import Testing
         store.forgetQuestions()
         try await context.load(albums, "band.name")
         let names = await context.perform { Set(albums.compactMap { $0.band?.name }) }
-        #expect(names.count == 100)
-        #expect(store.questions == ["rows 100", "values name 100"])
+        expect(names.count, equals: 100)
+        expect(store.questions, equals: ["rows 100", "values name 100"])
     }
 
     @Test("A failed load of unknown values is thrown, and leaves them unknown; the next one asks again")
@@ -82,7 +83,7 @@ import Testing
         store.configure { $0.failure = nil }
         try await context.load(bands, \.name)
         let names = await context.perform { Set(bands.map(\.name)) }
-        #expect(names.count == 100)
-        #expect(store.questions == ["values name 100", "values name 100"])
+        expect(names.count, equals: 100)
+        expect(store.questions, equals: ["values name 100", "values name 100"])
     }
 }

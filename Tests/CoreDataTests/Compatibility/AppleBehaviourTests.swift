@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RandomPrograms
+import TestSupport
 import Testing
 
 /// Behaviour that open-source apps and libraries rely on, which their tests show on Apple's platforms.
@@ -78,13 +79,13 @@ import Testing
         }
         set("first")
         try context.performAndWait { try context.save() }
-        #expect(try stored()["key"] as? String == "first")
+        try expect(stored()["key"] as? String, equals: "first")
         set("second")
         try context.performAndWait {
             _ = context.insert("Band")
             try context.save()
         }
-        #expect(try stored()["key"] as? String == "second")
+        try expect(stored()["key"] as? String, equals: "second")
     }
 
     @Test("`await save()` without changes writes new metadata too")
@@ -96,7 +97,7 @@ import Testing
         coordinator.setMetadata(metadata, for: coordinator.persistentStores[0])
         try await context.save()
         let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: place.store, options: nil)
-        #expect(stored["key"] as? String == "value")
+        expect(stored["key"] as? String, equals: "value")
     }
 
     @Test("A did-save notification has the new history token and the query generation")
@@ -112,7 +113,7 @@ import Testing
             let info = try #require(found.withLock { $0.first?.userInfo })
             let token = context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
             #expect(token != nil)
-            #expect(info["newChangeToken"] as? NSPersistentHistoryToken == token)
+            expect(info["newChangeToken"] as? NSPersistentHistoryToken, equals: token)
             #expect(info[NSManagedObjectContextQueryGenerationKey] is NSQueryGenerationToken)
         }
     }
@@ -161,8 +162,8 @@ import Testing
         try other.performAndWait {
             let count = try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Band"))
             let found = try other.existingObject(with: id).value(forKey: "name") as? String
-            #expect(count == 3)
-            #expect(found == name)
+            expect(count, equals: 3)
+            expect(found, equals: name)
         }
     }
 
@@ -184,7 +185,7 @@ import Testing
         try withContext { context in
             let band = context.insert("Band")
             band.setPrimitiveValue("p", forKey: "name")
-            #expect(band.changedValues()["name"] as? String == "p")
+            expect(band.changedValues()["name"] as? String, equals: "p")
             #expect(band.changedValues()["rank"] == nil)
         }
     }
@@ -208,16 +209,16 @@ import Testing
             let id = band.objectID
             band.setValue("wild", forKey: "mood")
             context.refresh(band, mergeChanges: false)
-            #expect(band.value(forKey: "mood") as? String == "calm")
+            expect(band.value(forKey: "mood") as? String, equals: "calm")
             #expect(!band.hasChanges)
             context.reset()
-            #expect(try context.existingObject(with: id).value(forKey: "mood") as? String == "calm")
+            try expect(context.existingObject(with: id).value(forKey: "mood") as? String, equals: "calm")
             let request = NSFetchRequest<NSManagedObject>(entityName: "Band")
             request.returnsObjectsAsFaults = false
             let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             other.persistentStoreCoordinator = context.persistentStoreCoordinator
             let mood = try other.performAndWait { try other.fetch(request).first?.value(forKey: "mood") as? String }
-            #expect(mood == "calm")
+            expect(mood, equals: "calm")
         }
     }
 
@@ -232,7 +233,7 @@ import Testing
         }
         let held = try two.performAndWait {
             let band = try two.existingObject(with: id)
-            #expect(band.value(forKey: "rank") as? Int == 30)
+            expect(band.value(forKey: "rank") as? Int, equals: 30)
             return band
         }
         try one.performAndWait {
@@ -241,8 +242,8 @@ import Testing
         }
         try two.performAndWait {
             let count = try two.all("Band").count
-            #expect(count == 1)
-            #expect(held.value(forKey: "rank") as? Int == 30)
+            expect(count, equals: 1)
+            expect(held.value(forKey: "rank") as? Int, equals: 30)
         }
     }
 
@@ -266,7 +267,7 @@ import Testing
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = [sum]
             request.sortDescriptors = [NSSortDescriptor(key: "rank", ascending: true)]
-            #expect(try context.fetch(request).map { $0["sum"] as? Int } == [7])
+            try expect(context.fetch(request).map { $0["sum"] as? Int }, equals: [7])
         }
     }
 
@@ -281,7 +282,7 @@ import Testing
         try root.performAndWait {
             let history = try root.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
             let transactions = (history as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
-            #expect(transactions?.map(\.author) == ["root"])
+            expect(transactions?.map(\.author), equals: ["root"])
         }
     }
 
@@ -297,7 +298,7 @@ import Testing
             request.predicate = NSPredicate(format: "token = %@", token)
             let history = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: request))
             let transactions = (history as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
-            #expect(transactions?.map(\.token) == [token])
+            expect(transactions?.map(\.token), equals: [token])
         }
     }
 
@@ -311,7 +312,7 @@ import Testing
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
             try controller.performFetch()
-            #expect(controller.fetchedObjects?.count == 1)
+            expect(controller.fetchedObjects?.count, equals: 1)
         }
     }
 
@@ -322,11 +323,11 @@ import Testing
         let coordinator = try container().persistentStoreCoordinator
         try coordinator.remove(coordinator.persistentStores[0])
         try coordinator.destroyPersistentStore(at: place.store, ofType: NSSQLiteStoreType, options: nil)
-        #expect(try FileManager.default.attributesOfItem(atPath: place.store.path)[.size] as? Int == 0)
+        try expect(FileManager.default.attributesOfItem(atPath: place.store.path)[.size] as? Int, equals: 0)
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: place.store)
         let context = Music.context(coordinator)
         let count = try context.performAndWait { try context.all("Band").count }
-        #expect(count == 0)
+        expect(count, equals: 0)
     }
 
     @Test("A store that the coordinator has open is destroyed, and can be added again")
@@ -335,7 +336,7 @@ import Testing
         try coordinator.destroyPersistentStore(at: place.store, ofType: NSSQLiteStoreType, options: nil)
         #expect(coordinator.persistentStores.isEmpty)
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: place.store)
-        #expect(coordinator.persistentStores.count == 1)
+        expect(coordinator.persistentStores.count, equals: 1)
     }
 
     // MARK: Code that compiles
@@ -344,8 +345,8 @@ import Testing
     func genericCode() throws {
         func make<Object: NSManagedObject>(_ type: Object.Type, in context: NSManagedObjectContext) -> Object { Object(context: context) }
         try withMusic { context in
-            #expect(make(Band.self, in: context).entity.name == "Band")
-            #expect(Album.made(in: context).entity.name == "Album")
+            expect(make(Band.self, in: context).entity.name, equals: "Band")
+            expect(Album.made(in: context).entity.name, equals: "Album")
             let request = Band.fetchRequest()
             request.fetchLimit = 1
         }
@@ -356,7 +357,7 @@ import Testing
         try withContext { context in
             let band = context.insert("Band", ["name": "Alder"])
             for title in ["one", "two", "two"] { context.insert("Album", ["title": title]).setValue(band, forKey: "band") }
-            #expect(band.value(forKeyPath: "albums.title") as? Set<String> == ["one", "two"])
+            expect(band.value(forKeyPath: "albums.title") as? Set<String>, equals: ["one", "two"])
         }
     }
 
@@ -365,13 +366,13 @@ import Testing
     @Test("The class of an attribute's values follows its type")
     func valueClasses() {
         let attribute = NSAttributeDescription(name: "a", type: .integer16)
-        #expect(attribute.attributeValueClassName == "NSNumber")
+        expect(attribute.attributeValueClassName, equals: "NSNumber")
         attribute.attributeType = .dateAttributeType
-        #expect(attribute.attributeValueClassName == "NSDate")
+        expect(attribute.attributeValueClassName, equals: "NSDate")
         attribute.attributeType = .transformableAttributeType
         #expect(attribute.attributeValueClassName == nil)
         attribute.attributeValueClassName = "NSArray"
-        #expect(attribute.attributeValueClassName == "NSArray")
+        expect(attribute.attributeValueClassName, equals: "NSArray")
     }
 }
 

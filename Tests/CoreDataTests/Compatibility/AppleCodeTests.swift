@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 // Code as it is written for Apple's platforms. Nothing in it is for our sake.
@@ -98,8 +99,8 @@ private final class PeopleList: NSFetchedResultsControllerDelegate {
             bo.setValue("Bo", forKey: "name")
             ada.mutableSetValue(forKey: "friends").add(bo)
             try context.save()
-            #expect((bo.value(forKey: "friends") as? Set<NSManagedObject>) == [ada])
-            #expect(bo.value(forKey: "created") as? Date == Date(timeIntervalSince1970: 0))
+            expect((bo.value(forKey: "friends") as? Set<NSManagedObject>), equals: [ada])
+            expect(bo.value(forKey: "created") as? Date, equals: Date(timeIntervalSince1970: 0))
 
             let request: NSFetchRequest<Person> = NSFetchRequest(entityName: "Person")
             request.predicate = NSPredicate(format: "%K BEGINSWITH[cd] %@ AND age >= %d", "name", "a", 18)
@@ -107,16 +108,16 @@ private final class PeopleList: NSFetchedResultsControllerDelegate {
             request.fetchBatchSize = 20
             request.relationshipKeyPathsForPrefetching = ["friends"]
             request.returnsObjectsAsFaults = false
-            #expect(try context.fetch(request).count == 1)
+            try expect(context.fetch(request).count, equals: 1)
 
             bo.setValue(40, forKey: "age")
             context.processPendingChanges()
             context.undo()
-            #expect(bo.value(forKey: "age") as? Int == 18)
+            expect(bo.value(forKey: "age") as? Int, equals: 18)
             context.redo()
-            #expect(bo.value(forKey: "age") as? Int == 40)
-            #expect(bo.changedValues()["age"] as? Int == 40)
-            #expect(bo.committedValues(forKeys: ["age"])["age"] as? Int == 18)
+            expect(bo.value(forKey: "age") as? Int, equals: 40)
+            expect(bo.changedValues()["age"] as? Int, equals: 40)
+            expect(bo.committedValues(forKeys: ["age"])["age"] as? Int, equals: 18)
             context.rollback()
 
             ada.setValue(-1, forKey: "age")
@@ -124,9 +125,9 @@ private final class PeopleList: NSFetchedResultsControllerDelegate {
                 try context.save()
                 Issue.record("An age below zero was saved.")
             } catch let error as NSError {
-                #expect(error.domain == NSCocoaErrorDomain)
-                #expect(error.code == NSValidationNumberTooSmallError)
-                #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "age")
+                expect(error.domain, equals: NSCocoaErrorDomain)
+                expect(error.code, equals: NSValidationNumberTooSmallError)
+                expect(error.userInfo[NSValidationKeyErrorKey] as? String, equals: "age")
             }
             context.rollback()
 
@@ -135,8 +136,8 @@ private final class PeopleList: NSFetchedResultsControllerDelegate {
             let result = try context.execute(delete) as? NSBatchDeleteResult
             let ids = try #require(result?.result as? [NSManagedObjectID])
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
-            #expect(ids.count == 2)
-            #expect(try context.count(for: request) == 0)
+            expect(ids.count, equals: 2)
+            try expect(context.count(for: request), equals: 0)
         }
     }
 
@@ -151,7 +152,7 @@ private final class PeopleList: NSFetchedResultsControllerDelegate {
         let list = PeopleList()
         results.delegate = list
         try results.performFetch()
-        #expect(results.fetchedObjects?.count == 0)
+        expect(results.fetchedObjects?.count, equals: 0)
         try await controller.container.performBackgroundTask { @Sendable context in
             let person = Person(context: context)
             person.setValue("Cleo", forKey: "name")
@@ -159,8 +160,8 @@ private final class PeopleList: NSFetchedResultsControllerDelegate {
         }
         // The merge has been put on the main queue by the save; what is put there now comes after it.
         await controller.container.viewContext.perform(schedule: .enqueued) { @Sendable in }
-        #expect(results.fetchedObjects?.first?.value(forKey: "name") as? String == "Cleo")
-        #expect(results.sections?.first?.numberOfObjects == 1)
-        #expect(list.log == ["will", "insert [0, 0]", "did"])
+        expect(results.fetchedObjects?.first?.value(forKey: "name") as? String, equals: "Cleo")
+        expect(results.sections?.first?.numberOfObjects, equals: 1)
+        expect(list.log, equals: ["will", "insert [0, 0]", "did"])
     }
 }

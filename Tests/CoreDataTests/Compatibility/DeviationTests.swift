@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Entries of `Documentation/Deviations.md` that no other test shows.
@@ -29,31 +30,31 @@ import Testing
         let reader = Music.context(coordinator)
         try reader.performAndWait {
             let found = try #require(try reader.fetch(NSFetchRequest<Titled>(entityName: "Titled")).first)
-            #expect(found.madeBy == "the initializer")
+            expect(found.madeBy, equals: "the initializer")
             #expect(found.title == "the accessor's" && found.value(forKey: "title") as? String == "stored")
         }
     }
 
     @Test("The classes belong to a module that CoreData exports, and merge policies have their type")
     func names() {
-        #expect(String(reflecting: NSManagedObject.self) == "ObjectGraph.NSManagedObject")
+        expect(String(reflecting: NSManagedObject.self), equals: "ObjectGraph.NSManagedObject")
         #expect(CoreData.NSManagedObject.self == NSManagedObject.self)
         let policies: [NSMergePolicy] = [
             NSErrorMergePolicy, NSRollbackMergePolicy, NSOverwriteMergePolicy, NSMergeByPropertyObjectTrumpMergePolicy,
             NSMergeByPropertyStoreTrumpMergePolicy,
         ]
-        #expect(Set(policies.map(\.mergeType)).count == 5)
+        expect(Set(policies.map(\.mergeType)).count, equals: 5)
     }
 
     @Test("Foundation's compound predicates are printed by formatString")
     func formats() {
         let parts = [NSPredicate(format: "a == 1"), NSPredicate(format: "b == 2")]
-        #expect(NSCompoundPredicate(andPredicateWithSubpredicates: parts).formatString == "a == 1 AND b == 2")
+        expect(NSCompoundPredicate(andPredicateWithSubpredicates: parts).formatString, equals: "a == 1 AND b == 2")
     }
 
     @Test("Integers are divided as in SQL, and a random number needs a bound")
     func calculations() throws {
-        #expect(try NSExpression(parsing: "7 / 2").value(with: nil, context: nil) as? Int == 3)
+        try expect(NSExpression(parsing: "7 / 2").value(with: nil, context: nil) as? Int, equals: 3)
         #expect(throws: InvalidPredicateError.self) { try NSExpression(parsing: "random:(0)").value(with: nil, context: nil) }
     }
 
@@ -66,7 +67,7 @@ import Testing
             #expect(band.isDeleted)
             try context.save()
             let count = try context.count(for: NSFetchRequest<Band>(entityName: "Band"))
-            #expect(count == 0)
+            expect(count, equals: 0)
         }
     }
 
@@ -79,7 +80,7 @@ import Testing
             album.title = "Hey What"
             album.band = band
             #expect(band.isFault && band.hasChanges)
-            #expect(band.albums.count == 2)
+            expect(band.albums.count, equals: 2)
         }
     }
 
@@ -113,7 +114,7 @@ import Testing
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = ["name"]
             let found = try context.fetch(request)
-            #expect(found.map { $0["name"] as? String } == ["Low"])
+            expect(found.map { $0["name"] as? String }, equals: ["Low"])
         }
     }
 
@@ -128,7 +129,7 @@ import Testing
         let error = try #require(failure { _ = try NSManagedObjectModel(reading: folder) })
         #expect(error.code == 260 && error.localizedDescription.contains("Notes 2"))
         let model = try NSManagedObjectModel(reading: folder, version: "Notes 2")
-        #expect(model.entitiesByName["Note"]?.attributesByName.keys.map { $0 } == ["Notes 2"])
+        expect(model.entitiesByName["Note"]?.attributesByName.keys.map { $0 }, equals: ["Notes 2"])
     }
 
     @Test("Models are equal by their contents, entities and properties by identity")
@@ -155,7 +156,7 @@ import Testing
             let result =
                 try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)) as? NSPersistentHistoryResult
             let change = try #require((result?.result as? [NSPersistentHistoryTransaction])?.last?.changes?.first)
-            #expect(change.tombstone?.keys.map { "\($0)" } == ["title"])
+            expect(change.tombstone?.keys.map { "\($0)" }, equals: ["title"])
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// A delegate as programs for UIKit and AppKit write it.
@@ -32,16 +33,16 @@ private final class DataSource: NSObject, NSFetchedResultsControllerDelegate {
             controller.delegate = source
             try controller.performFetch()
             var snapshot = try #require(source.snapshot)
-            #expect(snapshot.sectionIdentifiers == ["1", "2"])
-            #expect(snapshot.itemIdentifiers == albums.map(\.objectID))
-            #expect(snapshot.itemIdentifiers(inSection: "1") == albums.prefix(2).map(\.objectID))
-            #expect(snapshot.numberOfItems == 3)
-            #expect(albums.map { snapshot.sectionIdentifier(containingItem: $0.objectID) } == ["1", "1", "2"])
+            expect(snapshot.sectionIdentifiers, equals: ["1", "2"])
+            expect(snapshot.itemIdentifiers, equals: albums.map(\.objectID))
+            expect(snapshot.itemIdentifiers(inSection: "1"), equals: albums.prefix(2).map(\.objectID))
+            expect(snapshot.numberOfItems, equals: 3)
+            expect(albums.map { snapshot.sectionIdentifier(containingItem: $0.objectID) }, equals: ["1", "1", "2"])
             albums[0].year = 2
             context.processPendingChanges()
             snapshot = try #require(source.snapshot)
-            #expect(snapshot.itemIdentifiers(inSection: "2") == [albums[0], albums[2]].map(\.objectID))
-            #expect(snapshot.sectionIdentifier(containingItem: albums[0].objectID) == "2")
+            expect(snapshot.itemIdentifiers(inSection: "2"), equals: [albums[0], albums[2]].map(\.objectID))
+            expect(snapshot.sectionIdentifier(containingItem: albums[0].objectID), equals: "2")
             #expect(snapshot.sectionIdentifier(containingItem: Album(context: context).objectID) == nil)
         }
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 // What observers of contexts on Apple's platforms find in notifications, and rely on.
@@ -36,11 +37,11 @@ private final class Payloads: @unchecked Sendable {
             let ids = Set(context.registeredObjects.map(\.objectID))
             #expect(ids.isSuperset(of: [saved.objectID, new.objectID]))
             context.reset()
-            #expect(payloads.all.count == 1)
-            #expect((payloads.all[0][NSInvalidatedAllObjectsKey] as? [NSManagedObjectID]).map(Set.init) == ids)
-            #expect((payloads.all[0][NSInvalidatedAllObjectsKey] as? [NSManagedObjectID])?.count == ids.count)
+            expect(payloads.all.count, equals: 1)
+            expect((payloads.all[0][NSInvalidatedAllObjectsKey] as? [NSManagedObjectID]).map(Set.init), equals: ids)
+            expect((payloads.all[0][NSInvalidatedAllObjectsKey] as? [NSManagedObjectID])?.count, equals: ids.count)
             context.reset()
-            #expect(payloads.all.count == 1)
+            expect(payloads.all.count, equals: 1)
         }
     }
 
@@ -49,16 +50,16 @@ private final class Payloads: @unchecked Sendable {
         try withMusic { context in
             let band = try context.saveBand("Low", albums: ["Trust", "Ones"])
             let registered = context.registeredObjects
-            #expect(registered.count == 3)
+            expect(registered.count, equals: 3)
             band.name = "changed"
             context.processPendingChanges()
             let payloads = Payloads(NSManagedObjectContext.didChangeObjectsNotification, of: context)
             context.refreshAllObjects()
-            #expect(payloads.objects(NSRefreshedObjectsKey) == [registered])
-            #expect(payloads.all[0].keys.count == 1)
+            expect(payloads.objects(NSRefreshedObjectsKey), equals: [registered])
+            expect(payloads.all[0].keys.count, equals: 1)
             #expect(!band.isFault)
-            #expect(band.name == "changed")
-            #expect(registered.filter(\.isFault) == registered.subtracting([band]))
+            expect(band.name, equals: "changed")
+            expect(registered.filter(\.isFault), equals: registered.subtracting([band]))
             withExtendedLifetime(registered) {}
         }
     }
@@ -75,16 +76,16 @@ private final class Payloads: @unchecked Sendable {
             albums[0].title = "changed"
             context.delete(albums[1])
             try context.save()
-            #expect(will.all.count == 1)
-            #expect(objects.objects(NSInsertedObjectsKey) == [Set(new)])
-            #expect(objects.objects(NSUpdatedObjectsKey) == [[albums[0]]])
-            #expect(objects.objects(NSDeletedObjectsKey) == [[albums[1]]])
-            #expect(ids.ids(.insertedObjectIDs) == [Set(new.map(\.objectID))])
-            #expect(ids.ids(.updatedObjectIDs) == [[albums[0].objectID]])
-            #expect(ids.ids(.deletedObjectIDs) == [[albums[1].objectID]])
+            expect(will.all.count, equals: 1)
+            expect(objects.objects(NSInsertedObjectsKey), equals: [Set(new)])
+            expect(objects.objects(NSUpdatedObjectsKey), equals: [[albums[0]]])
+            expect(objects.objects(NSDeletedObjectsKey), equals: [[albums[1]]])
+            expect(ids.ids(.insertedObjectIDs), equals: [Set(new.map(\.objectID))])
+            expect(ids.ids(.updatedObjectIDs), equals: [[albums[0].objectID]])
+            expect(ids.ids(.deletedObjectIDs), equals: [[albums[1].objectID]])
             #expect(!new.contains { $0.objectID.isTemporaryID })
             try context.save()
-            #expect(objects.all.count == 1)
+            expect(objects.all.count, equals: 1)
         }
     }
 
@@ -103,13 +104,13 @@ private final class Payloads: @unchecked Sendable {
             child.delete(albums[1])
             try child.save()
         }
-        #expect(changes.objects(NSInsertedObjectsKey).map(\.count) == [2, 0, 0])
-        #expect(changes.objects(NSUpdatedObjectsKey).map(\.count) == [0, 1, 0])
-        #expect(changes.objects(NSDeletedObjectsKey).map(\.count) == [0, 0, 1])
-        #expect(ids.ids(.insertedObjectIDs)[0].count == 2)
+        expect(changes.objects(NSInsertedObjectsKey).map(\.count), equals: [2, 0, 0])
+        expect(changes.objects(NSUpdatedObjectsKey).map(\.count), equals: [0, 1, 0])
+        expect(changes.objects(NSDeletedObjectsKey).map(\.count), equals: [0, 0, 1])
+        expect(ids.ids(.insertedObjectIDs)[0].count, equals: 2)
         #expect(!ids.ids(.insertedObjectIDs)[0].contains { !$0.isTemporaryID })
         let saved = Payloads(.NSManagedObjectContextDidSave, of: parent)
         try parent.performAndWait { try parent.save() }
-        #expect(saved.objects(NSInsertedObjectsKey).map(\.count) == [1])
+        expect(saved.objects(NSInsertedObjectsKey).map(\.count), equals: [1])
     }
 }

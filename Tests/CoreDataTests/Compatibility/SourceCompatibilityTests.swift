@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 // Declarations and calls as they are written for Apple's platforms.
@@ -78,10 +79,10 @@ private final class RememberingComparison: NSComparisonPredicate {
     func transformers() throws {
         let name = NSValueTransformerName("CoreDataTests.UppercaseTransformer")
         let made = try #require(ValueTransformer(forName: name) as? UppercaseTransformer)
-        #expect(made.locale == "en")
-        #expect(made.transformedValue("low") as? String == "LOW")
+        expect(made.locale, equals: "en")
+        expect(made.transformedValue("low") as? String, equals: "LOW")
         #expect(ValueTransformer(forName: name) === made)
-        #expect(PrefixTransformer(prefix: "> ").transformedValue("low") as? String == "> low")
+        expect(PrefixTransformer(prefix: "> ").transformedValue("low") as? String, equals: "> low")
     }
 
     @Test("A block without a result goes through the function that a subclass overrides, and one with a result returns it")
@@ -95,12 +96,12 @@ private final class RememberingComparison: NSComparisonPredicate {
         }
         let function: (() -> Void) -> Void = context.performAndWait
         function { Band(context: context).name = "Tide" }
-        #expect(context.count == 3)
+        expect(context.count, equals: 3)
         let count = context.performAndWait { context.insertedObjects.count }
-        #expect(count == 3)
+        expect(count, equals: 3)
         let names = try context.performAndWait { try context.fetch(NSFetchRequest<Band>(entityName: "Band")).map(\.name) }
-        #expect(Set(names) == ["Low", "Ebb", "Tide"])
-        #expect(context.count == 3)
+        expect(Set(names), equals: ["Low", "Ebb", "Tide"])
+        expect(context.count, equals: 3)
     }
 
     @Test("A coordinator is made of a class that is known at run time only")
@@ -109,19 +110,19 @@ private final class RememberingComparison: NSComparisonPredicate {
         let coordinator = type.init(managedObjectModel: Music.model())
         #expect(coordinator.managedObjectModel.entitiesByName["Band"] != nil)
         coordinator.performAndWait {}
-        #expect((coordinator as? CountingCoordinator)?.count == 1)
-        #expect(coordinator.performAndWait { 7 } == 7)
+        expect((coordinator as? CountingCoordinator)?.count, equals: 1)
+        expect(coordinator.performAndWait { 7 }, equals: 7)
     }
 
     @Test("IDs of nothing are equal to themselves only, and no context finds their objects")
     func objectIDs() throws {
         let id = NSManagedObjectID()
         #expect(id == id && id != NSManagedObjectID() && id.isTemporaryID && id.persistentStore == nil)
-        #expect(Set([id, id, FixedID(name: "a")]).count == 2)
+        expect(Set([id, id, FixedID(name: "a")]).count, equals: 2)
         #expect(!id.description.isEmpty && id.uriRepresentation() == id.uriRepresentation())
         try withMusic { context in
             #expect(context.registeredObject(for: id) == nil)
-            #expect(failure { _ = try context.existingObject(with: id) }?.code == NSManagedObjectReferentialIntegrityError)
+            expect(failure { _ = try context.existingObject(with: id) }?.code, equals: NSManagedObjectReferentialIntegrityError)
         }
     }
 
@@ -142,36 +143,36 @@ private final class RememberingComparison: NSComparisonPredicate {
             order.add(tracks[2])
             tracks[0].mutableOrderedSetValue(forKeyPath: "album.tracks").moveObjects(at: [0], to: 2)
             let place = order.index(of: tracks[0])
-            #expect(place == 2)
+            expect(place, equals: 2)
             let missing = order.index(of: context.insert("Track"))
-            #expect(missing == NSNotFound)
+            expect(missing, equals: NSNotFound)
             #expect(context.insert("Track").mutableOrderedSetValue(forKeyPath: "album.tracks") == nil)
             tracks[0].mutableSetValue(forKeyPath: "album.tags").add(context.insert("Tag"))
-            #expect(album.mutableSetValue(forKey: "tags").count == 1)
+            expect(album.mutableSetValue(forKey: "tags").count, equals: 1)
         }
     }
 
     @available(*, deprecated, message: "For the deprecated kind of context.")
     @Test("A confined context works on the thread that uses it, and saves")
     func confinement() throws {
-        #expect(NSManagedObjectContextConcurrencyType.confinementConcurrencyType.rawValue == 0)
+        expect(NSManagedObjectContextConcurrencyType.confinementConcurrencyType.rawValue, equals: 0)
         let coordinator = try Music.coordinator()
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let band = Band(context: context)
         band.name = "Low"
-        #expect(try context.fetch(NSFetchRequest<Band>(entityName: "Band")) == [band])
+        try expect(context.fetch(NSFetchRequest<Band>(entityName: "Band")), equals: [band])
         try context.save()
         let other = Music.context(coordinator)
-        #expect(try other.performAndWait { try other.fetch(NSFetchRequest<Band>(entityName: "Band")).map(\.name) } == ["Low"])
+        try expect(other.performAndWait { try other.fetch(NSFetchRequest<Band>(entityName: "Band")).map(\.name) }, equals: ["Low"])
     }
 
     @Test("The codes of errors have Apple's numbers")
     func codes() {
         #expect(NSManagedObjectContextLockingError == 132000 && NSPersistentStoreCoordinatorLockingError == 132010)
-        #expect(NSMigrationConstraintViolationError == 134111)
-        #expect(CocoaError.managedObjectContextLocking.rawValue == 132000)
-        #expect(CocoaError.persistentStoreCoordinatorLocking.rawValue == 132010)
+        expect(NSMigrationConstraintViolationError, equals: 134111)
+        expect(CocoaError.managedObjectContextLocking.rawValue, equals: 132000)
+        expect(CocoaError.persistentStoreCoordinatorLocking.rawValue, equals: 132010)
     }
 
     @Test("The keys of notifications have both of Apple's spellings")
@@ -179,8 +180,8 @@ private final class RememberingComparison: NSComparisonPredicate {
         typealias Key = NSManagedObjectContext.NotificationKey
         #expect(Key.insertedObjectIDs.rawValue == NSInsertedObjectIDsKey && Key.updatedObjectIDs.rawValue == NSUpdatedObjectIDsKey)
         #expect(Key.deletedObjectIDs.rawValue == NSDeletedObjectIDsKey && Key.refreshedObjectIDs.rawValue == NSRefreshedObjectIDsKey)
-        #expect(Key.invalidatedObjectIDs.rawValue == NSInvalidatedObjectIDsKey)
-        #expect(Key.queryGeneration.rawValue == NSManagedObjectContextQueryGenerationKey)
+        expect(Key.invalidatedObjectIDs.rawValue, equals: NSInvalidatedObjectIDsKey)
+        expect(Key.queryGeneration.rawValue, equals: NSManagedObjectContextQueryGenerationKey)
     }
 
     @Test("An expression is made of a Swift key path, before a model names it")
@@ -195,9 +196,9 @@ private final class RememberingComparison: NSComparisonPredicate {
             let request = NSFetchRequest<Album>(entityName: "Album")
             request.predicate = NSComparisonPredicate(
                 leftExpression: path, rightExpression: NSExpression(forConstantValue: "Low"), modifier: .direct, type: .equalTo)
-            #expect(try context.count(for: request) == 2)
+            try expect(context.count(for: request), equals: 2)
             // Names are looked up in the loaded models, of which this is one as long as its context is there.
-            #expect(NSExpression(forKeyPath: \Album.self).expressionType == .evaluatedObject)
+            expect(NSExpression(forKeyPath: \Album.self).expressionType, equals: .evaluatedObject)
             #expect(!comparison.formatString.isEmpty)
         }
     }
@@ -207,11 +208,11 @@ private final class RememberingComparison: NSComparisonPredicate {
         let predicate = RememberingComparison(
             leftExpression: .expressionForEvaluatedObject(), rightExpression: NSExpression(forConstantValue: 3), modifier: .direct,
             type: .lessThan)
-        #expect([1, 5, 2].filter { predicate.evaluate(with: $0) } == [1, 2])
-        #expect(predicate.asked == ["1", "5", "2"])
-        #expect(predicate.predicateFormat == "SELF < 3")
+        expect([1, 5, 2].filter { predicate.evaluate(with: $0) }, equals: [1, 2])
+        expect(predicate.asked, equals: ["1", "5", "2"])
+        expect(predicate.predicateFormat, equals: "SELF < 3")
         let qualified: CoreData.NSComparisonPredicate = predicate
-        #expect(qualified.predicateOperatorType == .lessThan)
+        expect(qualified.predicateOperatorType, equals: .lessThan)
         try withMusic { context in
             let album = Album(context: context)
             album.year = 1977
@@ -220,7 +221,7 @@ private final class RememberingComparison: NSComparisonPredicate {
                 leftExpression: NSExpression(forKeyPath: "year"), rightExpression: NSExpression(forConstantValue: 1980), modifier: .direct,
                 type: .lessThan)
             let found = try context.fetch(request)
-            #expect(found == [album])
+            expect(found, equals: [album])
         }
     }
 
@@ -244,7 +245,7 @@ private final class RememberingComparison: NSComparisonPredicate {
             #expect(erased.fetchLimit == 1 && erased.callersRequest === request)
             #expect(NSFetchRequest<any NSFetchRequestResult>.converted(from: erased) === erased)
             let bands = try #require(NSFetchRequest<Band>.converted(from: erased as Any))
-            #expect(try context.fetch(bands).map(\.name) == ["Low"])
+            try expect(context.fetch(bands).map(\.name), equals: ["Low"])
             #expect(NSFetchRequest<Band>.converted(from: "request") == nil && NSFetchRequest<Band>.converted(from: nil) == nil)
         }
     }

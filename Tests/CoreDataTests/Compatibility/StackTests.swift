@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 // Stacks as programs for Apple's platforms set them up.
@@ -33,7 +34,7 @@ private final class OptionStore: DictionaryStore {
         let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
         #expect(description.shouldMigrateStoreAutomatically)
         #expect(description.shouldInferMappingModelAutomatically)
-        #expect(description.timeout == 240)
+        expect(description.timeout, equals: 240)
         #expect(description.sqlitePragmas.isEmpty)
         #expect(!description.isReadOnly)
         #expect(!description.shouldAddStoreAsynchronously)
@@ -51,18 +52,19 @@ private final class OptionStore: DictionaryStore {
         for description in [description, copy] {
             #expect(!description.shouldMigrateStoreAutomatically)
             #expect(!description.shouldInferMappingModelAutomatically)
-            #expect(description.timeout == 5)
-            #expect(description.sqlitePragmas == ["synchronous": "FULL" as NSString])
-            #expect(description.configuration == "Cloud")
-            #expect(
-                Set(description.options.keys) == [
+            expect(description.timeout, equals: 5)
+            expect(description.sqlitePragmas, equals: ["synchronous": "FULL" as NSString])
+            expect(description.configuration, equals: "Cloud")
+            expect(
+                Set(description.options.keys),
+                equals: [
                     NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption, NSPersistentStoreTimeoutOption,
                     NSSQLitePragmasOption, NSPersistentHistoryTrackingKey, NSPersistentStoreRemoteChangeNotificationPostOptionKey,
                     NSPersistentStoreFileProtectionKey,
                 ])
         }
         copy.timeout = 6
-        #expect(description.timeout == 5)
+        expect(description.timeout, equals: 5)
     }
 
     @Test("A store of one's own is given the options of its description; the one in memory opens whatever they are")
@@ -83,22 +85,22 @@ private final class OptionStore: DictionaryStore {
         container.loadPersistentStores { _, error in if let error { errors.append(error) } }
         #expect(errors.isEmpty)
         let options = try #require(container.persistentStoreCoordinator.persistentStores.last?.options)
-        #expect(options[NSPersistentStoreTimeoutOption] as? Int == 7)
-        #expect((options[NSSQLitePragmasOption] as? NSDictionary)?["foreign_keys"] as? String == "1")
-        #expect(options[NSMigratePersistentStoresAutomaticallyOption] as? Bool == true)
-        #expect(options[NSPersistentHistoryTrackingKey] as? Bool == true)
+        expect(options[NSPersistentStoreTimeoutOption] as? Int, equals: 7)
+        expect((options[NSSQLitePragmasOption] as? NSDictionary)?["foreign_keys"] as? String, equals: "1")
+        expect(options[NSMigratePersistentStoresAutomaticallyOption] as? Bool, equals: true)
+        expect(options[NSPersistentHistoryTrackingKey] as? Bool, equals: true)
     }
 
     @Test("A container can be subclassed; its default place is a folder of the program")
     func container() async throws {
         #expect(NSPersistentContainer.defaultDirectoryURL().isFileURL)
-        #expect(NSPersistentContainer.defaultDirectoryURL().lastPathComponent == ProcessInfo.processInfo.processName)
-        #expect(Container.defaultDirectoryURL() == Container.folder)
+        expect(NSPersistentContainer.defaultDirectoryURL().lastPathComponent, equals: ProcessInfo.processInfo.processName)
+        expect(Container.defaultDirectoryURL(), equals: Container.folder)
         let container = Container(name: "Music", managedObjectModel: Music.model())
         container.loadPersistentStores { _, error in #expect(error == nil) }
         let context = container.newBackgroundContext()
-        #expect(context.name == "background")
-        #expect(context.concurrencyType == .privateQueueConcurrencyType)
+        expect(context.name, equals: "background")
+        expect(context.concurrencyType, equals: .privateQueueConcurrencyType)
         #expect(context.persistentStoreCoordinator === container.persistentStoreCoordinator)
         let id = try await container.performBackgroundTask { @Sendable context in
             let album = Album(context: context)
@@ -107,7 +109,7 @@ private final class OptionStore: DictionaryStore {
             return album.objectID
         }
         let title = try await context.perform { @Sendable in (try context.existingObject(with: id) as? Album)?.title }
-        #expect(title == "Trust")
+        expect(title, equals: "Trust")
     }
 
     @Test("A coordinator tells before and after a store goes, gives stores places, and knows the metadata of those that are not open")
@@ -119,7 +121,7 @@ private final class OptionStore: DictionaryStore {
         let store = try coordinator.addPersistentStore(type: type, configuration: nil, at: places[0], options: nil)
         #expect(coordinator.persistentStore(for: places[0]) === store)
         #expect(coordinator.setURL(places[1], for: store))
-        #expect(coordinator.url(for: store) == places[1])
+        expect(coordinator.url(for: store), equals: places[1])
         #expect(coordinator.persistentStore(for: places[0]) == nil)
         let memory = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         #expect(!coordinator.setURL(places[1], for: memory))
@@ -136,12 +138,12 @@ private final class OptionStore: DictionaryStore {
         ]
         defer { tokens.forEach(center.removeObserver) }
         try coordinator.remove(memory)
-        #expect(told == ["will true", "did 1"])
+        expect(told, equals: ["will true", "did 1"])
         #expect(!coordinator.setURL(places[0], for: memory))
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: places[0])
-        #expect(metadata["place"] as? String == "/tmp/a")
+        expect(metadata["place"] as? String, equals: "/tmp/a")
         let error = failure { try NSPersistentStoreCoordinator.setMetadata(["a": 1], type: type, at: places[0]) }
-        #expect(error?.domain == "OptionStore")
+        expect(error?.domain, equals: "OptionStore")
     }
 
     @Test("A context over stores without generations is told to hold on to one, and goes on; a child's is an error")
@@ -150,11 +152,11 @@ private final class OptionStore: DictionaryStore {
             try context.setQueryGenerationFrom(.current)
             #expect(context.queryGenerationToken == nil)
             try context.saveBand("Low")
-            #expect(try context.all(Band.self).count == 1)
+            try expect(context.all(Band.self).count, equals: 1)
             let child = NSManagedObjectContext(.privateQueue)
             child.parent = context
             let error = failure { try child.performAndWait { try child.setQueryGenerationFrom(.current) } }
-            #expect(error?.code == NSCoreDataError)
+            expect(error?.code, equals: NSCoreDataError)
         }
     }
 
@@ -168,7 +170,7 @@ private final class OptionStore: DictionaryStore {
             NSPersistentHistoryTokenExpiredError: 134301,
         ]
         #expect(codes.allSatisfy { $0 == $1 })
-        #expect(NSInvalidatedObjectsKey == NSManagedObjectContext.NotificationKey.invalidatedObjects.rawValue)
-        #expect(NSInvalidatedAllObjectsKey == NSManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue)
+        expect(NSInvalidatedObjectsKey, equals: NSManagedObjectContext.NotificationKey.invalidatedObjects.rawValue)
+        expect(NSInvalidatedAllObjectsKey, equals: NSManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue)
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// A context whose methods are overridden, as tests and tools do it.
@@ -79,8 +80,8 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
             context.mergeChanges(fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave))
             context.reset()
             #expect(context.registeredObjects.isEmpty)
-            #expect(
-                context.calls == ["insert", "save", "existingObject", "refresh", "delete", "rollback", "mergeChanges", "reset"])
+            expect(
+                context.calls, equals: ["insert", "save", "existingObject", "refresh", "delete", "rollback", "mergeChanges", "reset"])
         }
     }
 
@@ -89,8 +90,8 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         try run { context in
             context.saveError = CocoaError(.fileWriteOutOfSpace)
             _ = Album(context: context)
-            #expect(failure { try context.save() }?.code == CocoaError.fileWriteOutOfSpace.rawValue)
-            #expect(context.insertedObjects.count == 1)
+            expect(failure { try context.save() }?.code, equals: CocoaError.fileWriteOutOfSpace.rawValue)
+            expect(context.insertedObjects.count, equals: 1)
         }
     }
 
@@ -108,11 +109,11 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
                     try other.save()
                 }
                 #expect(album.rating == nil)
-                #expect(context.calls.last == "inaccessible true")
+                expect(context.calls.last, equals: "inaccessible true")
                 if handles {
                     try context.throwPendingFaultError()
                 } else {
-                    #expect(failure { try context.throwPendingFaultError() }?.code == NSManagedObjectReferentialIntegrityError)
+                    expect(failure { try context.throwPendingFaultError() }?.code, equals: NSManagedObjectReferentialIntegrityError)
                 }
             }
         }
@@ -130,7 +131,7 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
             order.insert(tracks[2], at: 1)
             album.setPrimitiveValue(order, forKey: "tracks")
             album.didChange(.insertion, valuesAt: indexes, forKey: "tracks")
-            #expect(album.tracks?.array as? [NSManagedObject] == [tracks[0], tracks[2], tracks[1]])
+            expect(album.tracks?.array as? [NSManagedObject], equals: [tracks[0], tracks[2], tracks[1]])
             #expect(tracks[2].value(forKey: "album") as? Album === album)
         }
     }
@@ -142,16 +143,16 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
             let album = try #require(band.albums.first)
             let conflict = NSMergeConflict(
                 source: album, newVersion: 2, oldVersion: 1, cachedSnapshot: ["title": "theirs"], persistedSnapshot: nil)
-            #expect(conflict.objectSnapshot?["title"] as? String == "Trust")
-            #expect(conflict.objectSnapshot?["band"] as? NSManagedObjectID == band.objectID)
+            expect(conflict.objectSnapshot?["title"] as? String, equals: "Trust")
+            expect(conflict.objectSnapshot?["band"] as? NSManagedObjectID, equals: band.objectID)
             #expect(conflict.objectSnapshot?["tags"] == nil)
-            #expect(conflict.cachedSnapshot?["title"] as? String == "theirs")
+            expect(conflict.cachedSnapshot?["title"] as? String, equals: "theirs")
             let constraint = NSConstraintConflict(
                 constraint: ["title"], database: nil, databaseSnapshot: ["title": "Trust"], conflicting: [album],
                 conflictingSnapshots: [["title": "Trust"]])
-            #expect(constraint.constraintValues["title"] as? String == "Trust")
-            #expect(constraint.databaseSnapshot?["title"] as? String == "Trust")
-            #expect(constraint.conflictingObjects == [album])
+            expect(constraint.constraintValues["title"] as? String, equals: "Trust")
+            expect(constraint.databaseSnapshot?["title"] as? String, equals: "Trust")
+            expect(constraint.conflictingObjects, equals: [album])
         }
     }
 }

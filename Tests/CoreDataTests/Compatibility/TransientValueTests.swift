@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Transient values and what was committed, as on Apple's platforms") struct TransientValueTests {
@@ -18,14 +19,14 @@ import Testing
         try context.performAndWait {
             let car = context.insert("Car", ["plate": "1", "speed": 50])
             try context.save()
-            #expect(car.value(forKey: "speed") as? Int == 50)
+            expect(car.value(forKey: "speed") as? Int, equals: 50)
             car.setValue(10, forKey: "speed")
             #expect(car.hasChanges)
             #expect(!car.hasPersistentChangedValues)
             #expect(context.hasChanges)
             try context.save()
             #expect(!context.hasChanges)
-            #expect(car.value(forKey: "speed") as? Int == 10)
+            expect(car.value(forKey: "speed") as? Int, equals: 10)
             context.refreshAllObjects()
             #expect(car.value(forKey: "speed") == nil)
         }
@@ -43,20 +44,20 @@ import Testing
         }
         let car = try parent.performAndWait {
             let car = try parent.existingObject(with: id)
-            #expect(car.value(forKey: "speed") as? Int == 50)
+            expect(car.value(forKey: "speed") as? Int, equals: 50)
             try parent.save()
             return car
         }
         try child.performAndWait {
             let car = child.object(with: id)
-            #expect(car.value(forKey: "plate") as? String == "1")
+            expect(car.value(forKey: "plate") as? String, equals: "1")
             child.refresh(car, mergeChanges: false)
             #expect(car.value(forKey: "speed") == nil)
             car.setValue(30, forKey: "speed")
             try child.save()
         }
         try parent.performAndWait {
-            #expect(car.value(forKey: "speed") as? Int == 30)
+            expect(car.value(forKey: "speed") as? Int, equals: 30)
             #expect(parent.hasChanges)
             #expect(!car.hasPersistentChangedValues)
             try parent.save()
@@ -65,7 +66,7 @@ import Testing
         try other.performAndWait {
             let stored = try #require(try other.all("Car").first)
             #expect(stored.value(forKey: "speed") == nil)
-            #expect(stored.value(forKey: "plate") as? String == "1")
+            expect(stored.value(forKey: "plate") as? String, equals: "1")
         }
     }
 
@@ -76,16 +77,16 @@ import Testing
             let car = context.insert("Car")
             #expect(car.changedValues().isEmpty)
             car.setValuesForKeys(["plate": "1", "speed": 5])
-            #expect(car.changedValues().keys.sorted() == ["plate"])
+            expect(car.changedValues().keys.sorted(), equals: ["plate"])
             #expect(car.committedValues(forKeys: nil).isEmpty)
             #expect(car.committedValues(forKeys: ["plate"])["plate"] == nil)
             try context.save()
             #expect(car.changedValues().isEmpty)
             car.setValue("2", forKey: "plate")
-            #expect(car.committedValues(forKeys: ["plate", "speed"]) as? [String: String] == ["plate": "1"])
-            #expect(car.changedValues() as? [String: String] == ["plate": "2"])
+            expect(car.committedValues(forKeys: ["plate", "speed"]) as? [String: String], equals: ["plate": "1"])
+            expect(car.changedValues() as? [String: String], equals: ["plate": "2"])
             try context.save()
-            #expect(car.committedValues(forKeys: nil) as? [String: String] == ["plate": "2"])
+            expect(car.committedValues(forKeys: nil) as? [String: String], equals: ["plate": "2"])
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A context's notifications as sequences") struct ChangeSequenceTests {
@@ -19,7 +20,7 @@ import Testing
         let second = try #require(await changes.next())
         #expect(second.updated.count == 1 && second.inserted.isEmpty)
         let third = try #require(await changes.next())
-        #expect(third.deleted == second.updated)
+        expect(third.deleted, equals: second.updated)
         await context.perform { context.reset() }
         #expect(await changes.next()?.invalidatedAll == true)
     }
@@ -36,7 +37,7 @@ import Testing
         }
         #expect(await upcoming.next() == ObjectIDChanges())
         let changes = try #require(await saves.next())
-        #expect(changes.inserted == [id])
+        expect(changes.inserted, equals: [id])
         #expect(changes.inserted.allSatisfy { !$0.isTemporaryID })
     }
 

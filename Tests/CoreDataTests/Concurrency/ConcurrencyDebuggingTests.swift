@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Debugging concurrency") struct ConcurrencyDebuggingTests {
@@ -19,7 +20,7 @@ import Testing
             let album = Album(context: context)
             album.title = "right"
             try context.save()
-            #expect(album.title == "right")
+            expect(album.title, equals: "right")
             return album
         }
     }

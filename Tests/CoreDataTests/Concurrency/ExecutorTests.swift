@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 private actor Library {
@@ -39,10 +40,10 @@ private actor Library {
         let library = Library(try Music.context())
         _ = await library.insert("a")
         #expect(await library.context.perform { library.titleAtOnce() } == "a")
-        #expect(library.context.performAndWait { library.titleAtOnce() } == "a")
+        expect(library.context.performAndWait { library.titleAtOnce() }, equals: "a")
         // Within a block that the queue waits for, too.
         let other = try Music.context()
-        #expect(library.context.performAndWait { other.performAndWait { library.titleAtOnce() } } == "a")
+        expect(library.context.performAndWait { other.performAndWait { library.titleAtOnce() } }, equals: "a")
     }
 
     @Test("What an actor changes is processed when it comes to rest")

@@ -26,7 +26,7 @@ import Testing
             }
         }
         end.wait()
-        #expect(counts.withLock { $0 } == [Int](repeating: 1, count: 2_000))
+        expect(counts.withLock { $0 }, equals: [Int](repeating: 1, count: 2_000))
     }
 
     @Test("are no more than their limit", arguments: [1, 3])
@@ -84,8 +84,8 @@ import Testing
             end.signal()
         }
         end.wait()
-        #expect(beside.withLock { $0 } == min(19, before + 5))
-        #expect(Self.priority == before)
+        expect(beside.withLock { $0 }, equals: min(19, before + 5))
+        expect(Self.priority, equals: before)
     }
     #endif
 }

@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 /// Each runs in a process of its own, which ends itself if it stands still.
@@ -49,7 +50,7 @@ import Testing
                     try main.performAndWait { try main.count(for: NSFetchRequest<Band>(entityName: "Band")) }
                 }
             }
-            #expect(count == 0)
+            expect(count, equals: 0)
         }
     }
 
@@ -81,9 +82,9 @@ import Testing
         let seen = Guarded<[Int]>([])
         for number in 0..<1_000 {
             context.perform { seen.withValue { $0.append(number) } }
-            if number % 7 == 0 { context.performAndWait { #expect(seen.withValue { $0.count } == number + 1) } }
+            if number % 7 == 0 { context.performAndWait { expect(seen.withValue { $0.count }, equals: number + 1) } }
         }
-        context.performAndWait { #expect(seen.withValue { $0 } == Array(0..<1_000)) }
+        context.performAndWait { expect(seen.withValue { $0 }, equals: Array(0..<1_000)) }
     }
 
     @Test("An error comes out of whichever thread runs the block")
@@ -119,7 +120,7 @@ private enum Scenes {
             // The merge has begun already, or has not.
             if number % 2 == 0 { for _ in 0..<1_000 { _ = parent.hasChanges } }
             let name = child.performAndWait { child.object(with: id).value(forKey: "name") as? String }
-            #expect(name == "\(number)")
+            expect(name, equals: "\(number)")
         }
     }
 
@@ -134,7 +135,7 @@ private enum Scenes {
         for _ in 0..<50 {
             let (names, done) = requestsBeforeTheWait(top, main, child, id)
             await withCheckedContinuation { continuation in done.notify(queue: .global()) { continuation.resume() } }
-            #expect(names.withValue { $0.sorted() } == ["a", "main", "top"])
+            expect(names.withValue { $0.sorted() }, equals: ["a", "main", "top"])
         }
     }
 
@@ -155,7 +156,7 @@ private enum Scenes {
             began.signal()
             main.performAndWait {
                 #expect(Thread.isMainThread || main.isIsolatingCurrentContext() == true)
-                #expect(top.isIsolatingCurrentContext() == true)
+                expect(top.isIsolatingCurrentContext(), equals: true)
                 names.withValue { $0.append("top") }
             }
             done.leave()
@@ -164,7 +165,7 @@ private enum Scenes {
         began.wait()
         main.reset()
         child.performAndWait {
-            #expect(main.isIsolatingCurrentContext() == true)
+            expect(main.isIsolatingCurrentContext(), equals: true)
             names.withValue { $0.append("main") }
         }
         return (names, done)
@@ -183,14 +184,14 @@ private enum Scenes {
                     contexts[start].performAndWait {
                         if start == 0 { isInside = true }
                         contexts[(start + 1) % 3].performAndWait {
-                            #expect(contexts[start].isIsolatingCurrentContext() == true)
-                            #expect(contexts[(start + 1) % 3].isIsolatingCurrentContext() == true)
-                            #expect(contexts[(start + 2) % 3].isIsolatingCurrentContext() == false)
+                            expect(contexts[start].isIsolatingCurrentContext(), equals: true)
+                            expect(contexts[(start + 1) % 3].isIsolatingCurrentContext(), equals: true)
+                            expect(contexts[(start + 2) % 3].isIsolatingCurrentContext(), equals: false)
                         }
-                        #expect(contexts[start].isIsolatingCurrentContext() == true)
+                        expect(contexts[start].isIsolatingCurrentContext(), equals: true)
                         if start == 0 { isInside = false }
                     }
-                    #expect(contexts[start].isIsolatingCurrentContext() == false)
+                    expect(contexts[start].isIsolatingCurrentContext(), equals: false)
                 }
                 done.leave()
             }
@@ -236,7 +237,7 @@ private enum Scenes {
             }
         }
         done.wait()
-        #expect(count.withValue { $0 } == 400)
+        expect(count.withValue { $0 }, equals: 400)
     }
 
     static func semaphores() {

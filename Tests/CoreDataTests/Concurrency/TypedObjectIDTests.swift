@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Typed object IDs") struct TypedObjectIDTests {
@@ -19,7 +20,7 @@ import Testing
             #expect(second.registeredObject(for: id) === album)
             return try second.existingObject(with: id).title
         }
-        #expect(title == "Trust")
+        expect(title, equals: "Trust")
     }
 
     @Test("An ID is typed only as the class of its entity or one above it")
@@ -27,10 +28,10 @@ import Testing
         try withMusic { context in
             let album = Album(context: context)
             try context.save()
-            #expect(TypedObjectID<Album>(album.objectID) == TypedObjectID(album))
+            expect(TypedObjectID<Album>(album.objectID), equals: TypedObjectID(album))
             #expect(TypedObjectID<Band>(album.objectID) == nil)
             #expect(TypedObjectID<NSManagedObject>(album.objectID) != nil)
-            #expect(Set([TypedObjectID(album), album.typedID]).count == 1)
+            expect(Set([TypedObjectID(album), album.typedID]).count, equals: 1)
         }
     }
 
@@ -45,7 +46,7 @@ import Testing
             #expect(throws: DecodingError.self) { try JSONDecoder().decode([TypedObjectID<Album>].self, from: data) }
             let decoder = JSONDecoder()
             decoder.userInfo[.persistentStoreCoordinator] = context.persistentStoreCoordinator
-            #expect(try decoder.decode([TypedObjectID<Album>].self, from: data) == [TypedObjectID(album)])
+            try expect(decoder.decode([TypedObjectID<Album>].self, from: data), equals: [TypedObjectID(album)])
             #expect(throws: DecodingError.self) { try decoder.decode([TypedObjectID<Band>].self, from: data) }
         }
     }

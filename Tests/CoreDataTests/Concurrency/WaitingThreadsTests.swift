@@ -17,11 +17,11 @@ struct WaitingThreadsTests {
             }
         }
         let free = await Task(executorPreference: BlockingCall.executor) { "free" }.value
-        #expect(free == "free")
+        expect(free, equals: "free")
         for _ in tasks { blocked.signal() }
         var sum = 0
         for task in tasks { sum += await task.value }
-        #expect(sum == 199 * 200 / 2)
+        expect(sum, equals: 199 * 200 / 2)
     }
 
     @Test("Thousands of short tasks that wait for each other all end", .timeLimit(.minutes(30)))
@@ -34,7 +34,7 @@ struct WaitingThreadsTests {
             }
             return await group.reduce(0, +)
         }
-        #expect(sum == 1_999 * 2_000 / 2)
+        expect(sum, equals: 1_999 * 2_000 / 2)
     }
 
     @Test("A task that a thread begins runs there until it waits, and on another one afterwards", .timeLimit(.minutes(30)))
@@ -53,7 +53,7 @@ struct WaitingThreadsTests {
         #expect(begun.withLock { $0 })
         source.yield()
         let (first, last) = await task.value
-        #expect(first == here)
+        expect(first, equals: here)
         #expect(last != here)
     }
 
@@ -70,9 +70,9 @@ struct WaitingThreadsTests {
         }
         let here = Self.begin(executor)
         let threads = await task.value
-        #expect(threads[0] == here)
+        expect(threads[0], equals: here)
         #expect(threads[1] != here)
-        #expect(threads[2] == threads[1])
+        expect(threads[2], equals: threads[1])
     }
 
     @Test("A task that is begun within another task's work leaves that one's values alone")
@@ -85,7 +85,7 @@ struct WaitingThreadsTests {
                 return [Name.current, await inner.value, Name.current]
             }
         }.value
-        #expect(values == ["outer", "inner", "outer"])
+        expect(values, equals: ["outer", "inner", "outer"])
     }
 
     @Test("Work that the waiting thread does itself stays there, also after it has waited for others", .timeLimit(.minutes(30)))
@@ -109,7 +109,7 @@ struct WaitingThreadsTests {
             }
             return (here, threads, mayWait)
         }.value
-        #expect(threads == [here, here, here])
+        expect(threads, equals: [here, here, here])
         #expect(mayWait)
         #expect(!BlockingCall.mayWait)
     }
@@ -129,7 +129,7 @@ struct WaitingThreadsTests {
                 let value = try BlockingCall.wait(for: "a test", onCallingThread: true) {
                     await Task(executorPreference: BlockingCall.executor) { 7 }.value
                 }
-                #expect(value == 7)
+                expect(value, equals: 7)
             }
         }
     }
@@ -197,7 +197,7 @@ struct WaitingThreadsTests {
             }
         }
         await withCheckedContinuation { continuation in ended.notify(queue: .global()) { continuation.resume() } }
-        #expect(done.withLock { $0 } == 3 * count)
+        expect(done.withLock { $0 }, equals: 3 * count)
     }
 
     private enum Name {

@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Objects that others have deleted and that come back") struct BroughtBackTests {
@@ -32,9 +33,9 @@ import Testing
             let reader = Music.context(coordinator)
             try reader.performAndWait {
                 let found = try reader.all("Thing")
-                #expect(found.count == 1)
-                #expect(found.first?.value(forKey: "name") as? String == "mine")
-                #expect(found.first?.value(forKey: "label") as? Int == (type == .overwriteMergePolicyType ? 5 : 7))
+                expect(found.count, equals: 1)
+                expect(found.first?.value(forKey: "name") as? String, equals: "mine")
+                expect(found.first?.value(forKey: "label") as? Int, equals: (type == .overwriteMergePolicyType ? 5 : 7))
             }
             #expect(policy.afterwards == nil)
         }
@@ -64,8 +65,8 @@ extension BroughtBackTests {
         }
         try deleting.performAndWait {
             let found = try #require(try deleting.all("Thing").first)
-            #expect(found.value(forKey: "likes") as? Set<NSManagedObject> == [found])
-            #expect(found.value(forKey: "likedBy") as? Set<NSManagedObject> == [found])
+            expect(found.value(forKey: "likes") as? Set<NSManagedObject>, equals: [found])
+            expect(found.value(forKey: "likedBy") as? Set<NSManagedObject>, equals: [found])
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Two contexts that change one object") struct ConflictTests {
@@ -23,7 +24,7 @@ import Testing
             }
             let album = try second.performAndWait { () -> Album in
                 let album = try #require(try second.existingObject(with: id) as? Album)
-                #expect(album.title == "old")
+                expect(album.title, equals: "old")
                 return album
             }
             try first.performAndWait {
@@ -45,18 +46,18 @@ import Testing
         try conflict { context, album in
             album.title = "mine"
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectMergeError)
+            expect(error.code, equals: NSManagedObjectMergeError)
             let conflicts = try #require(error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])
-            #expect(conflicts.count == 1)
+            expect(conflicts.count, equals: 1)
             #expect(conflicts[0].sourceObject === album)
-            #expect(conflicts[0].objectSnapshot?["title"] as? String == "old")
-            #expect(conflicts[0].persistedSnapshot?["title"] as? String == "theirs")
-            #expect(conflicts[0].persistedSnapshot?["year"] as? Int == 1999)
-            #expect(conflicts[0].oldVersionNumber == 1)
-            #expect(conflicts[0].newVersionNumber == 2)
-            #expect(album.title == "mine")
-            #expect(context.updatedObjects == [album])
-            #expect(try stored(context) == ["theirs 1999"])
+            expect(conflicts[0].objectSnapshot?["title"] as? String, equals: "old")
+            expect(conflicts[0].persistedSnapshot?["title"] as? String, equals: "theirs")
+            expect(conflicts[0].persistedSnapshot?["year"] as? Int, equals: 1999)
+            expect(conflicts[0].oldVersionNumber, equals: 1)
+            expect(conflicts[0].newVersionNumber, equals: 2)
+            expect(album.title, equals: "mine")
+            expect(context.updatedObjects, equals: [album])
+            try expect(stored(context), equals: ["theirs 1999"])
         }
     }
 
@@ -67,7 +68,7 @@ import Testing
             #expect(failure { try context.save() } != nil)
             context.refresh(album, mergeChanges: true)
             try context.save()
-            #expect(try stored(context) == ["mine 1999"])
+            try expect(stored(context), equals: ["mine 1999"])
         }
     }
 
@@ -82,13 +83,13 @@ import Testing
             album.title = "mine"
             album.rating = 5
             try context.save()
-            #expect(album.title == winner)
-            #expect(album.year == 1999)
-            #expect(album.rating == 5)
+            expect(album.title, equals: winner)
+            expect(album.year, equals: 1999)
+            expect(album.rating, equals: 5)
             #expect(!context.hasChanges)
-            #expect(try stored(context) == ["\(winner) 1999"])
+            try expect(stored(context), equals: ["\(winner) 1999"])
             context.refresh(album, mergeChanges: false)
-            #expect(album.rating == 5)
+            expect(album.rating, equals: 5)
         }
     }
 
@@ -98,8 +99,8 @@ import Testing
             context.mergePolicy = NSMergePolicy.overwrite
             album.rating = 5
             try context.save()
-            #expect(try stored(context) == ["old 2001"])
-            #expect(album.title == "old")
+            try expect(stored(context), equals: ["old 2001"])
+            expect(album.title, equals: "old")
         }
     }
 
@@ -111,9 +112,9 @@ import Testing
             album.rating = 5
             try context.save()
             #expect(!context.hasChanges)
-            #expect(album.title == "theirs")
+            expect(album.title, equals: "theirs")
             #expect(album.rating == nil)
-            #expect(try stored(context) == ["theirs 1999"])
+            try expect(stored(context), equals: ["theirs 1999"])
         }
     }
 
@@ -129,7 +130,7 @@ import Testing
             context.mergePolicy = Louder(merge: .errorMergePolicyType)
             album.title = "mine"
             try context.save()
-            #expect(try stored(context) == ["settled 1999"])
+            try expect(stored(context), equals: ["settled 1999"])
         }
     }
 
@@ -143,13 +144,13 @@ import Testing
             try conflict { context, album in
                 context.delete(album)
                 let error = try #require(failure { try context.save() })
-                #expect(error.code == NSManagedObjectMergeError)
+                expect(error.code, equals: NSManagedObjectMergeError)
                 #expect(album.isDeleted)
                 context.mergePolicy = NSMergePolicy(merge: type)
                 try context.save()
                 #expect(!context.hasChanges)
-                #expect(try stored(context) == expected, "\(type)")
-                #expect(try context.all(Album.self).map { "\($0.title) \($0.year)" } == expected, "\(type)")
+                try expect(stored(context), equals: expected, "\(type)")
+                try expect(context.all(Album.self).map { "\($0.title) \($0.year)" }, equals: expected, "\(type)")
             }
         }
     }
@@ -164,15 +165,15 @@ import Testing
             try race({ $0.managedObjectContext?.delete($0) }) { context, album in
                 album.title = "mine"
                 let error = try #require(failure { try context.save() })
-                #expect(error.code == NSManagedObjectMergeError)
+                expect(error.code, equals: NSManagedObjectMergeError)
                 let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
-                #expect(conflicts?.map(\.newVersionNumber) == [0])
+                expect(conflicts?.map(\.newVersionNumber), equals: [0])
                 #expect(conflicts?.first?.persistedSnapshot == nil)
                 context.mergePolicy = NSMergePolicy(merge: type)
                 try context.save()
                 #expect(!context.hasChanges)
-                #expect(try stored(context) == expected, "\(type)")
-                #expect(try context.all(Album.self).map { "\($0.title) \($0.year)" } == expected, "\(type)")
+                try expect(stored(context), equals: expected, "\(type)")
+                try expect(context.all(Album.self).map { "\($0.title) \($0.year)" }, equals: expected, "\(type)")
             }
         }
     }
@@ -190,7 +191,7 @@ import Testing
             }
             album.title = "mine"
             let error = try #require(failure { try here.save() })
-            #expect(error.code == NSManagedObjectMergeError)
+            expect(error.code, equals: NSManagedObjectMergeError)
             let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
             #expect(conflicts?.first?.sourceObject === album)
             #expect(conflicts?.first?.persistedSnapshot == nil)
@@ -225,10 +226,10 @@ import Testing
             context.mergePolicy = NSMergePolicy.overwrite
             album.title = "mine"
             try context.save()
-            #expect(album.objectID == id)
+            expect(album.objectID, equals: id)
             album.title = "mine again"
             try context.save()
-            #expect(try stored(context) == ["mine again 2001"])
+            try expect(stored(context), equals: ["mine again 2001"])
         }
     }
 
@@ -265,9 +266,9 @@ import Testing
                 for album in try third.all(Album.self) { found[album.title] = album.band?.name }
                 for band in try third.all(Band.self) {
                     let titles = band.albums.map(\.title).sorted()
-                    #expect(titles == found.filter { $0.value == band.name }.keys.sorted(), "\(band.name)")
+                    expect(titles, equals: found.filter { $0.value == band.name }.keys.sorted(), "\(band.name)")
                 }
-                #expect(found["extra of theirs"] == "none")
+                expect(found["extra of theirs"], equals: "none")
             }
         }
     }
@@ -293,12 +294,12 @@ import Testing
             }
             try contexts.perform(contexts.second) { _ in try contexts.second.save() }
             try contexts.perform(contexts.second) { nodes in
-                #expect(nodes[1]!.value(forKey: "number") as? Int == (overwrites ? 7 : 5), "\(order)")
-                #expect(nodes[1]!.value(forKey: "name") as? String == (overwrites ? nil : "theirs"), "\(order)")
+                expect(nodes[1]!.value(forKey: "number") as? Int, equals: (overwrites ? 7 : 5), "\(order)")
+                expect(nodes[1]!.value(forKey: "name") as? String, equals: (overwrites ? nil : "theirs"), "\(order)")
             }
-            #expect(try contexts.stored(0, "next") == [overwrites ? 2 : 1], "\(order)")
-            #expect(try contexts.stored(1, "previous") == (overwrites ? [] : [0]), "\(order)")
-            #expect(try contexts.stored(2, "previous") == (overwrites ? [0] : []), "\(order)")
+            try expect(contexts.stored(0, "next"), equals: [overwrites ? 2 : 1], "\(order)")
+            try expect(contexts.stored(1, "previous"), equals: (overwrites ? [] : [0]), "\(order)")
+            try expect(contexts.stored(2, "previous"), equals: (overwrites ? [0] : []), "\(order)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Uniqueness constraints over relationships and transformable attributes") struct ConstraintKindTests {
@@ -39,9 +40,9 @@ import Testing
             try context.save()
             let second = track(1, albums[0], "second")
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectConstraintMergeError)
+            expect(error.code, equals: NSManagedObjectConstraintMergeError)
             let conflict = try #require((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first)
-            #expect(conflict.constraint == ["number", "album"])
+            expect(conflict.constraint, equals: ["number", "album"])
             #expect(conflict.databaseObject === stored[0])
             second.setValue(albums[1], forKey: "album")
             second.setValue(2, forKey: "number")
@@ -53,19 +54,19 @@ import Testing
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             _ = track(1, albums[1], "newer")
             try context.save()
-            #expect(stored[0].value(forKey: "title") as? String == "newer")
+            expect(stored[0].value(forKey: "title") as? String, equals: "newer")
             context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
             stored[2].setValue(1, forKey: "number")
             stored[2].setValue("kept", forKey: "title")
             try context.save()
-            #expect(stored[2].value(forKey: "number") as? Int == 2)
-            #expect(stored[2].value(forKey: "title") as? String == "kept")
+            expect(stored[2].value(forKey: "number") as? Int, equals: 2)
+            expect(stored[2].value(forKey: "title") as? String, equals: "kept")
             stored[2].setValue(albums[1], forKey: "album")
             try context.save()
             #expect(stored[2].value(forKey: "album") as? NSManagedObject === albums[0])
-            #expect((albums[0].value(forKey: "tracks") as? Set<NSManagedObject>)?.contains(stored[2]) == true)
+            expect((albums[0].value(forKey: "tracks") as? Set<NSManagedObject>)?.contains(stored[2]), equals: true)
             context.reset()
-            #expect(try context.all("Track").count == 6)
+            try expect(context.all("Track").count, equals: 6)
         }
     }
 
@@ -81,13 +82,13 @@ import Testing
                 try context.save()
                 let twin = context.insert("Game", ["name": "n", "system": value])
                 let error = try #require(failure { try context.save() })
-                #expect(error.code == NSManagedObjectConstraintMergeError, "\(error)")
+                expect(error.code, equals: NSManagedObjectConstraintMergeError, "\(error)")
                 let conflict = (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first
                 #expect(conflict?.databaseObject === first)
                 context.delete(twin)
                 try context.save()
             }
-            #expect(try context.all("Game").count == 3)
+            try expect(context.all("Game").count, equals: 3)
         }
     }
 

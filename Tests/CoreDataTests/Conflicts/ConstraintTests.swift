@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Uniqueness constraints") struct ConstraintTests {
@@ -51,19 +52,19 @@ import Testing
             try context.save()
             let second = tag("slow", context)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectConstraintMergeError)
-            #expect(error.code == 133021)
+            expect(error.code, equals: NSManagedObjectConstraintMergeError)
+            expect(error.code, equals: 133021)
             let conflict = try #require((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first)
-            #expect(conflict.constraint == ["label"])
-            #expect(conflict.constraintValues["label"] as? String == "slow")
+            expect(conflict.constraint, equals: ["label"])
+            expect(conflict.constraintValues["label"] as? String, equals: "slow")
             #expect(conflict.databaseObject === first)
-            #expect(conflict.databaseSnapshot?["label"] as? String == "slow")
-            #expect(conflict.conflictingObjects == [second])
-            #expect(conflict.conflictingSnapshots.map { $0["label"] as? String } == ["slow"])
-            #expect(context.insertedObjects == [second])
+            expect(conflict.databaseSnapshot?["label"] as? String, equals: "slow")
+            expect(conflict.conflictingObjects, equals: [second])
+            expect(conflict.conflictingSnapshots.map { $0["label"] as? String }, equals: ["slow"])
+            expect(context.insertedObjects, equals: [second])
             second.label = "slower"
             try context.save()
-            #expect(try labels(context) == ["slow", "slower"])
+            try expect(labels(context), equals: ["slow", "slower"])
         }
     }
 
@@ -76,11 +77,11 @@ import Testing
             let error = try #require(failure { try context.save() })
             let conflict = try #require((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first)
             #expect(conflict.databaseObject == nil)
-            #expect(Set(conflict.conflictingObjects) == twins)
+            expect(Set(conflict.conflictingObjects), equals: twins)
             context.rollback()
             _ = tag(nil, context)
             try context.save()
-            #expect(try labels(context) == [nil, nil, nil])
+            try expect(labels(context), equals: [nil, nil, nil])
         }
     }
 
@@ -95,7 +96,7 @@ import Testing
             try context.save()
             let album = try #require(try context.all(Album.self, "year == 2001").first)
             album.year = 2002
-            #expect(failure { try context.save() }?.code == NSManagedObjectConstraintMergeError)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectConstraintMergeError)
             album.title = "Distrust"
             try context.save()
         }
@@ -108,17 +109,17 @@ import Testing
             try context.save()
             (first.label, second.label) = ("b", "a")
             try context.save()
-            #expect(try labels(context) == ["a", "b"])
+            try expect(labels(context), equals: ["a", "b"])
             context.delete(first)
             second.label = "b"
             _ = tag("a", context)
             try context.save()
-            #expect(try labels(context) == ["a", "b"])
+            try expect(labels(context), equals: ["a", "b"])
             context.delete(second)
             try context.save()
             _ = tag("b", context)
             try context.save()
-            #expect(try labels(context) == ["a", "b"])
+            try expect(labels(context), equals: ["a", "b"])
         }
     }
 
@@ -128,7 +129,7 @@ import Testing
             _ = context.insert("Band", ["name": "Low"])
             try context.save()
             _ = context.insert("Duo", ["name": "Low"])
-            #expect(failure { try context.save() }?.code == NSManagedObjectConstraintMergeError)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectConstraintMergeError)
         }
     }
 
@@ -151,9 +152,9 @@ import Testing
             #expect(!context.hasChanges)
             try stored(context) { other in
                 let bands = try other.all(Band.self)
-                #expect(bands.map(\.objectID) == [old.objectID])
-                #expect(bands[0].albums.count == 2)
-                #expect(bands[0].founded == Date(timeIntervalSinceReferenceDate: 0))
+                expect(bands.map(\.objectID), equals: [old.objectID])
+                expect(bands[0].albums.count, equals: 2)
+                expect(bands[0].founded, equals: Date(timeIntervalSinceReferenceDate: 0))
             }
         }
     }
@@ -166,7 +167,7 @@ import Testing
             _ = context.insert("Band", ["name": "Low"])
             try context.save()
             #expect(old.founded == nil)
-            #expect(try stored(context) { try $0.all(Band.self).map(\.founded) } == [nil])
+            try expect(stored(context) { try $0.all(Band.self).map(\.founded) }, equals: [nil])
         }
     }
 
@@ -183,8 +184,8 @@ import Testing
             try context.save()
             #expect(album.band === old)
             #expect(old.founded == nil)
-            #expect(try stored(context) { try $0.all(Band.self).count } == 1)
-            #expect(try stored(context) { try $0.all(Album.self).count } == 1)
+            try expect(stored(context) { try $0.all(Band.self).count }, equals: 1)
+            try expect(stored(context) { try $0.all(Album.self).count }, equals: 1)
         }
     }
 
@@ -200,10 +201,10 @@ import Testing
                 try context.save()
                 first.label = "b"
                 try context.save()
-                #expect(try labels(context) == left)
+                try expect(labels(context), equals: left)
                 #expect(!context.hasChanges)
-                #expect(first.label == (left.count == 1 ? "b" : "a"))
-                #expect((second.managedObjectContext == nil) == (left.count == 1))
+                expect(first.label, equals: (left.count == 1 ? "b" : "a"))
+                expect((second.managedObjectContext == nil), equals: (left.count == 1))
             }
         }
     }
@@ -213,8 +214,8 @@ import Testing
         try withStore(.inMemory, policy) { context in
             let twins = (0..<5).map { _ in tag("slow", context) }
             try context.save()
-            #expect(try labels(context) == ["slow"])
-            #expect(twins.filter { $0.managedObjectContext != nil }.count == 1)
+            try expect(labels(context), equals: ["slow"])
+            expect(twins.filter { $0.managedObjectContext != nil }.count, equals: 1)
         }
     }
 
@@ -251,8 +252,8 @@ import Testing
             mine.label = "fast"
             _ = tag("fast", context)
             try context.save()
-            #expect(policy.asked == ["all 1", "versions 1", "all 1", "constraints 1"])
-            #expect(try labels(context) == ["slow 2", "slow 3"])
+            expect(policy.asked, equals: ["all 1", "versions 1", "all 1", "constraints 1"])
+            try expect(labels(context), equals: ["slow 2", "slow 3"])
         }
     }
 
@@ -269,7 +270,7 @@ import Testing
     @Test("A copy of a model has the constraints of its own attributes")
     func copies() throws {
         let model = try #require(Self.music().copy() as? NSManagedObjectModel)
-        #expect(model.entitiesByName["Album"]?.uniquenessConstraints as? [[String]] == [["title", "year"]])
+        expect(model.entitiesByName["Album"]?.uniquenessConstraints as? [[String]], equals: [["title", "year"]])
     }
 
     @Test("An import of thousands of known values costs one look at each")
@@ -279,7 +280,7 @@ import Testing
                 for number in 0..<2000 { _ = tag("t\(number)", context) }
                 try context.save()
             }
-            #expect(try stored(context) { try $0.count(for: NSFetchRequest<Tag>(entityName: "Tag")) } == 2000)
+            try expect(stored(context) { try $0.count(for: NSFetchRequest<Tag>(entityName: "Tag")) }, equals: 2000)
         }
     }
 }

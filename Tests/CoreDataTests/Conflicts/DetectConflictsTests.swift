@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Looking for conflicts of objects that have not changed") struct DetectConflictsTests {
@@ -31,12 +32,12 @@ import Testing
             changed.label = "mine"
             context.detectConflicts(for: read)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectMergeError)
+            expect(error.code, equals: NSManagedObjectMergeError)
             let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
-            #expect(conflicts?.map(\.sourceObject) == [read])
+            expect(conflicts?.map(\.sourceObject), equals: [read])
             context.refresh(read, mergeChanges: true)
             try context.save()
-            #expect(read.label == "theirs")
+            expect(read.label, equals: "theirs")
             #expect(!context.hasChanges)
         }
         try race { context, _, changed in
@@ -67,7 +68,7 @@ import Testing
             }
             second.performAndWait {
                 theirs?.label = "theirs"
-                #expect(failure { try second.save() }?.code == NSManagedObjectMergeError)
+                expect(failure { try second.save() }?.code, equals: NSManagedObjectMergeError)
             }
         }
     }
@@ -82,7 +83,7 @@ import Testing
                 child.detectConflicts(for: child.object(with: read.objectID))
                 try child.save()
             }
-            #expect(failure { try context.save() }?.code == NSManagedObjectMergeError)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectMergeError)
         }
     }
 

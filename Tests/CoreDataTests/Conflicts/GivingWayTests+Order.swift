@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 /// Several objects of one save give way, one after the other.
@@ -22,8 +23,8 @@ extension GivingWayTests {
                 thing(first, in: context).setValue(kept, forKey: "previous")
                 kept.setValue(thing(second, "Place", in: context), forKey: "previous")
                 try context.save()
-                #expect(try stored(first, "next", context) == [first])
-                #expect(try stored(second, "next", context) == [second])
+                try expect(stored(first, "next", context), equals: [first])
+                try expect(stored(second, "next", context), equals: [second])
             }
         }
     }
@@ -43,7 +44,7 @@ extension GivingWayTests {
                 try context.save()
                 let before = try #require(try stored(new, "previous", context).first)
                 // Either of the two is before it; if that is the new one, the stored object keeps what it had.
-                #expect(try stored(taken, "next", context) == [before == nil ? taken : new])
+                try expect(stored(taken, "next", context), equals: [before == nil ? taken : new])
             }
         }
     }
@@ -69,7 +70,7 @@ extension GivingWayTests {
                 thing(1, in: context).setValue(found[2], forKey: "pointer")
             }
             try context.save()
-            #expect(try stored(Self.storeWins.contains(policy) ? 1 : 2, "pointer", context) == [3])
+            try expect(stored(Self.storeWins.contains(policy) ? 1 : 2, "pointer", context), equals: [3])
         }
     }
 
@@ -83,7 +84,7 @@ extension GivingWayTests {
                     try context.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
                 }
                 let found = try things(context)
-                #expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count == 0)
+                expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count, equals: 0)
                 let other = Music.context(context.persistentStoreCoordinator!)
                 try other.performAndWait {
                     let found = try things(other)
@@ -93,9 +94,9 @@ extension GivingWayTests {
                 found[0].setValue(2, forKey: "code")
                 if keepsDestination { found[0].setValue(found[3], forKey: "queueOf") }
                 try context.save()
-                #expect(try stored(3, "queue", context) == (keepsDestination ? [] : [2]))
+                try expect(stored(3, "queue", context), equals: (keepsDestination ? [] : [2]))
                 context.refreshAllObjects()
-                #expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count == (keepsDestination ? 0 : 1))
+                expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count, equals: (keepsDestination ? 0 : 1))
             }
         }
     }
@@ -115,7 +116,7 @@ extension GivingWayTests {
                     found[2].setValue(first, forKey: "code")
                     found[3].setValue(second, forKey: "code")
                     try context.save()
-                    #expect(try stored(first, "pointer", context) == [second])
+                    try expect(stored(first, "pointer", context), equals: [second])
                 }
             }
         }
@@ -145,7 +146,7 @@ extension GivingWayTests {
                 shown[0].setValue(nil, forKey: "code")
                 shown[1].setValue(1, forKey: "code")
                 try context.save()
-                #expect(try context.all("Thing").count == 2)
+                try expect(context.all("Thing").count, equals: 2)
                 #expect(shown[0].value(forKey: "code") == nil && shown[1].value(forKey: "code") as? Int == 1)
             }
         }

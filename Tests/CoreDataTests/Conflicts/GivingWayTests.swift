@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Objects that give way to others with the same unique values") struct GivingWayTests {
@@ -57,8 +58,8 @@ import Testing
             try context.save()
             let kept = try #require(mine.value(forKey: "parent") as? NSManagedObject)
             #expect(kept !== country && !kept.objectID.isTemporaryID)
-            #expect(try stored(2, "parent", context) == [276])
-            #expect(try Set(stored(276, "children", context)) == [1, 2])
+            try expect(stored(2, "parent", context), equals: [276])
+            try expect(Set(stored(276, "children", context)), equals: [1, 2])
             #expect(!context.hasChanges)
         }
     }
@@ -76,11 +77,11 @@ import Testing
             three.setValue(one, forKey: "pointer")
             three.setValue(Set([one, two]), forKey: "pointers")
             try context.save()
-            #expect(try stored(1, "parent", context) == [2])
-            #expect(try Set(stored(1, "friends", context)) == [2, 3])
-            #expect(try stored(2, "lists", context) == [3, 1])
-            #expect(try stored(3, "pointer", context) == [1])
-            #expect(try Set(stored(3, "pointers", context)) == [1, 2])
+            try expect(stored(1, "parent", context), equals: [2])
+            try expect(Set(stored(1, "friends", context)), equals: [2, 3])
+            try expect(stored(2, "lists", context), equals: [3, 1])
+            try expect(stored(3, "pointer", context), equals: [1])
+            try expect(Set(stored(3, "pointers", context)), equals: [1, 2])
         }
     }
 
@@ -94,8 +95,8 @@ import Testing
             owner.setValue(NSOrderedSet(array: others), forKey: "queue")
             owner.setValue(NSOrderedSet(array: others), forKey: "lists")
             try context.save()
-            #expect(try stored(1, "queue", context) == [2, 5, 3])
-            #expect(try stored(1, "lists", context) == [2, 5, 3])
+            try expect(stored(1, "queue", context), equals: [2, 5, 3])
+            try expect(stored(1, "lists", context), equals: [2, 5, 3])
         }
     }
 
@@ -107,8 +108,8 @@ import Testing
             } then: { context in
                 thing(1, in: context).setValue(thing(3, in: context), forKey: "next")
                 try context.save()
-                #expect(try stored(1, "next", context) == [Self.storeWins.contains(policy) ? 2 : 3])
-                #expect(try stored(3, "previous", context) == (Self.storeWins.contains(policy) ? [] : [1]))
+                try expect(stored(1, "next", context), equals: [Self.storeWins.contains(policy) ? 2 : 3])
+                try expect(stored(3, "previous", context), equals: (Self.storeWins.contains(policy) ? [] : [1]))
             }
         }
     }
@@ -132,10 +133,10 @@ import Testing
             let object = try #require(try context.fetch(request).first)
             object.setValue(1, forKey: "code")
             try context.save()
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == 3)
-            #expect(try stored(3, "pointers", context) == [1])
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")), equals: 3)
+            try expect(stored(3, "pointers", context), equals: [1])
             for code in 3...4 {
-                for key in ["parent", "pointer", "lists"] { #expect(try stored(code, key, context) == [1], "\(key)") }
+                for key in ["parent", "pointer", "lists"] { try expect(stored(code, key, context), equals: [1], "\(key)") }
             }
         }
     }
@@ -149,10 +150,10 @@ import Testing
             let region = thing(2, "Region", in: context)
             region.setValue(place, forKey: "capital")
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectConstraintMergeError)
+            expect(error.code, equals: NSManagedObjectConstraintMergeError)
             #expect(error.localizedFailureReason?.contains("“capitalOf”") ?? false)
             #expect(region.value(forKey: "capital") as? NSManagedObject === place)
-            #expect(context.insertedObjects == [place, region])
+            expect(context.insertedObjects, equals: [place, region])
         }
     }
 
@@ -168,14 +169,14 @@ import Testing
                 #expect(new.isDeleted && new.managedObjectContext == nil && !new.hasChanges)
                 let kept = context.object(with: id)
                 #expect(kept !== new && !kept.objectID.isTemporaryID)
-                #expect(try context.existingObject(with: id).value(forKey: "code") as? Int == 1)
+                try expect(context.existingObject(with: id).value(forKey: "code") as? Int, equals: 1)
                 new.setValue("lost", forKey: "name")
                 let error = try #require(failure { try context.save() })
-                #expect(error.code == NSManagedObjectReferentialIntegrityError)
+                expect(error.code, equals: NSManagedObjectReferentialIntegrityError)
                 #expect(error.localizedDescription.contains("“name”"))
                 #expect(error.localizedFailureReason?.contains("\(kept.objectID)") ?? false)
                 new.setValue(thing(9, in: context), forKey: "parent")
-                #expect(failure { try context.save() }?.code == NSManagedObjectReferentialIntegrityError)
+                expect(failure { try context.save() }?.code, equals: NSManagedObjectReferentialIntegrityError)
                 context.rollback()
                 kept.setValue("kept", forKey: "name")
                 try context.save()
@@ -185,7 +186,7 @@ import Testing
                 new.setValue(nil, forKey: "parent")
                 new.setValue(10, forKey: "code")
                 try context.save()
-                #expect(try stored(10, "friends", context) == [])
+                try expect(stored(10, "friends", context), equals: [])
             }
         }
     }
@@ -209,7 +210,7 @@ import Testing
                     _ = shown
                 }
                 let names = try parent.all("Thing").map { $0.value(forKey: "name") as? String }
-                #expect(names == ["by the child, \(showsKept)"])
+                expect(names, equals: ["by the child, \(showsKept)"])
             }
         }
     }
@@ -226,11 +227,11 @@ import Testing
             new.setValue(new, forKey: "next")
             new.setValue(Set([new]), forKey: "friends")
             try context.save()
-            #expect(try stored(1, "parent", context) == [2])
-            #expect(try stored(2, "children", context) == [1])
-            #expect(try stored(1, "next", context) == [2])
-            #expect(try stored(2, "previous", context) == [1])
-            #expect(try stored(1, "friends", context) == [1])
+            try expect(stored(1, "parent", context), equals: [2])
+            try expect(stored(2, "children", context), equals: [1])
+            try expect(stored(1, "next", context), equals: [2])
+            try expect(stored(2, "previous", context), equals: [1])
+            try expect(stored(1, "friends", context), equals: [1])
         }
     }
 
@@ -253,7 +254,7 @@ import Testing
             three.setValue(new, forKey: "next")
             try context.save()
             #expect(try context.existingObject(with: new.objectID) === three)
-            #expect(one.value(forKey: "code") as? Int == 1)
+            expect(one.value(forKey: "code") as? Int, equals: 1)
             #expect(policy == .rollbackMergePolicyType || three.value(forKey: "next") as? NSManagedObject === three)
         }
     }
@@ -279,11 +280,11 @@ import Testing
             new.setValue(try found(7, in: second), forKey: "queueOf")
             new.setValue(new, forKey: "parent")
             try second.save()
-            #expect(try stored(4, "parent", second) == [4])
-            #expect(try stored(1, "children", second) == [])
-            #expect(try stored(4, "queueOf", second) == [7])
-            #expect(try stored(7, "queue", second) == [4])
-            #expect(try stored(1, "queue", second) == [])
+            try expect(stored(4, "parent", second), equals: [4])
+            try expect(stored(1, "children", second), equals: [])
+            try expect(stored(4, "queueOf", second), equals: [7])
+            try expect(stored(7, "queue", second), equals: [4])
+            try expect(stored(1, "queue", second), equals: [])
             #expect(related(old, "queue").isEmpty)
         }
     }
@@ -300,9 +301,9 @@ import Testing
             for index in 0..<19 { found[index].setValue(index + 2, forKey: "code") }
             let new = thing(2, in: context)
             try context.save()
-            #expect(found.map { $0.value(forKey: "code") as? Int } == Array(1...20))
+            expect(found.map { $0.value(forKey: "code") as? Int }, equals: Array(1...20))
             #expect(try context.existingObject(with: new.objectID) === found[1])
-            #expect(try context.count(for: request) == 20)
+            try expect(context.count(for: request), equals: 20)
         }
     }
 
@@ -326,7 +327,7 @@ import Testing
             shown[1].setValue(1, forKey: "code")
             shown[2].setValue("changed", forKey: "name")
             try second.save()
-            #expect(try stored(3, "pointer", second) == [1])
+            try expect(stored(3, "pointer", second), equals: [1])
         }
     }
 
@@ -341,7 +342,7 @@ import Testing
         }
         try second.performAndWait {
             let shown = try #require(try second.all("Thing").first)
-            #expect(shown.value(forKey: "code") as? Int == 3)
+            expect(shown.value(forKey: "code") as? Int, equals: 3)
             try first.performAndWait {
                 try #require(try first.all("Thing").first).setValue(0, forKey: "code")
                 thing(3, "Place", in: first)
@@ -353,7 +354,7 @@ import Testing
             let id = new.objectID
             #expect(try second.existingObject(with: id) === shown)
             #expect(shown.value(forKey: "next") as? NSManagedObject === shown)
-            #expect(try second.all("Thing").count == 1)
+            try expect(second.all("Thing").count, equals: 1)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("The notifications of a merge policy to the objects whose conflicts it resolves") struct MergePolicyEventTests {
@@ -33,11 +34,11 @@ import Testing
         try race({ $0[Scrap.textProperty] = "theirs" }) { context, scrap in
             context.mergePolicy = NSMergePolicy(merge: type)
             scrap[Scrap.textProperty] = "mine"
-            #expect(scrap.snapshotEvents == [])
+            expect(scrap.snapshotEvents, equals: [])
             try context.save()
-            #expect(scrap.snapshotEvents == [.mergePolicy])
+            expect(scrap.snapshotEvents, equals: [.mergePolicy])
             let wins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
-            #expect(scrap[Scrap.textProperty] == (wins ? "mine" : "theirs"))
+            expect(scrap[Scrap.textProperty], equals: (wins ? "mine" : "theirs"))
         }
     }
 
@@ -45,14 +46,14 @@ import Testing
     func unsettled() throws {
         try race({ $0[Scrap.textProperty] = "theirs" }) { context, scrap in
             scrap[Scrap.textProperty] = "mine"
-            #expect(failure { try context.save() }?.code == NSManagedObjectMergeError)
-            #expect(scrap.snapshotEvents == [])
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectMergeError)
+            expect(scrap.snapshotEvents, equals: [])
         }
         try race({ $0.managedObjectContext?.delete($0) }) { context, scrap in
             context.mergePolicy = NSMergePolicy.rollback
             scrap[Scrap.textProperty] = "mine"
             try context.save()
-            #expect(scrap.snapshotEvents == [])
+            expect(scrap.snapshotEvents, equals: [])
         }
     }
 
@@ -71,8 +72,8 @@ import Testing
             let other = Music.context(context.persistentStoreCoordinator!)
             try other.performAndWait {
                 let stored = try #require(try other.existingObject(with: scrap.objectID) as? Scrap)
-                #expect(stored.value(forKey: "note") as? String == "settled")
-                #expect(stored[Scrap.textProperty] == "theirs")
+                expect(stored.value(forKey: "note") as? String, equals: "settled")
+                expect(stored[Scrap.textProperty], equals: "theirs")
             }
         }
     }
@@ -98,14 +99,14 @@ import Testing
                 new[Scrap.textProperty] = "a"
                 new[Scrap.smallProperty] = 7
                 try context.save()
-                #expect(saved[Scrap.smallProperty] == 7)
-                #expect(saved.snapshotEvents == [.mergePolicy])
+                expect(saved[Scrap.smallProperty], equals: 7)
+                expect(saved.snapshotEvents, equals: [.mergePolicy])
             } else {
                 other[Scrap.textProperty] = "a"
                 try context.save()
-                #expect(other[Scrap.textProperty] == "b")
-                #expect(other.snapshotEvents == [.mergePolicy])
-                #expect(saved.snapshotEvents == [])
+                expect(other[Scrap.textProperty], equals: "b")
+                expect(other.snapshotEvents, equals: [.mergePolicy])
+                expect(saved.snapshotEvents, equals: [])
             }
         }
     }
@@ -130,7 +131,7 @@ import Testing
                 second.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
                 scrap[Scrap.textProperty] = "mine"
                 try second.save()
-                #expect(scrap[Scrap.textProperty].map { Array($0.unicodeScalars) } == Array(new.unicodeScalars))
+                expect(scrap[Scrap.textProperty].map { Array($0.unicodeScalars) }, equals: Array(new.unicodeScalars))
             }
         }
     }

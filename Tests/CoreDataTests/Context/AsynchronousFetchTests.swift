@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("An asynchronous fetch") struct AsynchronousFetchTests {
@@ -46,9 +47,9 @@ import Testing
     func result() async throws {
         let context = try await context()
         let answer = try await run(context, request("title > 'A'"))
-        #expect(answer.titles == ["B", "C"])
+        expect(answer.titles, equals: ["B", "C"])
         #expect(answer.error == nil)
-        #expect(answer.completed == 2)
+        expect(answer.completed, equals: 2)
         #expect(answer.onQueue)
     }
 
@@ -63,7 +64,7 @@ import Testing
             return [NSManagedObject]()
         }
         _ = try await run(context, request())
-        #expect(given.count == 1)
+        expect(given.count, equals: 1)
         #expect(given.first?.requestingContext === context)
         #expect(given.first !== context)
         try await context.perform { _ = try context.fetch(self.request()) }
@@ -75,7 +76,7 @@ import Testing
     func pendingChanges() async throws {
         let context = try await context()
         let answer = try await run(context, request()) { Album(context: context).title = "D" }
-        #expect(answer.titles == ["A", "B", "C", "D"])
+        expect(answer.titles, equals: ["A", "B", "C", "D"])
     }
 
     @Test("A cancelled one calls back with an error and no result")
@@ -98,12 +99,12 @@ import Testing
         let context = Music.context(coordinator)
         let answer = try await run(context, request())
         #expect(answer.titles == nil)
-        #expect((answer.error as NSError?)?.code == 7)
+        expect((answer.error as NSError?)?.code, equals: 7)
         do {
             _ = try await context.fetch(request())
             Issue.record("The fetch did not throw.")
         } catch {
-            #expect((error as NSError).code == 7)
+            expect((error as NSError).code, equals: 7)
         }
     }
 

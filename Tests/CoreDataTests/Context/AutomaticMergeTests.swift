@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -48,7 +49,7 @@ private final class MergeCounter {
         #expect(gone != nil)
         gate.signal()
         while gone != nil { await Task.yield() }
-        #expect(counter[name] == 0)
+        expect(counter[name], equals: 0)
     }
 
     @Test("What comes while a context is busy is merged at once, and shows the same as one merge after the other")
@@ -77,11 +78,11 @@ private final class MergeCounter {
         }
         gate.signal()
         context.performAndWait {
-            #expect(counter[name] == before + 1)
-            #expect(context.object(with: kept).value(forKey: "name") as? String == "a3")
+            expect(counter[name], equals: before + 1)
+            expect(context.object(with: kept).value(forKey: "name") as? String, equals: "a3")
             #expect(context.registeredObject(for: lost) == nil)
             #expect(context.registeredObject(for: passing) == nil)
-            #expect(context.registeredObjects.compactMap { ($0 as? Band)?.name }.sorted() == ["a3", "new"])
+            expect(context.registeredObjects.compactMap { ($0 as? Band)?.name }.sorted(), equals: ["a3", "new"])
         }
     }
 
@@ -100,11 +101,13 @@ private final class MergeCounter {
                 [merge.saved.inserted, merge.saved.updated, merge.saved.deleted].map { $0.compactMap(ids.firstIndex(of:)) }
             }
         }
-        #expect(merges([save([0], [1], []), save([2], [0, 3], [1]), save([], [3], [2])]) == [[[0], [3], [1, 2]]])
-        #expect(
-            merges([save([0], [], []), save([], [], [0]), save([0], [1], []), save([], [0], [])]) == [[[], [], [0]], [[0], [1], []]])
-        #expect(
-            merges([save([0], [], []), save([1], [], [], isRemote: true), save([2], [], [])]) == [
+        expect(merges([save([0], [1], []), save([2], [0, 3], [1]), save([], [3], [2])]), equals: [[[0], [3], [1, 2]]])
+        expect(
+            merges([save([0], [], []), save([], [], [0]), save([0], [1], []), save([], [0], [])]),
+            equals: [[[], [], [0]], [[0], [1], []]])
+        expect(
+            merges([save([0], [], []), save([1], [], [], isRemote: true), save([2], [], [])]),
+            equals: [
                 [[0], [], []], [[1], [], []], [[2], [], []],
             ])
     }

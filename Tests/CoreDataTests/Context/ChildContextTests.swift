@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A child context") struct ChildContextTests {
@@ -24,15 +25,15 @@ import Testing
                 #expect(!child.hasChanges)
             }
             try parent.performAndWait {
-                #expect(parent.insertedObjects.count == 1)
-                #expect(try parent.all(Tag.self).map(\.label) == ["slow"])
-                #expect(try stored(parent, "Tag") == 0)
+                expect(parent.insertedObjects.count, equals: 1)
+                try expect(parent.all(Tag.self).map(\.label), equals: ["slow"])
+                try expect(stored(parent, "Tag"), equals: 0)
                 try parent.save()
-                #expect(try stored(parent, "Tag") == 1)
+                try expect(stored(parent, "Tag"), equals: 1)
             }
             try child.performAndWait {
                 let tags = try child.all(Tag.self)
-                #expect(tags.map(\.label) == ["slow"])
+                expect(tags.map(\.label), equals: ["slow"])
             }
         }
     }
@@ -52,18 +53,18 @@ import Testing
             try child.performAndWait {
                 let copy = try #require(try child.existingObject(with: band.objectID) as? Band)
                 #expect(copy !== band)
-                #expect(copy.name == "High")
-                #expect(Set(copy.albums.map(\.title)) == ["Distrust", "New"])
+                expect(copy.name, equals: "High")
+                expect(Set(copy.albums.map(\.title)), equals: ["Distrust", "New"])
                 #expect(copy.albums.allSatisfy { $0.band === copy })
-                #expect(try child.all(Album.self, "title == 'New'").count == 1)
-                #expect(try child.count(for: NSFetchRequest<Album>(entityName: "Album")) == 2)
+                try expect(child.all(Album.self, "title == 'New'").count, equals: 1)
+                try expect(child.count(for: NSFetchRequest<Album>(entityName: "Album")), equals: 2)
                 copy.name = "Lower"
-                #expect(try child.all(Band.self, "name == 'Lower'") == [copy])
+                try expect(child.all(Band.self, "name == 'Lower'"), equals: [copy])
             }
             try parent.performAndWait {
                 let lower = try parent.all(Band.self, "name == 'Lower'")
                 #expect(lower.isEmpty)
-                #expect(band.name == "High")
+                expect(band.name, equals: "High")
             }
         }
     }
@@ -84,14 +85,14 @@ import Testing
             }
             try parent.performAndWait {
                 let band = try #require(try parent.all(Band.self).first)
-                #expect(Set(band.albums.map(\.title)) == ["A", "B"])
+                expect(Set(band.albums.map(\.title)), equals: ["A", "B"])
                 #expect(band.isInserted)
                 try parent.save()
                 #expect(!band.objectID.isTemporaryID)
                 parent.refreshAllObjects()
                 for album in band.albums {
                     #expect(album.band === band)
-                    #expect(album.tracks?.array.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String } == ["1", "2"])
+                    expect(album.tracks?.array.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String }, equals: ["1", "2"])
                 }
             }
         }
@@ -114,13 +115,13 @@ import Testing
                 try child.save()
             }
             try parent.performAndWait {
-                #expect(album.title == "Distrust")
-                #expect(album.band?.name == "Duster")
+                expect(album.title, equals: "Distrust")
+                expect(album.band?.name, equals: "Duster")
                 #expect(band.isDeleted)
-                #expect(parent.updatedObjects == [album])
+                expect(parent.updatedObjects, equals: [album])
                 try parent.save()
-                #expect(try parent.all(Band.self).map(\.name) == ["Duster"])
-                #expect(try parent.all(Album.self) == [album])
+                try expect(parent.all(Band.self).map(\.name), equals: ["Duster"])
+                try expect(parent.all(Album.self), equals: [album])
             }
         }
     }
@@ -140,12 +141,12 @@ import Testing
             parent.performAndWait { album.year = 1980 }
             try child.performAndWait { try child.save() }
             parent.performAndWait {
-                #expect(album.title == "child")
-                #expect(album.year == 1980)
+                expect(album.title, equals: "child")
+                expect(album.year, equals: 1980)
             }
             child.performAndWait {
                 child.refresh(copy, mergeChanges: true)
-                #expect(copy.year == 1980)
+                expect(copy.year, equals: 1980)
             }
         }
     }
@@ -171,11 +172,11 @@ import Testing
                 try parent.save()
             }
             try child.performAndWait { try child.save() }
-            parent.performAndWait { #expect(Set(band.albums.map(\.title)) == ["theirs", "ours"]) }
+            parent.performAndWait { expect(Set(band.albums.map(\.title)), equals: ["theirs", "ours"]) }
             try child.performAndWait {
                 child.refreshAllObjects()
                 let copies = try child.all(Band.self)
-                #expect(copies.map { Set($0.albums.map(\.title)) } == [["theirs", "ours"]])
+                expect(copies.map { Set($0.albums.map(\.title)) }, equals: [["theirs", "ours"]])
             }
         }
     }
@@ -191,15 +192,15 @@ import Testing
             }
             try parent.performAndWait { try parent.save() }
             try child.performAndWait {
-                #expect(try child.all(Tag.self) == [tag])
+                try expect(child.all(Tag.self), equals: [tag])
                 tag.label = "slower"
                 try child.save()
             }
             try parent.performAndWait {
-                #expect(try parent.all(Tag.self).map(\.label) == ["slower"])
+                try expect(parent.all(Tag.self).map(\.label), equals: ["slower"])
                 try parent.save()
             }
-            #expect(try stored(parent, "Tag") == 1)
+            try expect(stored(parent, "Tag"), equals: 1)
         }
     }
 
@@ -214,7 +215,7 @@ import Testing
             try child.performAndWait {
                 let bands = try child.all(Band.self)
                 #expect(bands.isEmpty)
-                #expect(failure { _ = try child.existingObject(with: id) }?.code == NSManagedObjectReferentialIntegrityError)
+                expect(failure { _ = try child.existingObject(with: id) }?.code, equals: NSManagedObjectReferentialIntegrityError)
             }
         }
     }
@@ -224,8 +225,8 @@ import Testing
         try family { parent, child in
             child.performAndWait {
                 let band = Band(context: child)
-                #expect(failure { try child.save() }?.key == "name")
-                #expect(child.insertedObjects == [band])
+                expect(failure { try child.save() }?.key, equals: "name")
+                expect(child.insertedObjects, equals: [band])
             }
             parent.performAndWait { #expect(!parent.hasChanges) }
         }
@@ -257,10 +258,10 @@ import Testing
             #expect(!child.hasChanges)
         }
         try parent.performAndWait {
-            #expect(try parent.all(Album.self).map(\.title).sorted() == ["Double", "HEY WHAT"])
+            try expect(parent.all(Album.self).map(\.title).sorted(), equals: ["Double", "HEY WHAT"])
             try parent.save()
         }
-        #expect(store.records[double]?.values["title"] as? String == "Double")
+        expect(store.records[double]?.values["title"] as? String, equals: "Double")
     }
 
     @Test("Rollback in the child leaves the parent alone")
@@ -275,10 +276,10 @@ import Testing
                 let copy = try #require(try child.existingObject(with: band.objectID) as? Band)
                 copy.name = "Lower"
                 child.rollback()
-                #expect(copy.name == "High")
+                expect(copy.name, equals: "High")
             }
             parent.performAndWait {
-                #expect(band.name == "High")
+                expect(band.name, equals: "High")
                 #expect(band.isUpdated)
             }
         }
@@ -297,7 +298,7 @@ import Testing
             parent.performAndWait { #expect(!parent.hasChanges) }
             try child.performAndWait { try child.save() }
             try parent.performAndWait { try parent.save() }
-            #expect(try stored(parent, "Tag") == 1)
+            try expect(stored(parent, "Tag"), equals: 1)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Errors as Swift catches them") struct CocoaErrorTests {
@@ -11,9 +12,9 @@ import Testing
             (CocoaError.migrationManagerDestinationStore, 134160), (CocoaError.entityMigrationPolicy, 134170), (CocoaError.sqlite, 134180),
             (CocoaError.inferredMappingModel, 134190), (CocoaError.externalRecordImport, 134200),
         ]
-        for (code, number) in codes { #expect(code.rawValue == number) }
+        for (code, number) in codes { expect(code.rawValue, equals: number) }
         let error = NSError(domain: NSCocoaErrorDomain, code: NSPersistentStoreIncompatibleVersionHashError)
-        #expect((error as? CocoaError)?.code == .persistentStoreIncompatibleVersionHash)
+        expect((error as? CocoaError)?.code, equals: .persistentStoreIncompatibleVersionHash)
     }
 
     @Test("A failed save is caught by its code, and its user info is at hand")
@@ -24,7 +25,7 @@ import Testing
                 try context.save()
                 Issue.record("A band without a name was saved.")
             } catch let error as CocoaError where error.code == .validationMissingMandatoryProperty {
-                #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "name")
+                expect(error.userInfo[NSValidationKeyErrorKey] as? String, equals: "name")
                 #expect(error.userInfo[NSValidationObjectErrorKey] as? Band === band)
             }
             do {

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
@@ -14,20 +15,20 @@ import Testing
             for compound in [predicate, NSCompoundPredicate(andPredicateWithSubpredicates: parts)] {
                 let request = NSFetchRequest<Band>()
                 request.predicate = compound
-                let first = try WorkCount.counting { try #expect(context.fetch(request).count == 1) }
-                #expect(first.compilations == 1)
+                let first = try WorkCount.counting { try expect(context.fetch(request).count, equals: 1) }
+                expect(first.compilations, equals: 1)
                 let again = try WorkCount.counting {
-                    for _ in 0..<5 { try #expect(context.fetch(request).count == 1) }
-                    try #expect(context.count(for: request) == 1)
+                    for _ in 0..<5 { try expect(context.fetch(request).count, equals: 1) }
+                    try expect(context.count(for: request), equals: 1)
                 }
-                #expect(again.compilations == 0)
+                expect(again.compilations, equals: 0)
                 let bands = try context.fetch(request)
-                let filtered = WorkCount.counting { for _ in 0..<5 { #expect(bands.filtered(using: compound).count == 1) } }
-                #expect(filtered.compilations == 1)
+                let filtered = WorkCount.counting { for _ in 0..<5 { expect(bands.filtered(using: compound).count, equals: 1) } }
+                expect(filtered.compilations, equals: 1)
                 // What is pending is looked at as objects are: that has been compiled already.
                 bands[0].founded = Date(timeIntervalSinceReferenceDate: 0)
-                let pending = try WorkCount.counting { try #expect(context.fetch(request).count == 1) }
-                #expect(pending.compilations == 0)
+                let pending = try WorkCount.counting { try expect(context.fetch(request).count, equals: 1) }
+                expect(pending.compilations, equals: 0)
                 context.rollback()
             }
         }
@@ -40,12 +41,12 @@ import Testing
             let album = Album(context: context)
             album.band = band
             let predicate = NSPredicate(format: "band == %@", band)
-            #expect([album].filtered(using: predicate) == [album])
+            expect([album].filtered(using: predicate), equals: [album])
             try context.save()
-            #expect([album].filtered(using: predicate) == [album])
+            expect([album].filtered(using: predicate), equals: [album])
             let request = NSFetchRequest<Album>()
             request.predicate = predicate
-            try #expect(context.fetch(request) == [album])
+            try expect(context.fetch(request), equals: [album])
         }
     }
 
@@ -63,8 +64,8 @@ import Testing
                 let band = try context.saveBand("X", albums: ["a"])
                 let request = NSFetchRequest<Band>()
                 request.predicate = predicate
-                try #expect(context.fetch(request) == [band])
-                #expect([band].filtered(using: predicate) == [band])
+                try expect(context.fetch(request), equals: [band])
+                expect([band].filtered(using: predicate), equals: [band])
             }
         }
         #expect(model == nil && coordinator == nil && entity == nil)

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Contexts and threads") struct ConcurrencyTests {
@@ -6,7 +7,7 @@ import Testing
     func performAndWait() throws {
         let context = try Music.context()
         let sum = context.performAndWait { 1 + context.performAndWait { 2 } }
-        #expect(sum == 3)
+        expect(sum, equals: 3)
         struct Stop: Error {}
         #expect(throws: Stop.self) { try context.performAndWait { throw Stop() } }
     }
@@ -16,7 +17,7 @@ import Testing
         try withTwoContexts { first, second in
             try first.performAndWait {
                 let name = try second.performAndWait { try second.saveBand("Low").name }
-                #expect(try first.all(Band.self).map(\.name) == [name])
+                try expect(first.all(Band.self).map(\.name), equals: [name])
             }
         }
     }
@@ -37,10 +38,10 @@ import Testing
                 }
             }
         }
-        #expect(names == ["Low"])
+        expect(names, equals: ["Low"])
         // Afterwards nobody waits: each context is entered by its own queue again.
         let value = await second.perform { first.performAndWait { 1 } }
-        #expect(value == 1)
+        expect(value, equals: 1)
     }
 
     @Test("Blocks run in their order")
@@ -51,7 +52,7 @@ import Testing
         for number in 0..<100 { enqueue(number) }
         let last: () -> Void = { log.append(100) }
         await context.perform(schedule: .enqueued, last)
-        #expect(log.numbers == Array(0...100))
+        expect(log.numbers, equals: Array(0...100))
     }
 
     // Used on one context's queue.
@@ -64,7 +65,7 @@ import Testing
     func asyncPerform() async throws {
         let context = try Music.context()
         let name = try await context.perform { try context.saveBand("Low").name }
-        #expect(name == "Low")
+        expect(name, equals: "Low")
         struct Stop: Error {}
         await #expect(throws: Stop.self) { try await context.perform { throw Stop() } }
     }
@@ -79,7 +80,7 @@ import Testing
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(counts == Array(repeating: 20, count: 50))
+        expect(counts, equals: Array(repeating: 20, count: 50))
     }
 
     @Test("Many contexts save into one store at once, and nothing is lost")
@@ -99,9 +100,9 @@ import Testing
         let context = Music.context(coordinator)
         try await context.perform {
             let bands = try context.all(Band.self)
-            #expect(Set(bands.map(\.name)).count == 160)
+            expect(Set(bands.map(\.name)).count, equals: 160)
             #expect(bands.allSatisfy { $0.albums.count == 2 })
-            #expect(Set(try context.all(Album.self).map(\.objectID)).count == 320)
+            expect(Set(try context.all(Album.self).map(\.objectID)).count, equals: 320)
         }
     }
 
@@ -136,7 +137,7 @@ import Testing
             setUp.reset()
             return (try setUp.existingObject(with: id) as? Album)?.year
         }
-        #expect(year == 100)
+        expect(year, equals: 100)
     }
 
     @Test("Objects may be released on other threads while their context works")
@@ -151,8 +152,8 @@ import Testing
                 for _ in 0..<200 {
                     try await context.perform {
                         let albums = try context.all(Album.self)
-                        #expect(albums.count == 50)
-                        #expect(Set(albums.map(ObjectIdentifier.init)).count == 50)
+                        expect(albums.count, equals: 50)
+                        expect(Set(albums.map(ObjectIdentifier.init)).count, equals: 50)
                         #expect(albums.allSatisfy { $0.band?.name == "Low" })
                         held.put(albums)
                     }
@@ -203,7 +204,7 @@ import Testing
         let context = container.viewContext
         try context.performAndWait { _ = try context.saveBand("Low") }
         let bands = try await context.fetch(NSFetchRequest<Band>(entityName: "Band"))
-        #expect(bands.map(\.name) == ["Low"])
+        expect(bands.map(\.name), equals: ["Low"])
         #expect(context.performAndWait { bands.first?.managedObjectContext } === context)
     }
 }

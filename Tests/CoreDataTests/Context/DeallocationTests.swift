@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -32,6 +33,6 @@ private final class LookingContext: NSManagedObjectContext, @unchecked Sendable 
             context.whatItSaw = { seen in hasLooked.withValue { $0 += seen == nil ? 1 : 100 } }
         }()
         while hasLooked.withValue({ $0 }) == 0 { sched_yield() }
-        #expect(hasLooked.withValue { $0 } == 1)
+        expect(hasLooked.withValue { $0 }, equals: 1)
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A fetch") struct FetchTests {
@@ -26,13 +27,13 @@ import Testing
     func resultTypes() throws {
         try withAlbums { context in
             let objects = try context.fetch(request("year > 2001"))
-            #expect(objects.map(\.title) == ["Album 2", "Album 3", "Album 4"])
+            expect(objects.map(\.title), equals: ["Album 2", "Album 3", "Album 4"])
 
             let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
             ids.predicate = NSPredicate(format: "year > 2001")
             ids.sortDescriptors = [NSSortDescriptor(key: "year", ascending: true)]
             ids.resultType = .managedObjectIDResultType
-            #expect(try context.fetch(ids) == objects.map(\.objectID))
+            try expect(context.fetch(ids), equals: objects.map(\.objectID))
 
             let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Album")
             dictionaries.predicate = NSPredicate(format: "year > 2001")
@@ -40,14 +41,14 @@ import Testing
             dictionaries.resultType = .dictionaryResultType
             dictionaries.propertiesToFetch = ["title"]
             let found = try context.fetch(dictionaries)
-            #expect(found.map { $0["title"] as? String } == objects.map(\.title))
-            #expect(found.map(\.count) == [1, 1, 1])
+            expect(found.map { $0["title"] as? String }, equals: objects.map(\.title))
+            expect(found.map(\.count), equals: [1, 1, 1])
 
             let count = NSFetchRequest<NSNumber>(entityName: "Album")
             count.predicate = NSPredicate(format: "year > 2001")
             count.resultType = .countResultType
-            #expect(try context.fetch(count).map(\.intValue) == [3])
-            #expect(try context.count(for: request("year > 2001")) == 3)
+            try expect(context.fetch(count).map(\.intValue), equals: [3])
+            try expect(context.count(for: request("year > 2001")), equals: 3)
         }
     }
 
@@ -55,13 +56,13 @@ import Testing
     func wrongResultType() throws {
         try withAlbums { context in
             let bands = NSFetchRequest<Band>(entityName: "Album")
-            #expect(failure { _ = try context.fetch(bands) }?.localizedDescription.contains("Album") == true)
+            expect(failure { _ = try context.fetch(bands) }?.localizedDescription.contains("Album"), equals: true)
             let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
             #expect(failure { _ = try context.fetch(ids) } != nil)
             let anything = try context.fetch(NSFetchRequest<any NSFetchRequestResult>(entityName: "Album"))
-            #expect(anything.count == 5)
+            expect(anything.count, equals: 5)
             let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album"))
-            #expect(objects.count == 5)
+            expect(objects.count, equals: 5)
         }
     }
 
@@ -77,17 +78,17 @@ import Testing
                     request.fetchLimit = 2
                     request.fetchOffset = page * 2
                     let albums = try context.fetch(request)
-                    #expect(albums.count == max(0, min(2, total - page * 2)))
-                    #expect(try context.count(for: request) == albums.count)
+                    expect(albums.count, equals: max(0, min(2, total - page * 2)))
+                    try expect(context.count(for: request), equals: albums.count)
                     titles += albums.map(\.year)
                 }
-                #expect(titles == (0..<total).map { Int16(2000 + $0) })
+                expect(titles, equals: (0..<total).map { Int16(2000 + $0) })
                 let rest = request()
                 rest.fetchOffset = 3
-                #expect(try context.fetch(rest).map(\.year) == (3..<total).map { Int16(2000 + $0) })
+                try expect(context.fetch(rest).map(\.year), equals: (3..<total).map { Int16(2000 + $0) })
                 rest.fetchOffset = 100
                 #expect(try context.fetch(rest).isEmpty)
-                #expect(try context.count(for: rest) == 0)
+                try expect(context.count(for: rest), equals: 0)
             }
         }
     }
@@ -101,9 +102,9 @@ import Testing
             let request = NSFetchRequest<Album>(entityName: "Album")
             request.sortDescriptors = [NSSortDescriptor(key: "year", ascending: false), NSSortDescriptor(key: "title", ascending: false)]
             let expected = ["Album 4", "Album 9", "Album 3", "Album 2", "Album 1", "Album 0"]
-            #expect(try context.fetch(request).map(\.title) == expected)
+            try expect(context.fetch(request).map(\.title), equals: expected)
             try context.save()
-            #expect(try context.fetch(request).map(\.title) == expected)
+            try expect(context.fetch(request).map(\.title), equals: expected)
         }
     }
 
@@ -118,17 +119,17 @@ import Testing
             context.delete(albums[3])
             let request = request("year > 2001")
             let found = try context.fetch(request)
-            #expect(found == [albums[2], new, albums[0]])
-            #expect(try context.count(for: request) == 3)
+            expect(found, equals: [albums[2], new, albums[0]])
+            try expect(context.count(for: request), equals: 3)
             let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
             ids.predicate = request.predicate
             ids.sortDescriptors = request.sortDescriptors
             ids.resultType = .managedObjectIDResultType
-            #expect(try context.fetch(ids) == found.map(\.objectID))
+            try expect(context.fetch(ids), equals: found.map(\.objectID))
             let count = NSFetchRequest<NSNumber>(entityName: "Album")
             count.predicate = request.predicate
             count.resultType = .countResultType
-            #expect(try context.fetch(count) == [3])
+            try expect(context.fetch(count), equals: [3])
         }
     }
 
@@ -141,8 +142,8 @@ import Testing
             context.delete(albums[3])
             let request = request("year > 2001")
             request.includesPendingChanges = false
-            #expect(try context.fetch(request) == [albums[2], albums[3], albums[4]])
-            #expect(try context.count(for: request) == 3)
+            try expect(context.fetch(request), equals: [albums[2], albums[3], albums[4]])
+            try expect(context.count(for: request), equals: 3)
         }
     }
 
@@ -156,10 +157,10 @@ import Testing
             new.year = 1999
             let request = request()
             request.fetchLimit = 2
-            #expect(try context.fetch(request) == [new, albums[2]])
+            try expect(context.fetch(request), equals: [new, albums[2]])
             request.fetchOffset = 1
-            #expect(try context.fetch(request) == [albums[2], albums[3]])
-            #expect(try context.count(for: request) == 2)
+            try expect(context.fetch(request), equals: [albums[2], albums[3]])
+            try expect(context.count(for: request), equals: 2)
         }
     }
 
@@ -171,10 +172,10 @@ import Testing
             other.name = "High"
             let album = try #require(band.albums.first)
             album.band = other
-            #expect(try context.all(Album.self, "band.name == 'High'") == [album])
+            try expect(context.all(Album.self, "band.name == 'High'"), equals: [album])
             #expect(try context.all(Album.self, "band.name == 'Low'").isEmpty)
-            #expect(try context.all(Band.self, "ANY albums.title == 'Trust'") == [other])
-            #expect(try context.all(Band.self, "albums.@count == 0") == [band])
+            try expect(context.all(Band.self, "ANY albums.title == 'Trust'"), equals: [other])
+            try expect(context.all(Band.self, "albums.@count == 0"), equals: [band])
         }
     }
 
@@ -191,13 +192,13 @@ import Testing
                 request.predicate = predicate
                 return Set(try context.fetch(request).map(\.title))
             }
-            #expect(try titles(NSPredicate(format: "band == %@", low)) == ["Trust"])
-            #expect(try titles(NSPredicate(format: "band == %@", low.objectID)) == ["Trust"])
-            #expect(try titles(NSPredicate(format: "band == %@", new)) == ["Untitled"])
-            #expect(try titles(NSPredicate(format: "SELF == %@", album)) == ["Untitled"])
+            try expect(titles(NSPredicate(format: "band == %@", low)), equals: ["Trust"])
+            try expect(titles(NSPredicate(format: "band == %@", low.objectID)), equals: ["Trust"])
+            try expect(titles(NSPredicate(format: "band == %@", new)), equals: ["Untitled"])
+            try expect(titles(NSPredicate(format: "SELF == %@", album)), equals: ["Untitled"])
             let temporary = new.objectID
             try context.save()
-            #expect(try titles(NSPredicate(format: "band == %@", temporary)) == ["Untitled"])
+            try expect(titles(NSPredicate(format: "band == %@", temporary)), equals: ["Untitled"])
         }
     }
 
@@ -213,12 +214,12 @@ import Testing
                 }
                 let request = NSFetchRequest<Band>(entityName: "Band")
                 request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-                #expect(try context.fetch(request).map(\.entity.name) == ["Duo", "Band"])
-                #expect(try context.count(for: request) == 2)
+                try expect(context.fetch(request).map(\.entity.name), equals: ["Duo", "Band"])
+                try expect(context.count(for: request), equals: 2)
                 request.includesSubentities = false
-                #expect(try context.fetch(request).map(\.name) == ["Low"])
-                #expect(try context.count(for: request) == 1)
-                #expect(try context.all("Duo").count == 1)
+                try expect(context.fetch(request).map(\.name), equals: ["Low"])
+                try expect(context.count(for: request), equals: 1)
+                try expect(context.all("Duo").count, equals: 1)
             }
         }
     }
@@ -233,9 +234,9 @@ import Testing
             request.propertiesToFetch = ["year"]
             request.returnsDistinctResults = true
             request.sortDescriptors = [NSSortDescriptor(key: "year", ascending: true)]
-            #expect(try context.fetch(request).map { $0["year"] as? Int } == [2000, 2003])
+            try expect(context.fetch(request).map { $0["year"] as? Int }, equals: [2000, 2003])
             request.fetchOffset = 1
-            #expect(try context.fetch(request).map { $0["year"] as? Int } == [2003])
+            try expect(context.fetch(request).map { $0["year"] as? Int }, equals: [2003])
         }
     }
 
@@ -248,7 +249,7 @@ import Testing
             #expect(key.localizedDescription.contains("colour"))
             let sort = NSFetchRequest<Album>(entityName: "Album")
             sort.sortDescriptors = [NSSortDescriptor(key: "colour", ascending: true)]
-            #expect(failure { _ = try context.fetch(sort) }?.localizedDescription.contains("colour") == true)
+            expect(failure { _ = try context.fetch(sort) }?.localizedDescription.contains("colour"), equals: true)
             #expect(failure { _ = try context.fetch(request("year = = 3")) } != nil)
             #expect(failure { _ = try context.count(for: request("year = = 3")) } != nil)
             _ = Album(context: context)
@@ -272,8 +273,8 @@ import Testing
                 }
             }
             #expect(ids.allSatisfy { $0 != nil })
-            #expect(request.fetchLimit == 1)
-            #expect(request.fetchOffset == 0)
+            expect(request.fetchLimit, equals: 1)
+            expect(request.fetchOffset, equals: 0)
         }
     }
 
@@ -281,7 +282,7 @@ import Testing
     func execute() throws {
         try withAlbums { _ in
             let albums = try request().execute()
-            #expect(albums.count == 5)
+            expect(albums.count, equals: 5)
         }
         #expect(failure { _ = try request().execute() } != nil)
     }
@@ -299,14 +300,14 @@ import Testing
             }
             try context.save()
             let request = request()
-            #expect(try context.fetch(request).map(\.year) == [0, 1, 2, 3, 4, 5])
+            try expect(context.fetch(request).map(\.year), equals: [0, 1, 2, 3, 4, 5])
             request.fetchOffset = 1
             request.fetchLimit = 3
-            #expect(try context.fetch(request).map(\.year) == [1, 2, 3])
-            #expect(try context.count(for: request) == 3)
+            try expect(context.fetch(request).map(\.year), equals: [1, 2, 3])
+            try expect(context.count(for: request), equals: 3)
             let one = NSFetchRequest<Album>(entityName: "Album")
             one.affectedStores = [other]
-            #expect(Set(try context.fetch(one).map(\.year)) == [0, 2, 4])
+            expect(Set(try context.fetch(one).map(\.year)), equals: [0, 2, 4])
             #expect(try context.fetch(one).allSatisfy { $0.objectID.persistentStore === other })
         }
     }
@@ -319,16 +320,16 @@ import Testing
             try context.saveBand("C")
             for isPending in [false, true] {
                 if isPending { Album(context: context).band = try context.all(Band.self, "name == 'C'").first }
-                #expect(try context.all(Album.self, by: "band.name").compactMap { $0.band?.name }.first == "A")
+                try expect(context.all(Album.self, by: "band.name").compactMap { $0.band?.name }.first, equals: "A")
                 let bySize = NSFetchRequest<Band>(entityName: "Band")
                 bySize.sortDescriptors = [
                     NSSortDescriptor(key: "albums.@count", ascending: false), NSSortDescriptor(key: "name", ascending: true),
                 ]
                 let names = try context.fetch(bySize).map(\.name)
-                #expect(names == ["A", "B", "C"])
+                expect(names, equals: ["A", "B", "C"])
             }
             let error = failure { _ = try context.all(Band.self, by: "albums.title") }
-            #expect(error.map { "\($0)" }?.contains("to-many") == true)
+            expect(error.map { "\($0)" }?.contains("to-many"), equals: true)
         }
     }
 }

@@ -50,8 +50,8 @@ import Testing
             let request = NSFetchRequest<Album>(entityName: "Album")
             request.sortDescriptors = descriptors
             let fetched = try context.fetch(request)
-            #expect(fetched == wanted, "seed \(seed)")
-            #expect(try unsorted.sorted(using: descriptors) == wanted, "seed \(seed)")
+            expect(fetched, equals: wanted, "seed \(seed)")
+            try expect(unsorted.sorted(using: descriptors), equals: wanted, "seed \(seed)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -48,7 +49,7 @@ struct ManyNewObjectsTests {
         let (store, coordinator, context, listener) = try await program()
         try await save(context, awaits: awaits)
         let ids = await context.perform { Set(context.registeredObjects.map(\.objectID)) }
-        #expect(ids.count == Self.count)
+        expect(ids.count, equals: Self.count)
         #expect(ids.allSatisfy { !$0.isTemporaryID })
         // Not as sets in the expectation: a failure would show them all.
         let areTold = listener.ids == [ids]
@@ -59,7 +60,7 @@ struct ManyNewObjectsTests {
         let labels = await other.perform { Set(ids.compactMap { (other.object(with: $0) as? Tag)?.label }) }
         let areTheirs = labels == Set((0..<Self.count).map(String.init))
         #expect(areTheirs)
-        #expect(store.questions.count == 0)
+        expect(store.questions.count, equals: 0)
     }
 
     @Test("A save that fails tells nothing and leaves nothing in the cache; the next one saves them", arguments: [false, true])
@@ -67,11 +68,11 @@ struct ManyNewObjectsTests {
         let (store, _, context, listener) = try await program()
         store.configure { $0.failure = CocoaError(.fileWriteOutOfSpace) }
         await #expect(throws: CocoaError.self) { try await save(context, awaits: awaits) }
-        #expect(listener.ids.count == 0)
+        expect(listener.ids.count, equals: 0)
         #expect(await context.perform { context.insertedObjects.count } == Self.count)
         let cache = try #require(store.rowAccess as? CachedAccess).cache
-        #expect(cache.entries.withLock { $0.count { $0.1.content != nil } } == 0)
-        if !awaits { #expect(cache.entries.withLock { $0.count } == 0) }
+        expect(cache.entries.withLock { $0.count { $0.1.content != nil } }, equals: 0)
+        if !awaits { expect(cache.entries.withLock { $0.count }, equals: 0) }
         store.configure { $0.failure = nil }
         try await save(context, awaits: awaits)
         let ids = await context.perform { Set(context.registeredObjects.map(\.objectID)) }
@@ -98,11 +99,11 @@ struct ManyNewObjectsTests {
             _ = cache.setRow(other, of: ids[3])
             _ = cache.setRow(read, of: ids[2])
             let others = cache.fill(prepared)
-            #expect(others == [0, 2])
+            expect(others, equals: [0, 2])
             cache.didSave(others.map { changes[$0] }, areNew: true) { _ in false }
             #expect(cache.row(for: ids[3], maximumAge: -1) === other)
             for (id, change) in zip(ids, changes) { #expect(cache.row(for: id, maximumAge: -1) === change.row) }
-            #expect(cache.invariantViolations == [])
+            expect(cache.invariantViolations, equals: [])
         }
     }
 
@@ -120,8 +121,8 @@ struct ManyNewObjectsTests {
             _ = cache.setRow(Row.blank(layout, objectID: ids[2], version: 1), of: ids[2])
             cache.remove(prepared)
             // A row goes with the only context that was counted for it.
-            #expect(cache.entries.withLock { Set($0.map(\.0)) } == (countContext ? [ids[1]] : [ids[1], ids[2]]))
-            #expect(cache.entries.withLock { $0[ids[1]]?.holders } == 1)
+            expect(cache.entries.withLock { Set($0.map(\.0)) }, equals: (countContext ? [ids[1]] : [ids[1], ids[2]]))
+            expect(cache.entries.withLock { $0[ids[1]]?.holders }, equals: 1)
         }
     }
 
@@ -134,9 +135,9 @@ struct ManyNewObjectsTests {
                 return number
             }
         }
-        #expect(works.map(\.value) == Array(0..<1_000))
+        expect(works.map(\.value), equals: Array(0..<1_000))
         // And again.
-        #expect(works.map(\.value) == Array(0..<1_000))
-        #expect(count.withLock { $0 } == 1_000)
+        expect(works.map(\.value), equals: Array(0..<1_000))
+        expect(count.withLock { $0 }, equals: 1_000)
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Merging what others have saved") struct MergingTests {
@@ -29,9 +30,9 @@ import Testing
             try first.performAndWait { _ = try first.saveBand("Low", albums: ["Trust", "Drums and Guns"]) }
             let (low, albums) = try second.performAndWait {
                 let albums = try second.all(Album.self, by: "title")
-                #expect(albums.map(\.title) == ["Drums and Guns", "Trust"])
+                expect(albums.map(\.title), equals: ["Drums and Guns", "Trust"])
                 let low = try #require(albums[0].band)
-                #expect(low.albums.count == 2)
+                expect(low.albums.count, equals: 2)
                 return (low, albums)
             }
             let saved = try first.performAndWait {
@@ -48,18 +49,18 @@ import Testing
                     let changes = notifications(NSManagedObjectContext.didChangeObjectsNotification, of: second) {
                         second.mergeChanges(fromContextDidSave: saved)
                     }
-                    #expect(changes.count == 1)
+                    expect(changes.count, equals: 1)
                     let inserted = try #require(changes.first?[NSInsertedObjectsKey] as? Set<NSManagedObject>)
-                    #expect(inserted.map { ($0 as? Album)?.title } == ["Hey What"])
-                    #expect(changes.first?[NSRefreshedObjectsKey] as? Set<NSManagedObject> == [low, albums[1]])
-                    #expect(changes.first?[NSDeletedObjectsKey] as? Set<NSManagedObject> == [albums[0]])
+                    expect(inserted.map { ($0 as? Album)?.title }, equals: ["Hey What"])
+                    expect(changes.first?[NSRefreshedObjectsKey] as? Set<NSManagedObject>, equals: [low, albums[1]])
+                    expect(changes.first?[NSDeletedObjectsKey] as? Set<NSManagedObject>, equals: [albums[0]])
                     #expect(changes.first?[NSUpdatedObjectsKey] == nil)
                 }
                 let deleted = merged.first?[NSManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue]
-                #expect(deleted as? Set<NSManagedObjectID> == [albums[0].objectID])
-                #expect(albums[1].title == "Trust, remastered")
+                expect(deleted as? Set<NSManagedObjectID>, equals: [albums[0].objectID])
+                expect(albums[1].title, equals: "Trust, remastered")
                 #expect(albums[0].managedObjectContext == nil)
-                #expect(Set(low.albums.map(\.title)) == ["Hey What", "Trust, remastered"])
+                expect(Set(low.albums.map(\.title)), equals: ["Hey What", "Trust, remastered"])
                 #expect(!second.hasChanges)
             }
         }
@@ -87,17 +88,17 @@ import Testing
                     second.mergeChanges(fromContextDidSave: saved)
                 }
                 #expect((changes.last?[NSUpdatedObjectsKey] as? Set<NSManagedObject>)?.contains(album) ?? false)
-                #expect(album.year == 2002)
-                #expect(album.rating == 5)
-                #expect(album.tags.count == 2)
-                #expect(second.updatedObjects == [album])
+                expect(album.year, equals: 2002)
+                expect(album.rating, equals: 5)
+                expect(album.tags.count, equals: 2)
+                expect(second.updatedObjects, equals: [album])
                 try second.save()
             }
             try first.performAndWait {
                 let mine = try #require(try first.all(Album.self).first)
                 first.refresh(mine, mergeChanges: false)
-                #expect(mine.rating == 5)
-                #expect(mine.tags.count == 2)
+                expect(mine.rating, equals: 5)
+                expect(mine.tags.count, equals: 2)
             }
         }
     }
@@ -119,12 +120,12 @@ import Testing
             }
             try second.performAndWait {
                 second.mergeChanges(fromContextDidSave: saved)
-                #expect(second.updatedObjects == [])
-                #expect(tag.value(forKey: "albums") as? Set<NSManagedObject> == [])
-                #expect(second.insertedObjects == [tag])
+                expect(second.updatedObjects, equals: [])
+                expect(tag.value(forKey: "albums") as? Set<NSManagedObject>, equals: [])
+                expect(second.insertedObjects, equals: [tag])
                 #expect(album.managedObjectContext == nil)
                 try second.save()
-                #expect(try second.all(Album.self) == [])
+                try expect(second.all(Album.self), equals: [])
             }
         }
     }
@@ -148,7 +149,7 @@ import Testing
                 second.mergeChanges(fromContextDidSave: saved)
                 #expect(second.deletedObjects.contains(low))
                 try second.save()
-                #expect(try second.all(Album.self) == [])
+                try expect(second.all(Album.self), equals: [])
             }
         }
     }
@@ -162,8 +163,8 @@ import Testing
         child.parent = parent
         let tags = try parent.performAndWait { try parent.all(Tag.self, by: nil) }
         let below = try child.performAndWait { try child.all(Tag.self) }
-        parent.performAndWait { #expect(tags.map(\.label) == ["old 1", "old 2", "old 3"]) }
-        child.performAndWait { #expect(below.map(\.label) == ["old 1", "old 2", "old 3"]) }
+        parent.performAndWait { expect(tags.map(\.label), equals: ["old 1", "old 2", "old 3"]) }
+        child.performAndWait { expect(below.map(\.label), equals: ["old 1", "old 2", "old 3"]) }
         for key in 1...2 { store.put("Tag", key, ["label": "new \(key)"]) }
         store.records[ids[2]] = nil
         let new = store.put("Tag", 4, ["label": "new 4"])
@@ -174,9 +175,9 @@ import Testing
             ], into: [child, parent])
         for (context, tags) in [(parent, tags), (child, below)] {
             context.performAndWait {
-                #expect(tags.prefix(2).map(\.label) == ["new 1", "new 2"])
+                expect(tags.prefix(2).map(\.label), equals: ["new 1", "new 2"])
                 #expect(tags[2].managedObjectContext == nil)
-                #expect((context.object(with: new) as? Tag)?.label == "new 4")
+                expect((context.object(with: new) as? Tag)?.label, equals: "new 4")
                 #expect(!context.hasChanges)
             }
         }
@@ -193,17 +194,17 @@ import Testing
             try DictionaryStore.run { store, context in
                 let ids = (1...2).map { store.put("Tag", $0, ["label": "old \($0)"]) }
                 let tags = try context.all(Tag.self)
-                #expect(tags.map(\.label) == ["old 1", "old 2"])
+                expect(tags.map(\.label), equals: ["old 1", "old 2"])
                 tags[1].label = "mine"
                 for number in 1...2 { store.put("Tag", number, ["label": "new \(number)"]) }
                 let uris = ids.map { $0.uriRepresentation() }
                 let values: [Any] = [ids, Set(ids), uris, Set(uris)]
                 NSManagedObjectContext.mergeChanges(
                     fromRemoteContextSave: [key: key == NSInvalidatedAllObjectsKey ? true : values[form]], into: [context])
-                #expect(tags.map(\.label) == ["new 1", "mine"])
-                #expect(context.updatedObjects == [tags[1]])
+                expect(tags.map(\.label), equals: ["new 1", "mine"])
+                expect(context.updatedObjects, equals: [tags[1]])
                 try context.save()
-                #expect(store.records[ids[1]]?.values["label"] as? String == "mine")
+                expect(store.records[ids[1]]?.values["label"] as? String, equals: "mine")
             }
         }
     }
@@ -213,7 +214,7 @@ import Testing
         try DictionaryStore.run { store, context in
             let ids = (1...2).map { store.put("Tag", $0, ["label": "\($0)"]) }
             let tags = try context.all(Tag.self)
-            #expect(tags.map(\.label) == ["1", "2"])
+            expect(tags.map(\.label), equals: ["1", "2"])
             tags[1].label = "mine"
             for id in ids { store.records[id] = nil }
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: ids.map { $0.uriRepresentation() }], into: [context])
@@ -228,14 +229,14 @@ import Testing
         try DictionaryStore.run { store, context in
             let id = store.put("Tag", 1, ["label": "old"])
             let tag = try #require(try context.all(Tag.self).first)
-            #expect(tag.label == "old")
+            expect(tag.label, equals: "old")
             store.put("Tag", 1, ["label": "new"])
             NSManagedObjectContext.mergeChanges(
                 fromRemoteContextSave: [
                     NSUpdatedObjectsKey: [URL(string: "x-coredata://elsewhere/Tag/p1")!], "something": [id], NSDeletedObjectsKey: "text",
                 ], into: [context])
-            #expect(tag.label == "old")
-            #expect(context.registeredObjects == [tag])
+            expect(tag.label, equals: "old")
+            expect(context.registeredObjects, equals: [tag])
         }
     }
 
@@ -246,19 +247,19 @@ import Testing
         listener.automaticallyMergesChangesFromParent = true
         try writer.performAndWait { _ = try writer.saveBand("Low", albums: ["Trust"]) }
         let albums = try [listener, deaf].map { context in try context.performAndWait { try #require(try context.all(Album.self).first) } }
-        for (context, album) in zip([listener, deaf], albums) { context.performAndWait { #expect(album.title == "Trust") } }
+        for (context, album) in zip([listener, deaf], albums) { context.performAndWait { expect(album.title, equals: "Trust") } }
         try writer.performAndWait {
             try #require(try writer.all(Album.self).first).title = "Distrust"
             try writer.save()
         }
-        listener.performAndWait { #expect(albums[0].title == "Distrust") }
-        deaf.performAndWait { #expect(albums[1].title == "Trust") }
+        listener.performAndWait { expect(albums[0].title, equals: "Distrust") }
+        deaf.performAndWait { expect(albums[1].title, equals: "Trust") }
         listener.automaticallyMergesChangesFromParent = false
         try writer.performAndWait {
             try #require(try writer.all(Album.self).first).title = "Mistrust"
             try writer.save()
         }
-        listener.performAndWait { #expect(albums[0].title == "Distrust") }
+        listener.performAndWait { expect(albums[0].title, equals: "Distrust") }
     }
 
     @Test("A save reaches children over several levels, and a child's save its siblings")
@@ -276,13 +277,13 @@ import Testing
         let (left, right) = (child(of: middle), child(of: middle))
         try writer.performAndWait { _ = try writer.saveBand("Low") }
         let bands = try [left, right].map { context in try context.performAndWait { try #require(try context.all(Band.self).first) } }
-        for (context, band) in zip([left, right], bands) { context.performAndWait { #expect(band.name == "Low") } }
+        for (context, band) in zip([left, right], bands) { context.performAndWait { expect(band.name, equals: "Low") } }
         try writer.performAndWait {
             try #require(try writer.all(Band.self).first).name = "Lower"
             try writer.save()
         }
         for context in [top, middle] { context.performAndWait {} }
-        for (context, band) in zip([left, right], bands) { context.performAndWait { #expect(band.name == "Lower") } }
+        for (context, band) in zip([left, right], bands) { context.performAndWait { expect(band.name, equals: "Lower") } }
         try left.performAndWait {
             bands[0].name = "Lowest"
             let album = Album(context: left)
@@ -290,14 +291,14 @@ import Testing
             try left.save()
         }
         try right.performAndWait {
-            #expect(bands[1].name == "Lowest")
-            #expect(bands[1].albums.map(\.title) == ["Untitled"])
+            expect(bands[1].name, equals: "Lowest")
+            expect(bands[1].albums.map(\.title), equals: ["Untitled"])
             #expect(!right.hasChanges)
-            #expect(bands[1].albums.first?.objectID.isTemporaryID == true)
+            expect(bands[1].albums.first?.objectID.isTemporaryID, equals: true)
             try middle.performAndWait { try middle.save() }
             try top.performAndWait { try top.save() }
         }
-        right.performAndWait { #expect(bands[1].albums.first?.objectID.isTemporaryID == false) }
+        right.performAndWait { expect(bands[1].albums.first?.objectID.isTemporaryID, equals: false) }
     }
 
     @Test("A context that has gone is told nothing, and keeps nothing alive")
@@ -321,7 +322,7 @@ import Testing
         container.loadPersistentStores { #expect($1 == nil) }
         #expect(!container.newBackgroundContext().automaticallyMergesChangesFromParent)
         #expect(!container.viewContext.automaticallyMergesChangesFromParent)
-        #expect(container.viewContext.concurrencyType == .mainQueueConcurrencyType)
+        expect(container.viewContext.concurrencyType, equals: .mainQueueConcurrencyType)
         #expect(container.viewContext.persistentStoreCoordinator === container.persistentStoreCoordinator)
     }
 
@@ -329,7 +330,7 @@ import Testing
     func coordinatorQueue() async throws {
         let coordinator = try Music.coordinator()
         let nested = coordinator.performAndWait { coordinator.performAndWait { 1 } + 1 }
-        #expect(nested == 2)
+        expect(nested, equals: 2)
         #expect(await coordinator.perform { coordinator.persistentStores.count } == 1)
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in coordinator.perform { done.resume() } }
         await #expect(throws: CocoaError.self) { try await coordinator.perform { throw CocoaError(.fileNoSuchFile) } }

@@ -1,5 +1,6 @@
 import CoreData
 import Predicates
+import TestSupport
 import Testing
 
 /// The notifications of one context, in order.
@@ -58,9 +59,9 @@ extension Notification {
             Band(context: contexts[0]).name = "0"
             try contexts[0].save()
         }
-        #expect(counts.withLock { $0 } == ["begin 0", "begin 1", "begin 2", "end 2", "end 1", "end 0"])
+        expect(counts.withLock { $0 }, equals: ["begin 0", "begin 1", "begin 2", "end 2", "end 1", "end 0"])
         let names = try await contexts[0].perform { try contexts[0].fetch(NSFetchRequest<Band>(entityName: "Band")).map(\.name) }
-        #expect(Set(names) == ["0", "1", "2", "3"])
+        expect(Set(names), equals: ["0", "1", "2", "3"])
     }
 
     @Test("Changes are told once, in their sets, when they are processed")
@@ -71,8 +72,8 @@ extension Notification {
             band.name = "Low"
             context.processPendingChanges()
             var posts = listener.take()
-            #expect(posts.map { $0.objects(NSInsertedObjectsKey) } == [[band]])
-            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[]])
+            expect(posts.map { $0.objects(NSInsertedObjectsKey) }, equals: [[band]])
+            expect(posts.map { $0.objects(NSUpdatedObjectsKey) }, equals: [[]])
             context.processPendingChanges()
             #expect(listener.take().isEmpty)
             try context.save()
@@ -82,16 +83,16 @@ extension Notification {
             band.name = "Higher"
             context.processPendingChanges()
             posts = listener.take()
-            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[band]])
+            expect(posts.map { $0.objects(NSUpdatedObjectsKey) }, equals: [[band]])
             band.name = "Highest"
             context.processPendingChanges()
-            #expect(listener.take().count == 1)
+            expect(listener.take().count, equals: 1)
 
             context.delete(band)
             context.processPendingChanges()
             posts = listener.take()
-            #expect(posts.map { $0.objects(NSDeletedObjectsKey) } == [[band]])
-            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[]])
+            expect(posts.map { $0.objects(NSDeletedObjectsKey) }, equals: [[band]])
+            expect(posts.map { $0.objects(NSUpdatedObjectsKey) }, equals: [[]])
         }
     }
 
@@ -103,7 +104,7 @@ extension Notification {
             let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
             album.band = nil
             context.processPendingChanges()
-            #expect(listener.take().map { $0.objects(NSUpdatedObjectsKey) } == [[album, band]])
+            expect(listener.take().map { $0.objects(NSUpdatedObjectsKey) }, equals: [[album, band]])
         }
     }
 
@@ -119,8 +120,8 @@ extension Notification {
             context.delete(band)
             context.processPendingChanges()
             let posts = listener.take()
-            #expect(posts.map { $0.objects(NSDeletedObjectsKey) } == [[band, album]])
-            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[tag]])
+            expect(posts.map { $0.objects(NSDeletedObjectsKey) }, equals: [[band, album]])
+            expect(posts.map { $0.objects(NSUpdatedObjectsKey) }, equals: [[tag]])
         }
     }
 
@@ -136,8 +137,8 @@ extension Notification {
             context.delete(tag)
             context.processPendingChanges()
             let posts = listener.take()
-            #expect(posts.map { $0.objects(NSInsertedObjectsKey) } == [[tag], []])
-            #expect(posts.map { $0.objects(NSDeletedObjectsKey) } == [[], [tag]])
+            expect(posts.map { $0.objects(NSInsertedObjectsKey) }, equals: [[tag], []])
+            expect(posts.map { $0.objects(NSDeletedObjectsKey) }, equals: [[], [tag]])
         }
     }
 
@@ -154,19 +155,20 @@ extension Notification {
             context.delete(doomed)
             try context.save()
             let posts = listener.take()
-            #expect(
-                posts.map(\.name) == [
+            expect(
+                posts.map(\.name),
+                equals: [
                     .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs,
                 ])
             #expect(posts.allSatisfy { $0.object as? NSManagedObjectContext === context })
             let saved = try #require(posts.first { $0.name == .NSManagedObjectContextDidSave })
-            #expect(saved.objects(NSInsertedObjectsKey) == [new])
-            #expect(saved.objects(NSUpdatedObjectsKey) == [old])
-            #expect(saved.objects(NSDeletedObjectsKey) == [doomed])
+            expect(saved.objects(NSInsertedObjectsKey), equals: [new])
+            expect(saved.objects(NSUpdatedObjectsKey), equals: [old])
+            expect(saved.objects(NSDeletedObjectsKey), equals: [doomed])
             let ids = try #require(posts.last?.userInfo)
-            #expect(ids["inserted_objectIDs"] as? Set<NSManagedObjectID> == [new.objectID])
-            #expect(ids["updated_objectIDs"] as? Set<NSManagedObjectID> == [old.objectID])
-            #expect(ids["deleted_objectIDs"] as? Set<NSManagedObjectID> == [doomed.objectID])
+            expect(ids["inserted_objectIDs"] as? Set<NSManagedObjectID>, equals: [new.objectID])
+            expect(ids["updated_objectIDs"] as? Set<NSManagedObjectID>, equals: [old.objectID])
+            expect(ids["deleted_objectIDs"] as? Set<NSManagedObjectID>, equals: [doomed.objectID])
             #expect(!new.objectID.isTemporaryID)
             try context.save()
             #expect(listener.take().isEmpty)
@@ -179,7 +181,7 @@ extension Notification {
             let listener = Listener(context, .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave)
             _ = Band(context: context)
             #expect(failure { try context.save() } != nil)
-            #expect(listener.take().map(\.name) == [.NSManagedObjectContextWillSave])
+            expect(listener.take().map(\.name), equals: [.NSManagedObjectContextWillSave])
         }
     }
 
@@ -189,7 +191,7 @@ extension Notification {
             let band = try context.saveBand("Low")
             let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
             context.refresh(band, mergeChanges: false)
-            #expect(listener.take().map { $0.objects(NSRefreshedObjectsKey) } == [[band]])
+            expect(listener.take().map { $0.objects(NSRefreshedObjectsKey) }, equals: [[band]])
             band.name = "High"
             context.processPendingChanges()
             _ = listener.take()
@@ -209,6 +211,6 @@ extension Notification {
             #expect(listener.take().isEmpty)
         }
         let count = await context.perform { listener.take().count }
-        #expect(count == 1)
+        expect(count, equals: 1)
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// What may be read on any queue. The thread sanitizer reports a read without a lock: `Scripts/test --sanitize=thread`.
@@ -32,7 +33,7 @@ import Testing
         }
         isOver.withValue { $0 = true }
         group.wait()
-        #expect(strangers.withValue { $0 } == 0)
+        expect(strangers.withValue { $0 }, equals: 0)
     }
 
     @Test("Whether a store is read-only may be read and set on any thread")
@@ -64,7 +65,7 @@ import Testing
             _ = Album(context: context)
             try context.save()
             let count = try context.count(for: NSFetchRequest<Album>(entityName: "Album"))
-            #expect(count == saved + 1)
+            expect(count, equals: saved + 1)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Going back") struct RollbackTests {
@@ -14,16 +15,16 @@ import Testing
             context.delete(albums[1])
             context.rollback()
             #expect(!context.hasChanges)
-            #expect(albums.map(\.title) == ["Secret", "Trust"])
-            #expect(albums.map(\.band) == [band, band])
-            #expect(band.albums == Set(albums))
+            expect(albums.map(\.title), equals: ["Secret", "Trust"])
+            expect(albums.map(\.band), equals: [band, band])
+            expect(band.albums, equals: Set(albums))
             #expect(!albums[1].isDeleted)
             #expect(new.managedObjectContext == nil)
-            #expect(try context.all(Album.self).count == 2)
+            try expect(context.all(Album.self).count, equals: 2)
             albums[0].title = "edited again"
             context.delete(albums[1])
             try context.save()
-            #expect(try context.all(Album.self).map(\.title) == ["edited again"])
+            try expect(context.all(Album.self).map(\.title), equals: ["edited again"])
         }
     }
 
@@ -35,7 +36,7 @@ import Testing
                 let band = try #require(try second.all(Band.self).first)
                 Album(context: second).band = band
                 second.rollback()
-                #expect(band.albums.map(\.title) == ["Trust"])
+                expect(band.albums.map(\.title), equals: ["Trust"])
                 #expect(!second.hasChanges)
             }
         }
@@ -53,7 +54,7 @@ import Testing
             #expect(band.managedObjectContext == nil)
             let again = try #require(try context.all(Band.self).first)
             #expect(again !== band)
-            #expect(again.name == "Low")
+            expect(again.name, equals: "Low")
         }
     }
 
@@ -66,9 +67,9 @@ import Testing
             #expect(band.isFault)
             #expect(!band.hasChanges)
             #expect(!context.hasChanges)
-            #expect(band.name == "Low")
+            expect(band.name, equals: "Low")
             band.name = "Higher"
-            #expect(context.updatedObjects == [band])
+            expect(context.updatedObjects, equals: [band])
         }
     }
 
@@ -82,7 +83,7 @@ import Testing
                 album.band = band
                 second.refresh(band, mergeChanges: false)
                 #expect(!band.hasChanges)
-                #expect(band.albums.map(\.title) == ["Trust"])
+                expect(band.albums.map(\.title), equals: ["Trust"])
             }
         }
     }
@@ -108,18 +109,18 @@ import Testing
                 try first.save()
             }
             try second.performAndWait {
-                #expect(album.year == 2001)
+                expect(album.year, equals: 2001)
                 second.refresh(album, mergeChanges: true)
-                #expect(album.year == 1999)
-                #expect(album.title == "edited here")
-                #expect(Set(album.changedValues().keys) == ["title"])
-                #expect(album.committedValues(forKeys: ["title"])["title"] as? String == "edited there")
+                expect(album.year, equals: 1999)
+                expect(album.title, equals: "edited here")
+                expect(Set(album.changedValues().keys), equals: ["title"])
+                expect(album.committedValues(forKeys: ["title"])["title"] as? String, equals: "edited there")
                 try second.save()
             }
             try first.performAndWait {
                 first.refreshAllObjects()
                 let titles = try first.all(Album.self).map(\.title)
-                #expect(titles == ["edited here"])
+                expect(titles, equals: ["edited here"])
             }
         }
     }
@@ -153,7 +154,7 @@ import Testing
             }
             second.performAndWait {
                 second.refresh(album, mergeChanges: true)
-                #expect(Set(album.tags.compactMap(\.label)) == ["mine", "theirs"])
+                expect(Set(album.tags.compactMap(\.label)), equals: ["mine", "theirs"])
                 #expect(album.changedValues()["tags"] != nil)
             }
         }
@@ -175,9 +176,9 @@ import Testing
             second.performAndWait {
                 _ = albums[1].title
                 second.refreshAllObjects()
-                #expect(albums.map(\.rating) == [5, 5])
-                #expect(albums.map(\.year) == [7, 2001])
-                #expect(second.updatedObjects == [albums[0]])
+                expect(albums.map(\.rating), equals: [5, 5])
+                expect(albums.map(\.year), equals: [7, 2001])
+                expect(second.updatedObjects, equals: [albums[0]])
             }
         }
     }
@@ -188,7 +189,7 @@ import Testing
             try first.performAndWait { _ = try first.saveBand("Low") }
             let band = try second.performAndWait { () -> Band in
                 let band = try #require(try second.all(Band.self).first)
-                #expect(band.name == "Low")
+                expect(band.name, equals: "Low")
                 return band
             }
             try first.performAndWait {
@@ -197,11 +198,11 @@ import Testing
             }
             try second.performAndWait {
                 _ = try second.all(Band.self)
-                #expect(band.name == "Low")
+                expect(band.name, equals: "Low")
                 #expect(!second.hasChanges)
                 band.name = "Mine"
                 _ = try second.all(Band.self)
-                #expect(band.name == "Mine")
+                expect(band.name, equals: "Mine")
             }
         }
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A save") struct SavingTests {
@@ -44,23 +45,23 @@ import Testing
             let temporary = new.objectID
             store.saveAnswer = { _ in throw NSError(domain: "disk", code: 28) }
             let error = try #require(failure { try context.save() })
-            #expect(error.domain == "disk")
-            #expect(error.code == 28)
-            #expect(context.insertedObjects == [new, album])
-            #expect(context.updatedObjects == [old])
-            #expect(context.deletedObjects == [doomed])
+            expect(error.domain, equals: "disk")
+            expect(error.code, equals: 28)
+            expect(context.insertedObjects, equals: [new, album])
+            expect(context.updatedObjects, equals: [old])
+            expect(context.deletedObjects, equals: [doomed])
             #expect(new.objectID === temporary)
             #expect(new.isInserted && old.isUpdated && doomed.isDeleted)
             #expect(context.registeredObject(for: temporary) === new)
             #expect(context.object(with: temporary) === new)
-            #expect(old.changedValues()["label"] as? String == "edited")
-            #expect(try context.all(Tag.self).count == 2)
+            expect(old.changedValues()["label"] as? String, equals: "edited")
+            try expect(context.all(Tag.self).count, equals: 2)
             store.saveAnswer = nil
             try context.save()
             #expect(!context.hasChanges)
             #expect(!new.objectID.isTemporaryID)
-            #expect(Set(try context.all(Tag.self).map(\.label)) == ["edited", "new"])
-            #expect(album.tags == [new, old])
+            expect(Set(try context.all(Tag.self).map(\.label)), equals: ["edited", "new"])
+            expect(album.tags, equals: [new, old])
         }
     }
 
@@ -76,8 +77,8 @@ import Testing
             #expect(failure { try context.save() } != nil)
             context.rollback()
             #expect(!context.hasChanges)
-            #expect(old.label == "old")
-            #expect(try context.all(Tag.self) == [old])
+            expect(old.label, equals: "old")
+            try expect(context.all(Tag.self), equals: [old])
         }
     }
 
@@ -88,10 +89,10 @@ import Testing
             for round in 1...10 {
                 tag.label = "\(round)"
                 try context.save()
-                #expect(store.records[tag.objectID]?.version == UInt64(round))
+                expect(store.records[tag.objectID]?.version, equals: UInt64(round))
             }
             context.refresh(tag, mergeChanges: false)
-            #expect(tag.label == "10")
+            expect(tag.label, equals: "10")
         }
     }
 
@@ -109,7 +110,7 @@ import Testing
             #expect(context.object(with: permanent) === tag)
             try context.save()
             #expect(tag.objectID === permanent)
-            #expect(store.calls.filter { $0.hasPrefix("obtain") } == ["obtainPermanentIDs 1"])
+            expect(store.calls.filter { $0.hasPrefix("obtain") }, equals: ["obtainPermanentIDs 1"])
             try context.obtainPermanentIDs(for: [tag])
             #expect(tag.objectID === permanent)
         }
@@ -135,9 +136,9 @@ import Testing
             }
             try context.save()
             let request = try #require(seen)
-            #expect(request.insertedObjects == [new])
-            #expect(request.updatedObjects == [tags[0]])
-            #expect(request.deletedObjects == [tags[1]])
+            expect(request.insertedObjects, equals: [new])
+            expect(request.updatedObjects, equals: [tags[0]])
+            expect(request.deletedObjects, equals: [tags[1]])
             #expect(request.lockedObjects == nil)
         }
     }
@@ -151,7 +152,7 @@ import Testing
         context.performAndWait {
             Tag(context: context).label = "slow"
             let error = failure { try context.save() }
-            #expect(error?.code == NSPersistentStoreSaveError)
+            expect(error?.code, equals: NSPersistentStoreSaveError)
             #expect(context.hasChanges)
         }
     }
@@ -161,8 +162,8 @@ import Testing
         let context = Music.context(NSPersistentStoreCoordinator(managedObjectModel: Music.model()))
         context.performAndWait {
             Tag(context: context).label = "slow"
-            #expect(failure { try context.save() }?.localizedDescription.contains("Tag") == true)
-            #expect(context.insertedObjects.count == 1)
+            expect(failure { try context.save() }?.localizedDescription.contains("Tag"), equals: true)
+            expect(context.insertedObjects.count, equals: 1)
         }
     }
 
@@ -172,7 +173,7 @@ import Testing
             let album = Album(context: context)
             album.band = Band(entity: try #require(NSEntityDescription.entity(forEntityName: "Band", in: context)), insertInto: nil)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectReferentialIntegrityError)
+            expect(error.code, equals: NSManagedObjectReferentialIntegrityError)
             #expect(error.localizedDescription.contains("Album.band"))
             #expect(album.objectID.isTemporaryID)
         }

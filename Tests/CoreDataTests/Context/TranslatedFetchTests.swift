@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A fetch with a predicate and sort descriptors of Swift") struct TranslatedFetchTests {
@@ -31,13 +32,13 @@ import Testing
     ) throws {
         let request = NSFetchRequest<Album>(entityName: "Album")
         request.predicate = NSPredicate(predicate)
-        #expect(request.predicate?.formatString == format, sourceLocation: location)
+        expect(request.predicate?.formatString, equals: format, sourceLocation: location)
         let all = try context.all(Album.self)
         let expected = Set(try all.filter { try predicate.evaluate($0) }.map(\.objectID))
         #expect(!expected.isEmpty && expected.count < all.count, "The albums do not tell the answers apart.", sourceLocation: location)
-        #expect(Set(try context.fetch(request).map(\.objectID)) == expected, sourceLocation: location)
-        #expect(try context.count(for: request) == expected.count, sourceLocation: location)
-        #expect(Set(try all.filtered(matching: request.predicate!).map(\.objectID)) == expected, sourceLocation: location)
+        expect(Set(try context.fetch(request).map(\.objectID)), equals: expected, sourceLocation: location)
+        try expect(context.count(for: request), equals: expected.count, sourceLocation: location)
+        expect(Set(try all.filtered(matching: request.predicate!).map(\.objectID)), equals: expected, sourceLocation: location)
     }
 
     private func checkAll(in context: NSManagedObjectContext) throws {
@@ -92,8 +93,8 @@ import Testing
             request.predicate = try NSPredicate(parsing: "band == %@", band)
             let expected = try context.fetch(request).map(\.title).sorted()
             request.predicate = NSPredicate(tree: .compare(.keyPath(["band"]), .equal, .constant(try PropertyValue(any: id))))
-            #expect(try context.fetch(request).map(\.title).sorted() == expected)
-            #expect(try KeyPathNames.path(of: \Album.band?.objectID) == "band")
+            try expect(context.fetch(request).map(\.title).sorted(), equals: expected)
+            try expect(KeyPathNames.path(of: \Album.band?.objectID), equals: "band")
         }
     }
 
@@ -114,14 +115,14 @@ import Testing
             func order(_ request: NSFetchRequest<Album>) throws -> [String] {
                 try context.fetch(request).map { "\($0.band?.name ?? "-") \($0.year) \($0.title)" }
             }
-            #expect(try order(request) == order(names))
+            try expect(order(request), equals: order(names))
             Album(context: context).title = "Unsaved"
-            #expect(try order(request) == order(names))
-            #expect(
-                try order(request)
-                    == context.all(Album.self).sorted(using: names.sortDescriptors!).map {
-                        "\($0.band?.name ?? "-") \($0.year) \($0.title)"
-                    })
+            try expect(order(request), equals: order(names))
+            try expect(
+                order(request),
+                equals: context.all(Album.self).sorted(using: names.sortDescriptors!).map {
+                    "\($0.band?.name ?? "-") \($0.year) \($0.title)"
+                })
         }
     }
 
@@ -139,12 +140,12 @@ import Testing
             let found = try context.fetch(request).map { "\($0.title) \($0.year)" }
             let all = try context.all(Album.self).filter { $0.year > 1991 }
             let expected = all.sorted { ($0.title, -$0.year) < ($1.title, -$1.year) }.map { "\($0.title) \($0.year)" }
-            #expect(found == expected)
+            expect(found, equals: expected)
             let descriptors = [
                 NSSortDescriptor(keyPath: \Album.title, ascending: true), NSSortDescriptor(keyPath: \Album.year, ascending: false),
             ]
             request.sortDescriptors = descriptors
-            #expect(try context.fetch(request).map { "\($0.title) \($0.year)" } == expected)
+            try expect(context.fetch(request).map { "\($0.title) \($0.year)" }, equals: expected)
         }
     }
 
@@ -152,9 +153,9 @@ import Testing
     func convenience() throws {
         try withMusic { context in
             try fill(context)
-            #expect(try context.fetch(NSFetchRequest(predicate: #Predicate<Band> { $0.name == "Clark" })).count == 1)
+            try expect(context.fetch(NSFetchRequest(predicate: #Predicate<Band> { $0.name == "Clark" })).count, equals: 1)
             let sorted = try context.fetch(NSFetchRequest<Band>(sortBy: [SortDescriptor(\.name, order: .reverse)]))
-            #expect(sorted.map(\.name) == ["Clark", "Boards", "Autechre"])
+            expect(sorted.map(\.name), equals: ["Clark", "Boards", "Autechre"])
         }
     }
 
@@ -165,7 +166,7 @@ import Testing
             let request = NSFetchRequest(predicate: #Predicate<Album> { $0.title.first == nil })
             #expect(request.predicate != nil)
             let error = #expect(throws: InvalidPredicateError.self) { try context.fetch(request) }
-            #expect(error?.message.contains("`$0.title.first`") == true)
+            expect(error?.message.contains("`$0.title.first`"), equals: true)
             #expect(throws: InvalidPredicateError.self) { try context.count(for: request) }
         }
     }
@@ -181,7 +182,7 @@ import Testing
             ] {
                 request.sortDescriptors = [descriptor]
                 let error = #expect(throws: InvalidPredicateError.self) { try context.fetch(request) }
-                #expect(error?.kind == .unknownKeyPath)
+                expect(error?.kind, equals: .unknownKeyPath)
             }
             request.sortDescriptors = [NSSortDescriptor(keyPath: \Album.tags, ascending: true)]
             #expect(throws: InvalidPredicateError.self) { try context.fetch(request) }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Identity in a context") struct UniquingTests {
@@ -34,9 +35,9 @@ import Testing
             try second.performAndWait {
                 let other = try #require(try second.all(Band.self).first)
                 #expect(other !== band)
-                #expect(other.objectID == band.objectID)
-                #expect(other.name == "Low")
-                #expect(try second.count(for: NSFetchRequest<Band>(entityName: "Band")) == 1)
+                expect(other.objectID, equals: band.objectID)
+                expect(other.name, equals: "Low")
+                try expect(second.count(for: NSFetchRequest<Band>(entityName: "Band")), equals: 1)
             }
         }
     }
@@ -54,7 +55,7 @@ import Testing
             #expect(released == nil)
             #expect(context.registeredObjects.isEmpty)
             #expect(context.registeredObject(for: id) == nil)
-            #expect(try context.existingObject(with: id).value(forKey: "name") as? String == "Low")
+            try expect(context.existingObject(with: id).value(forKey: "name") as? String, equals: "Low")
         }
     }
 
@@ -71,7 +72,7 @@ import Testing
             #expect(context.hasChanges)
             try context.save()
             #expect(released == nil)
-            #expect(try context.all(Band.self).map(\.name) == ["High"])
+            try expect(context.all(Band.self).map(\.name), equals: ["High"])
         }
     }
 
@@ -86,7 +87,7 @@ import Testing
         context = nil
         #expect(released == nil)
         #expect(band?.managedObjectContext == nil)
-        #expect(band?.name == "Low")
+        expect(band?.name, equals: "Low")
     }
 
     @Test("Objects that lead to each other go with their context, saved or not")
@@ -103,7 +104,7 @@ import Testing
             let new = Album(context: context)
             new.band = band
             #expect(album.band === band)
-            #expect(band.albums == [album, new])
+            expect(band.albums, equals: [album, new])
             (witness.band, witness.album, witness.new) = (band, album, new)
         }
         #expect(witness.band == nil)
@@ -152,7 +153,7 @@ import Testing
                 let ghost = second.object(with: id)
                 #expect(ghost.isFault)
                 #expect(second.object(with: id) === ghost)
-                #expect(failure { _ = try second.existingObject(with: id) }?.code == NSManagedObjectReferentialIntegrityError)
+                expect(failure { _ = try second.existingObject(with: id) }?.code, equals: NSManagedObjectReferentialIntegrityError)
             }
         }
     }
@@ -162,8 +163,8 @@ import Testing
         try DictionaryStore.run { store, context in
             let band = store.put("Band", 1, ["name": "Low"])
             let tag = store.put("Tag", 1, ["label": "slow"])
-            #expect((context.object(with: band) as? Band)?.name == "Low")
-            #expect((context.object(with: tag) as? Tag)?.label == "slow")
+            expect((context.object(with: band) as? Band)?.name, equals: "Low")
+            expect((context.object(with: tag) as? Tag)?.label, equals: "slow")
             #expect(context.registeredObjects.count <= 2)
         }
     }
@@ -175,15 +176,15 @@ import Testing
                 for number in 0..<1000 { Tag(context: first).label = "\(number)" }
                 try first.save()
                 first.reset()
-                #expect(try first.all(Tag.self).count == 1000)
+                try expect(first.all(Tag.self).count, equals: 1000)
                 for tag in try first.all(Tag.self, "label ENDSWITH '7'").prefix(10) { first.delete(tag) }
                 try first.save()
             }
             try second.performAndWait {
                 let count = try second.count(for: NSFetchRequest<Tag>(entityName: "Tag"))
-                #expect(count == 990)
+                expect(count, equals: 990)
                 let ids = Set(try second.all(Tag.self).map(\.objectID))
-                #expect(ids.count == 990)
+                expect(ids.count, equals: 990)
             }
         }
     }

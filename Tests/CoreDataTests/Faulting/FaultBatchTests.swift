@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Faults that come in batches, counted in store calls") struct FaultBatchTests {
@@ -32,14 +33,14 @@ import Testing
     func rows() throws {
         try withBands(500) { store, context in
             let albums = try context.all(Album.self)
-            #expect(store.calls == ["fetch Album"])
-            #expect(albums[0].title == "album 0")
+            expect(store.calls, equals: ["fetch Album"])
+            expect(albums[0].title, equals: "album 0")
             #expect(!albums[0].isFault)
             #expect(albums[1].isFault)
-            #expect(albums.count == 1000)
+            expect(albums.count, equals: 1000)
             #expect(albums.allSatisfy { $0.title == "album 0" || $0.title == "album 1" })
-            #expect(albums.count { $0.title == "album 1" } == 500)
-            #expect(store.calls == ["fetch Album", "newValues of 1000"])
+            expect(albums.count { $0.title == "album 1" }, equals: 500)
+            expect(store.calls, equals: ["fetch Album", "newValues of 1000"])
         }
     }
 
@@ -57,7 +58,7 @@ import Testing
                     }
                 }
             }
-            #expect(seconds == 500 * 2 * 3 * 60)
+            expect(seconds, equals: 500 * 2 * 3 * 60)
             #expect(store.calls.count <= 10, "\(store.calls)")
             #expect(!store.calls.contains { $0.hasPrefix("newValue ") && !$0.contains(" of ") })
         }
@@ -68,9 +69,9 @@ import Testing
         try withBands(200) { store, context in
             store.answersToOneInNodes = inNodes
             let names = Set(try context.all(Album.self).compactMap { $0.band?.name })
-            #expect(names.count == 200)
+            expect(names.count, equals: 200)
             let expected = ["fetch Album", "newValues of 400"] + (inNodes ? [] : ["newValue band of 400"]) + ["newValues of 200"]
-            #expect(store.calls == expected)
+            expect(store.calls, equals: expected)
         }
     }
 
@@ -78,10 +79,10 @@ import Testing
     func oneAtATime() throws {
         try withBands(50, many: false) { store, context in
             let albums = try context.all(Album.self)
-            #expect(albums[7].title == "album 1")
-            #expect(store.calls.filter { $0.hasPrefix("newValues") }.count == 1)
+            expect(albums[7].title, equals: "album 1")
+            expect(store.calls.filter { $0.hasPrefix("newValues") }.count, equals: 1)
             for album in albums { #expect(album.band?.name != nil) }
-            #expect(store.calls.count == 1 + 100 + 50)
+            expect(store.calls.count, equals: 1 + 100 + 50)
         }
     }
 
@@ -92,15 +93,15 @@ import Testing
             request.fetchBatchSize = 20
             request.returnsObjectsAsFaults = false
             let albums = try context.fetch(request)
-            #expect(store.calls == ["fetch Album"])
+            expect(store.calls, equals: ["fetch Album"])
             #expect(albums.allSatisfy { $0.isFault })
-            #expect(albums[45].title == "album 1")
+            expect(albums[45].title, equals: "album 1")
             for index in 40..<60 { #expect(albums[index].title.hasPrefix("album")) }
-            #expect(store.calls == ["fetch Album", "newValues of 20"])
+            expect(store.calls, equals: ["fetch Album", "newValues of 20"])
             for album in albums { #expect(album.title.hasPrefix("album")) }
-            #expect(store.calls.count == 1 + 5)
+            expect(store.calls.count, equals: 1 + 5)
             for album in albums { #expect(album.band != nil) }
-            #expect(albums[99].band?.name == "band 49")
+            expect(albums[99].band?.name, equals: "band 49")
             #expect(store.calls.count <= 1 + 5 + 5)
         }
     }
@@ -110,7 +111,7 @@ import Testing
         try withBands(1500) { store, context in
             let albums = try context.all(Album.self)
             for album in albums.reversed() { #expect(!album.title.isEmpty) }
-            #expect(store.calls == ["fetch Album"] + Array(repeating: "newValues of 1000", count: 3))
+            expect(store.calls, equals: ["fetch Album"] + Array(repeating: "newValues of 1000", count: 3))
         }
     }
 
@@ -118,9 +119,9 @@ import Testing
     func relationship() throws {
         try withBands(1) { store, context in
             let band = try #require(try context.all(Band.self).first)
-            #expect(band.albums.count == 2)
+            expect(band.albums.count, equals: 2)
             for album in band.albums { #expect(!album.title.isEmpty) }
-            #expect(store.calls == ["fetch Band", "newValue albums", "newValues of 2"])
+            expect(store.calls, equals: ["fetch Band", "newValue albums", "newValues of 2"])
         }
     }
 
@@ -133,7 +134,7 @@ import Testing
                 request.includesPropertyValues = includes
                 let albums = try context.fetch(request)
                 #expect(albums.allSatisfy { $0.isFault != includes })
-                #expect(store.calls == ["fetch Album"] + (includes ? ["newValues of 200"] : []))
+                expect(store.calls, equals: ["fetch Album"] + (includes ? ["newValues of 200"] : []))
             }
         }
     }
@@ -145,8 +146,9 @@ import Testing
             request.relationshipKeyPathsForPrefetching = ["albums.tracks"]
             let bands = try context.fetch(request)
             if many {
-                #expect(
-                    store.calls == [
+                expect(
+                    store.calls,
+                    equals: [
                         "fetch Band", "newValue albums of 100", "newValues of 200", "newValue tracks of 200", "newValues of 600",
                     ])
             }
@@ -155,7 +157,7 @@ import Testing
                 #expect(!album.title.isEmpty)
                 for case let track as NSManagedObject in album.tracks ?? [] { #expect(track.value(forKey: "title") != nil) }
             }
-            #expect(store.calls == [])
+            expect(store.calls, equals: [])
         }
     }
 
@@ -174,13 +176,13 @@ import Testing
         try withBands(10) { store, context in
             let albums = try context.all(Album.self)
             store.manyError = NSError(domain: "net", code: 5)
-            #expect(albums[0].title == "")
-            #expect((context.pendingFaultError as NSError?)?.code == 5)
-            #expect(failure { try context.throwPendingFaultError() }?.code == 5)
+            expect(albums[0].title, equals: "")
+            expect((context.pendingFaultError as NSError?)?.code, equals: 5)
+            expect(failure { try context.throwPendingFaultError() }?.code, equals: 5)
             store.manyError = nil
-            #expect(albums[0].title == "album 0")
-            #expect(albums[1].title == "album 1")
-            #expect(store.calls == ["fetch Album", "newValues of 20", "newValues of 20"])
+            expect(albums[0].title, equals: "album 0")
+            expect(albums[1].title, equals: "album 1")
+            expect(store.calls, equals: ["fetch Album", "newValues of 20", "newValues of 20"])
         }
     }
 
@@ -189,8 +191,8 @@ import Testing
         try withBands(5) { store, context in
             let albums = try context.all(Album.self)
             store.records[albums[3].objectID] = nil
-            #expect(albums.map(\.title).filter { !$0.isEmpty }.count == 9)
-            #expect(store.calls == ["fetch Album", "newValues of 10", "newValues \(store.referenceObject(for: albums[3].objectID))"])
+            expect(albums.map(\.title).filter { !$0.isEmpty }.count, equals: 9)
+            expect(store.calls, equals: ["fetch Album", "newValues of 10", "newValues \(store.referenceObject(for: albums[3].objectID))"])
             #expect(context.pendingFaultError == nil)
         }
     }
@@ -211,7 +213,7 @@ import Testing
         try context.performAndWait {
             let tags = try context.all(Tag.self)
             let error = try #require(failure { try tags[0].fulfillFault() })
-            #expect(error.code == NSPersistentStoreOperationError)
+            expect(error.code, equals: NSPersistentStoreOperationError)
             #expect(error.localizedDescription.contains("newValuesForObjects"))
         }
     }
@@ -224,7 +226,7 @@ import Testing
                 for album in albums { #expect(!album.title.isEmpty) }
                 context.refreshAllObjects()
             }
-            #expect(store.calls == ["fetch Album"] + Array(repeating: "newValues of 200", count: 3))
+            expect(store.calls, equals: ["fetch Album"] + Array(repeating: "newValues of 200", count: 3))
         }
     }
 
@@ -234,11 +236,11 @@ import Testing
             for _ in 0..<3000 { _ = try context.all(Album.self) }
             _ = Tag(context: context)
             context.processPendingChanges()
-            #expect(context.registeredObjects.count == 1)
+            expect(context.registeredObjects.count, equals: 1)
             weak var album: Album?
             do {
                 let albums = try context.all(Album.self)
-                #expect(albums[0].title == "album 0")
+                expect(albums[0].title, equals: "album 0")
                 album = albums[0]
                 #expect(album != nil)
             }
@@ -283,7 +285,7 @@ import Testing
                     #expect(album.title.hasPrefix("album"))
                     for case let track as NSManagedObject in album.tracks ?? [] { seconds += track.value(forKey: "seconds") as? Int ?? 0 }
                 }
-                #expect(seconds == (0..<300).reduce(0, +))
+                expect(seconds, equals: (0..<300).reduce(0, +))
                 try child.throwPendingFaultError()
             }
             #expect(store.calls.count <= 4, "\(store.calls)")

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("The age of rows, and how long objects live") struct RowAgeTests {
@@ -23,10 +24,10 @@ import Testing
 
     @Test("A row that is young enough serves another context; one that is too old does not")
     func staleness() throws {
-        #expect(try labels(-1) == ["old", "old"])
-        #expect(try labels(3600) == ["old", "old"])
-        #expect(try labels(0) == ["old", "new"])
-        #expect(try labels(1e-9) == ["old", "new"])
+        try expect(labels(-1), equals: ["old", "old"])
+        try expect(labels(3600), equals: ["old", "old"])
+        try expect(labels(0), equals: ["old", "new"])
+        try expect(labels(1e-9), equals: ["old", "new"])
     }
 
     @Test("Values that an object has stay whatever the interval is")
@@ -35,9 +36,9 @@ import Testing
             contexts[0].stalenessInterval = 0
             try contexts[0].performAndWait {
                 let tag = try #require(contexts[0].object(with: id) as? Tag)
-                #expect(tag.label == "old")
+                expect(tag.label, equals: "old")
                 store.put("Tag", 1, ["label": "new"])
-                #expect(tag.label == "old")
+                expect(tag.label, equals: "old")
             }
         }
     }
@@ -51,21 +52,21 @@ import Testing
         try context.performAndWait {
             context.retainsRegisteredObjects = retains
             _ = try context.all(Album.self)
-            #expect(context.registeredObjects.count == (retains ? 2 : 0))
+            expect(context.registeredObjects.count, equals: (retains ? 2 : 0))
             let tag = Tag(context: context)
             try context.save()
             withExtendedLifetime(tag) {}
             if retains {
                 context.delete(tag)
                 try context.save()
-                #expect(context.registeredObjects.count == 2)
+                expect(context.registeredObjects.count, equals: 2)
                 context.retainsRegisteredObjects = false
-                #expect(context.registeredObjects.count == 0)
+                expect(context.registeredObjects.count, equals: 0)
             }
             context.retainsRegisteredObjects = retains
             _ = try context.all(Album.self)
             context.reset()
-            #expect(context.registeredObjects == [])
+            expect(context.registeredObjects, equals: [])
         }
     }
 
@@ -76,7 +77,7 @@ import Testing
             try first.performAndWait { _ = try first.saveBand("Low", albums: ["Trust"]) }
             let album = try second.performAndWait {
                 let album = try #require(try second.all(Album.self).first)
-                #expect(album.title == "Trust")
+                expect(album.title, equals: "Trust")
                 album.rating = 5
                 return album
             }
@@ -89,9 +90,9 @@ import Testing
                 let request = NSFetchRequest<Album>(entityName: "Album")
                 request.shouldRefreshRefetchedObjects = refreshes
                 let found = try second.fetch(request)
-                #expect(found == [album])
-                #expect(album.title == (refreshes ? "Distrust" : "Trust"))
-                #expect(album.rating == 5)
+                expect(found, equals: [album])
+                expect(album.title, equals: (refreshes ? "Distrust" : "Trust"))
+                expect(album.rating, equals: 5)
             }
         }
     }
@@ -109,7 +110,7 @@ import Testing
             request.shouldRefreshRefetchedObjects = true
             _ = try context.fetch(request)
             #expect(tags.allSatisfy { $0.label == "new" })
-            #expect(store.calls == ["fetch Tag", "newValues of 100"])
+            expect(store.calls, equals: ["fetch Tag", "newValues of 100"])
         }
     }
 
@@ -129,10 +130,10 @@ import Testing
                 }
                 second.refreshAllObjects()
                 #expect(band.isFault)
-                #expect(band.name == "Lower")
-                #expect(album.year == 1999)
-                #expect(album.rating == 5)
-                #expect(second.updatedObjects == [album])
+                expect(band.name, equals: "Lower")
+                expect(album.year, equals: 1999)
+                expect(album.rating, equals: 5)
+                expect(second.updatedObjects, equals: [album])
             }
         }
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// `stalenessInterval`: how old values of an earlier read may be that a fault takes, over a file that another coordinator writes to, as
@@ -48,9 +49,9 @@ import Testing
         let isFresh = interval == 0 || interval == 1e-9
         #expect(NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType).stalenessInterval < 0)
         let seen = try read(interval)
-        #expect(seen.name == (isFresh ? "Lower" : "Low"))
+        expect(seen.name, equals: (isFresh ? "Lower" : "Low"))
         // A relationship may be read anew at any time.
-        if isFresh { #expect(seen.albums == 2) }
+        if isFresh { expect(seen.albums, equals: 2) }
     }
 
     @Test("Where nothing may be older, each of many faults reads what another coordinator has written just before it")
@@ -65,7 +66,7 @@ import Testing
                 let context = Music.context(reading)
                 context.stalenessInterval = 0
                 let name = try context.performAndWait { try #require(context.object(with: bandID) as? Band).name }
-                #expect(name == "\(number)")
+                expect(name, equals: "\(number)")
             }
         }
     }
@@ -74,7 +75,7 @@ import Testing
     func freshValuesAreShared() throws {
         _ = try read(1e-9)
         let seen = try read(nil)
-        #expect(seen.name == "Lower")
+        expect(seen.name, equals: "Lower")
     }
 
     @Test("Objects that are no faults keep their values, and a fetch reads the store whatever the interval is")
@@ -82,14 +83,14 @@ import Testing
         try keeper.performAndWait {
             keeper.stalenessInterval = 0
             let band = try #require(keeper.object(with: bandID) as? Band)
-            #expect(band.name == "Low")
+            expect(band.name, equals: "Low")
             keeper.stalenessInterval = 3600
             let request = NSFetchRequest<Band>(entityName: "Band")
             request.predicate = NSPredicate(format: "name == 'Lower'")
             let found = try keeper.fetch(request)
             #expect(found == [band] && band.name == "Low")
             keeper.refresh(band, mergeChanges: false)
-            #expect(band.name == "Lower")
+            expect(band.name, equals: "Lower")
         }
     }
 }

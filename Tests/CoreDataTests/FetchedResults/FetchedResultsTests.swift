@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 private func albums(by keys: String...) -> NSFetchRequest<Album> {
@@ -36,13 +37,13 @@ private func withResults(
     @Test("Without a section key path there is one section, even while it is empty")
     func oneSection() throws {
         try withResults([:]) { context, controller, listener, _ in
-            #expect(controller.sections?.map(\.name) == [""])
-            #expect(controller.sections?.map(\.numberOfObjects) == [0])
+            expect(controller.sections?.map(\.name), equals: [""])
+            expect(controller.sections?.map(\.numberOfObjects), equals: [0])
             let album = Album(context: context)
             context.processPendingChanges()
             #expect(listener.sections.isEmpty)
-            #expect(listener.objects == [ObjectChange(object: album, type: .insert, old: nil, new: [0, 0])])
-            #expect(controller.sections?.first?.objects as? [Album] == [album])
+            expect(listener.objects, equals: [ObjectChange(object: album, type: .insert, old: nil, new: [0, 0])])
+            expect(controller.sections?.first?.objects as? [Album], equals: [album])
         }
     }
 
@@ -62,17 +63,17 @@ private func withResults(
         try withResults(["a": 1, "c": 2, "e": 3]) { context, controller, listener, albums in
             albums["c"]!.year = 9
             context.processPendingChanges()
-            #expect(listener.objects == [ObjectChange(object: albums["c"]!, type: .update, old: [0, 1], new: [0, 1])])
+            expect(listener.objects, equals: [ObjectChange(object: albums["c"]!, type: .update, old: [0, 1], new: [0, 1])])
             listener.clear()
             albums["c"]!.title = "d"
             context.processPendingChanges()
-            #expect(listener.objects == [ObjectChange(object: albums["c"]!, type: .update, old: [0, 1], new: [0, 1])])
+            expect(listener.objects, equals: [ObjectChange(object: albums["c"]!, type: .update, old: [0, 1], new: [0, 1])])
             listener.clear()
             albums["a"]!.title = "x"
             context.processPendingChanges()
-            #expect(listener.objects == [ObjectChange(object: albums["a"]!, type: .move, old: [0, 0], new: [0, 2])])
-            #expect(listener.calls == ["will", "object", "did"])
-            #expect(listener.before.map { ($0 as! Album).title } == ["x", "d", "e"])
+            expect(listener.objects, equals: [ObjectChange(object: albums["a"]!, type: .move, old: [0, 0], new: [0, 2])])
+            expect(listener.calls, equals: ["will", "object", "did"])
+            expect(listener.before.map { ($0 as! Album).title }, equals: ["x", "d", "e"])
         }
     }
 
@@ -85,8 +86,9 @@ private func withResults(
             new.title = "aa"
             albums["d"]!.year = 5
             context.processPendingChanges()
-            #expect(
-                listener.objects == [
+            expect(
+                listener.objects,
+                equals: [
                     ObjectChange(object: albums["c"]!, type: .delete, old: [0, 2], new: nil),
                     ObjectChange(object: albums["a"]!, type: .delete, old: [0, 0], new: nil),
                     ObjectChange(object: new, type: .insert, old: nil, new: [0, 0]),
@@ -106,13 +108,13 @@ private func withResults(
             let listener = ResultsListener()
             controller.delegate = listener
             try controller.performFetch()
-            #expect(controller.fetchedObjects == [])
+            expect(controller.fetchedObjects, equals: [])
             album.year = 2020
             context.processPendingChanges()
-            #expect(listener.objects.map(\.type) == [.insert])
+            expect(listener.objects.map(\.type), equals: [.insert])
             album.year = 2000
             context.processPendingChanges()
-            #expect(listener.objects.map(\.type) == [.insert, .delete])
+            expect(listener.objects.map(\.type), equals: [.insert, .delete])
             listener.clear()
             album.year = 1999
             context.processPendingChanges()
@@ -123,38 +125,39 @@ private func withResults(
     @Test("Sections come before objects, and are named by their key path")
     func sections() throws {
         try withResults(["a": 1, "b": 1, "c": 3], by: ["year", "title"], sections: "year") { context, controller, listener, albums in
-            #expect(controller.sections?.map(\.name) == ["1", "3"])
-            #expect(controller.sections?.map(\.numberOfObjects) == [2, 1])
+            expect(controller.sections?.map(\.name), equals: ["1", "3"])
+            expect(controller.sections?.map(\.numberOfObjects), equals: [2, 1])
             #expect(controller.object(at: IndexPath(item: 1, section: 0)) === albums["b"])
             albums["c"]!.year = 2
             context.processPendingChanges()
-            #expect(listener.calls == ["will", "section", "section", "object", "did"])
-            #expect(
-                listener.sections == [
+            expect(listener.calls, equals: ["will", "section", "section", "object", "did"])
+            expect(
+                listener.sections,
+                equals: [
                     SectionChange(name: "3", type: .delete, index: 1), SectionChange(name: "2", type: .insert, index: 1),
                 ])
-            #expect(listener.objects == [ObjectChange(object: albums["c"]!, type: .move, old: [1, 0], new: [1, 0])])
+            expect(listener.objects, equals: [ObjectChange(object: albums["c"]!, type: .move, old: [1, 0], new: [1, 0])])
             listener.clear()
             albums["b"]!.year = 2
             context.processPendingChanges()
             #expect(listener.sections.isEmpty)
-            #expect(listener.objects == [ObjectChange(object: albums["b"]!, type: .move, old: [0, 1], new: [1, 0])])
+            expect(listener.objects, equals: [ObjectChange(object: albums["b"]!, type: .move, old: [0, 1], new: [1, 0])])
             listener.clear()
             albums["a"]!.title = "changed"
             context.processPendingChanges()
             #expect(listener.sections.isEmpty)
-            #expect(listener.objects == [ObjectChange(object: albums["a"]!, type: .update, old: [0, 0], new: [0, 0])])
+            expect(listener.objects, equals: [ObjectChange(object: albums["a"]!, type: .update, old: [0, 0], new: [0, 0])])
         }
     }
 
     @Test("Index titles are the first letters of the section names, unless the delegate or a subclass has others")
     func indexTitles() throws {
         try withResults(["low": 1, "lower": 1, "high": 1], sections: "title") { _, controller, listener, _ in
-            #expect(controller.sectionIndexTitles == ["H", "L"])
-            #expect(controller.sections?.map(\.indexTitle) == ["H", "L", "L"])
-            #expect(controller.section(forSectionIndexTitle: "L", at: 1) == 1)
+            expect(controller.sectionIndexTitles, equals: ["H", "L"])
+            expect(controller.sections?.map(\.indexTitle), equals: ["H", "L", "L"])
+            expect(controller.section(forSectionIndexTitle: "L", at: 1), equals: 1)
             listener.indexTitle = { String($0.count) }
-            #expect(controller.sectionIndexTitles == ["4", "3", "5"])
+            expect(controller.sectionIndexTitles, equals: ["4", "3", "5"])
         }
         final class Titled: NSFetchedResultsController<Album> {
             override func sectionIndexTitle(forSectionName sectionName: String) -> String? { "§" + sectionName }
@@ -164,10 +167,10 @@ private func withResults(
             let controller = Titled(
                 fetchRequest: albums(by: "title"), managedObjectContext: context, sectionNameKeyPath: "title", cacheName: nil)
             try controller.performFetch()
-            #expect(controller.sectionIndexTitles == ["§x"])
+            expect(controller.sectionIndexTitles, equals: ["§x"])
             let listener = ResultsListener()
             controller.delegate = listener
-            #expect(controller.sectionIndexTitles == ["§x"])
+            expect(controller.sectionIndexTitles, equals: ["§x"])
         }
     }
 
@@ -197,7 +200,7 @@ private func withResults(
             albums["a1"]!.title = "a9"
             context.processPendingChanges()
             #expect(controller.trackingError == nil)
-            #expect(controller.sections?.map(\.name) == ["7", "1", "2"])
+            expect(controller.sections?.map(\.name), equals: ["7", "1", "2"])
             var mirror = ResultsMirror(controller.sections!)
             listener.clear()
             albums["b1"]!.title = "a20"
@@ -209,14 +212,14 @@ private func withResults(
             albums["b1"]!.year = 7
             albums["b1"]!.title = "z"
             context.processPendingChanges()
-            #expect((controller.trackingError as NSError?)?.localizedDescription.contains("“year”") == true)
+            expect((controller.trackingError as NSError?)?.localizedDescription.contains("“year”"), equals: true)
             mirror.apply(listener.sections, listener.objects)
-            #expect(mirror == ResultsMirror(controller.sections!))
+            expect(mirror, equals: ResultsMirror(controller.sections!))
             #expect(controller.indexPath(forObject: albums["b1"]!) == nil)
             albums["b1"]!.title = "a0"
             context.processPendingChanges()
             #expect(controller.trackingError == nil)
-            #expect(controller.indexPath(forObject: albums["b1"]!) == [0, 0])
+            expect(controller.indexPath(forObject: albums["b1"]!), equals: [0, 0])
         }
     }
 
@@ -227,17 +230,18 @@ private func withResults(
             let first = Album(context: context)
             first.title = "a"
             context.processPendingChanges()
-            #expect(controller.fetchedObjects == [albums["b"]!])
+            expect(controller.fetchedObjects, equals: [albums["b"]!])
             controller.delegate = listener
             let second = Album(context: context)
             second.title = "c"
             context.processPendingChanges()
-            #expect(
-                listener.objects == [
+            expect(
+                listener.objects,
+                equals: [
                     ObjectChange(object: first, type: .insert, old: nil, new: [0, 0]),
                     ObjectChange(object: second, type: .insert, old: nil, new: [0, 2]),
                 ])
-            #expect(controller.fetchedObjects == [first, albums["b"]!, second])
+            expect(controller.fetchedObjects, equals: [first, albums["b"]!, second])
         }
     }
 
@@ -247,10 +251,10 @@ private func withResults(
             context.reset()
             #expect(listener.calls.isEmpty)
             try controller.performFetch()
-            #expect(controller.fetchedObjects?.map(\.title) == ["b"])
+            expect(controller.fetchedObjects?.map(\.title), equals: ["b"])
             controller.fetchedObjects?.first?.title = "c"
             context.processPendingChanges()
-            #expect(listener.objects.map(\.type) == [.update])
+            expect(listener.objects.map(\.type), equals: [.update])
         }
     }
 
@@ -259,17 +263,17 @@ private func withResults(
         try withResults(["a": 1, "b": 2], by: ["year"], sections: "year") { context, controller, _, albums in
             let listener = SnapshotListener()
             controller.delegate = listener
-            #expect(listener.snapshots.count == 1)
+            expect(listener.snapshots.count, equals: 1)
             try controller.performFetch()
-            #expect(listener.snapshots.last?.sectionIdentifiers == ["1", "2"])
+            expect(listener.snapshots.last?.sectionIdentifiers, equals: ["1", "2"])
             albums["b"]!.title = "x"
             context.processPendingChanges()
             let last = try #require(listener.snapshots.last)
-            #expect(last.itemIdentifiers(inSection: "2") == [albums["b"]!.objectID])
-            #expect(last.reloadedItemIdentifiers == [albums["b"]!.objectID])
+            expect(last.itemIdentifiers(inSection: "2"), equals: [albums["b"]!.objectID])
+            expect(last.reloadedItemIdentifiers, equals: [albums["b"]!.objectID])
             #expect(last.numberOfItems == 2 && last.numberOfItems(inSection: "9") == 0)
             #expect(last.indexOfItem(albums["b"]!.objectID) == 1 && last.indexOfSection("2") == 1)
-            #expect(listener.otherCalls == 0)
+            expect(listener.otherCalls, equals: 0)
         }
     }
 
@@ -285,10 +289,10 @@ private func withResults(
             albums["a"]!.year = 4
             context.processPendingChanges()
             let seen = try #require(witness.seen.first)
-            #expect(seen == controller as NSObject)
+            expect(seen, equals: controller as NSObject)
             #expect(controller.isEqual(seen) && seen.hash == controller.hash)
             #expect(seen.object(at: IndexPath(row: 0, section: 0)) as? Album === albums["a"])
-            #expect(seen.fetchedObjects?.count == 1)
+            expect(seen.fetchedObjects?.count, equals: 1)
         }
     }
 
@@ -303,14 +307,14 @@ private func withResults(
                 controller.delegate = listener
                 try controller.performFetch()
                 let album = try #require(controller.fetchedObjects?.first)
-                #expect(album.title == "b")
+                expect(album.title, equals: "b")
                 try first.performAndWait {
                     try first.all(Album.self).first?.title = "c"
                     try first.save()
                 }
                 second.refresh(album, mergeChanges: true)
-                #expect(listener.objects.map(\.type) == [.update])
-                #expect(album.title == "c")
+                expect(listener.objects.map(\.type), equals: [.update])
+                expect(album.title, equals: "c")
             }
         }
     }
@@ -342,16 +346,16 @@ private func withResults(
             counter.count = 0
             all[50_000].title = "\(1_000_000 + 7 * 1234 + 1)"
             context.processPendingChanges()
-            #expect(listener.objects == [ObjectChange(object: all[50_000], type: .move, old: [0, 50_000], new: [0, 1235])])
+            expect(listener.objects, equals: [ObjectChange(object: all[50_000], type: .move, old: [0, 50_000], new: [0, 1235])])
             #expect(counter.count > 0 && counter.count <= 40)
             counter.count = 0
-            #expect(controller.indexPath(forObject: all[77_777]) == [0, 77_777])
+            expect(controller.indexPath(forObject: all[77_777]), equals: [0, 77_777])
             #expect(controller.object(at: [0, 50_000]) === all[49_999])
-            #expect(counter.count == 0)
+            expect(counter.count, equals: 0)
             context.delete(all[3])
             context.processPendingChanges()
-            #expect(counter.count == 0)
-            #expect(controller.indexPath(forObject: all[77_777]) == [0, 77_776])
+            expect(counter.count, equals: 0)
+            expect(controller.indexPath(forObject: all[77_777]), equals: [0, 77_776])
         }
     }
 
@@ -381,7 +385,7 @@ private func withResults(
                 let shown = try #require(controller.fetchedObjects)
                 let numbers = shown.prefix(40).compactMap { Int($0.objectID.uriRepresentation().lastPathComponent.dropFirst()) }
                 #expect(numbers.count == 40 && numbers == numbers.sorted())
-                #expect(Array(shown.dropFirst(40)) == new)
+                expect(Array(shown.dropFirst(40)), equals: new)
             }
         }
     }

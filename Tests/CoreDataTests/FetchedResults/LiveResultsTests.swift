@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Live results") struct LiveResultsTests {
@@ -29,7 +30,7 @@ import Testing
             context.delete(try context.all(Album.self, "title == \"b\"")[0])
         }
         let last = try #require(try await results.next())
-        #expect(last.count == 1)
+        expect(last.count, equals: 1)
         #expect(await context.perform { context.object(with: last[0]).title } == "a")
     }
 

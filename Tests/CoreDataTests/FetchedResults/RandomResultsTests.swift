@@ -142,12 +142,12 @@ private struct ResultsProgram {
                 for batch in listener.batches { mirror.apply(batch.sections, batch.objects) }
             }
             let fresh = try program.context.fetch(request)
-            #expect(controller.fetchedObjects! == fresh, "COREDATA_TEST_SEED=\(seed)")
-            #expect(mirror == ResultsMirror(controller.sections!), "COREDATA_TEST_SEED=\(seed)")
-            #expect(mirror.rows.flatMap { $0 } == fresh, "COREDATA_TEST_SEED=\(seed)")
+            expect(controller.fetchedObjects!, equals: fresh, "COREDATA_TEST_SEED=\(seed)")
+            expect(mirror, equals: ResultsMirror(controller.sections!), "COREDATA_TEST_SEED=\(seed)")
+            expect(mirror.rows.flatMap { $0 }, equals: fresh, "COREDATA_TEST_SEED=\(seed)")
             let paths = controller.fetchedObjects!.map { controller.indexPath(forObject: $0)! }
-            #expect(paths == paths.sorted())
-            #expect(paths.map { controller.object(at: $0) } == fresh)
+            expect(paths, equals: paths.sorted())
+            expect(paths.map { controller.object(at: $0) }, equals: fresh)
         }
     }
 
@@ -208,7 +208,7 @@ private struct ResultsProgram {
                     let fresh = try program.context.fetch(request).map(\.objectID)
                     try #require(ids == fresh, "seed \(seed)")
                 }
-                #expect(listener.otherCalls == 0)
+                expect(listener.otherCalls, equals: 0)
             }
         }
     }

@@ -76,15 +76,15 @@ private final class Cards {
         let first = Cards(coordinator, cache: name)
         try first.insert("ab", "ac", "ad", "ae", "ba", "bb", "bc")
         try first.fetch()
-        #expect(first.reads == 7)
+        expect(first.reads, equals: 7)
         let second = Cards(coordinator, cache: name)
         try second.fetch()
-        #expect(second.sections == ["a4", "b3"])
-        #expect(second.reads == 4)
-        #expect(second.controller.fetchedObjects?.count == 7)
+        expect(second.sections, equals: ["a4", "b3"])
+        expect(second.reads, equals: 4)
+        expect(second.controller.fetchedObjects?.count, equals: 7)
         let uncached = Cards(coordinator, cache: nil)
         try uncached.fetch()
-        #expect(uncached.reads == 7)
+        expect(uncached.reads, equals: 7)
     }
 
     @Test("After a save, whoever made it, and over unsaved changes sections are computed again")
@@ -96,14 +96,14 @@ private final class Cards {
         try Cards(coordinator, cache: nil).insert("ca")
         let second = Cards(coordinator, cache: name)
         try second.fetch()
-        #expect(second.sections == ["a2", "b1", "c1"])
+        expect(second.sections, equals: ["a2", "b1", "c1"])
         second.context.performAndWait { second.controller.fetchedObjects?.first.map { $0.setValue("b", forKey: "name") } }
         try second.fetch()
-        #expect(second.sections == ["a1", "b2", "c1"])
+        expect(second.sections, equals: ["a1", "b2", "c1"])
         // What is unsaved there is in no cache.
         let third = Cards(coordinator, cache: name)
         try third.fetch()
-        #expect(third.sections == ["a2", "b1", "c1"])
+        expect(third.sections, equals: ["a2", "b1", "c1"])
     }
 
     @Test("A batch request changes what the store holds, so that sections are computed again")
@@ -120,7 +120,7 @@ private final class Cards {
         }
         let second = Cards(coordinator, cache: name)
         try second.fetch()
-        #expect(second.sections == ["a2"])
+        expect(second.sections, equals: ["a2"])
     }
 
     @Test("A context that shows older values than the store does not leave them to others")
@@ -136,10 +136,10 @@ private final class Cards {
             try editor.context.save()
         }
         try first.fetch()
-        #expect(first.sections == ["a2"], "The objects still show what was read before.")
+        expect(first.sections, equals: ["a2"], "The objects still show what was read before.")
         let fresh = Cards(coordinator, cache: name)
         try fresh.fetch()
-        #expect(fresh.sections == ["a1", "z1"])
+        expect(fresh.sections, equals: ["a1", "z1"])
     }
 
     @Test("A cache of another request is an error that names it, until it is deleted; other stores have their own")
@@ -153,20 +153,20 @@ private final class Cards {
             Cards(coordinator, cache: name, key: "rank"),
         ] {
             let error = failure { try other.fetch() }
-            #expect(error?.code == NSCoreDataError)
+            expect(error?.code, equals: NSCoreDataError)
             #expect(error!.localizedDescription.contains("“\(name)”"))
             #expect(error!.localizedDescription.contains("deleteCache"))
             #expect(other.controller.fetchedObjects == nil)
         }
         first.controller.fetchRequest.predicate = NSPredicate(format: "name BEGINSWITH 'b'")
-        #expect(failure { try first.fetch() }?.code == NSCoreDataError)
-        #expect(first.sections == ["a1", "b1"])
+        expect(failure { try first.fetch() }?.code, equals: NSCoreDataError)
+        expect(first.sections, equals: ["a1", "b1"])
         NSFetchedResultsController<Card>.deleteCache(withName: name)
         try first.fetch()
-        #expect(first.sections == ["b1"])
+        expect(first.sections, equals: ["b1"])
         let elsewhere = Cards(try Cards.coordinator(), cache: name)
         try elsewhere.fetch()
-        #expect(elsewhere.sections == [])
+        expect(elsewhere.sections, equals: [])
     }
 
     @Test("A predicate with an unknown inside, such as a block, is served without a cache")
@@ -177,7 +177,7 @@ private final class Cards {
         try first.fetch()
         let second = Cards(coordinator, cache: name)
         try second.fetch()
-        #expect(second.reads == 1)
+        expect(second.reads, equals: 1)
     }
 
     @Test("The next run of the program finds the sections of an unchanged file; those of a changed or a deleted one are computed again")
@@ -194,20 +194,20 @@ private final class Cards {
         await #expect(processExitsWith: .success) { [url = url as URL, name = name as String] in
             let first = Cards(try Cards.coordinator(at: url), cache: name)
             try first.fetch()
-            #expect(first.reads == 4)
+            expect(first.reads, equals: 4)
         }
         let second = Cards(try Cards.coordinator(at: url), cache: name)
         try second.fetch()
-        #expect(second.sections == ["a3", "b1"])
-        #expect(second.reads == 3)
+        expect(second.sections, equals: ["a3", "b1"])
+        expect(second.reads, equals: 3)
         try write("ab\nbc\nbd\nbe", at: 2_000_000)
         let third = Cards(try Cards.coordinator(at: url), cache: name)
         try third.fetch()
-        #expect(third.sections == ["a1", "b3"])
+        expect(third.sections, equals: ["a1", "b3"])
         NSFetchedResultsController<Card>.deleteCache(withName: name)
         let fourth = Cards(try Cards.coordinator(at: url), cache: name)
         try fourth.fetch()
-        #expect(fourth.reads == 4)
+        expect(fourth.reads, equals: 4)
     }
 }
 
@@ -221,9 +221,9 @@ private final class Cards {
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "title", cacheName: nil)
             try controller.performFetch()
-            #expect(controller.sectionIndexTitles == ["H", "L", "M"])
-            #expect(["H", "L", "M"].enumerated().map { controller.section(forSectionIndexTitle: $1, at: $0) } == [0, 1, 3])
-            #expect(controller.sectionIndexTitle(forSectionName: "éclair") == "É")
+            expect(controller.sectionIndexTitles, equals: ["H", "L", "M"])
+            expect(["H", "L", "M"].enumerated().map { controller.section(forSectionIndexTitle: $1, at: $0) }, equals: [0, 1, 3])
+            expect(controller.sectionIndexTitle(forSectionName: "éclair"), equals: "É")
             #expect(controller.sectionIndexTitle(forSectionName: "") == nil)
         }
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -33,9 +33,9 @@ import Testing
                 filed[number] = nil
             }
             let violations = map.invariantViolations
-            #expect(violations == [], "COREDATA_TEST_SEED=\(seed)")
+            expect(violations, equals: [], "COREDATA_TEST_SEED=\(seed)")
         }
-        #expect(map.count == filed.count, "COREDATA_TEST_SEED=\(seed)")
+        expect(map.count, equals: filed.count, "COREDATA_TEST_SEED=\(seed)")
     }
 
     @Test func aLostObjectIsFound() throws {
@@ -53,7 +53,7 @@ import Testing
         let far = (place + 8) & map.mask
         (map.entries[far], map.entries[place]) = (map.entries[place], map.entries[far])
         let violations = map.invariantViolations
-        #expect(violations == ["a gap cuts the object of the key 1 off"])
+        expect(violations, equals: ["a gap cuts the object of the key 1 off"])
     }
 
     @Test func anObjectThatIsFiledTwiceIsFound() throws {
@@ -73,14 +73,14 @@ import Testing
             let (first, second) = (Band(context: context), Band(context: context))
             (first.name, second.name) = ("A", "B")
             try context.save()
-            #expect(context.registry.invariantViolations == [])
+            expect(context.registry.invariantViolations, equals: [])
             _ = (first.objectID, second.objectID)
             let (madeID, origin, number) = (first.madeID, first.origin, first.number)
             (first.madeID, first.origin, first.number) = (second.madeID, second.origin, second.number)
             let violations = context.registry.invariantViolations
             (first.madeID, first.origin, first.number) = (madeID, origin, number)
             #expect(violations.contains { $0.hasPrefix("an object is filed under") })
-            #expect(context.registry.invariantViolations == [])
+            expect(context.registry.invariantViolations, equals: [])
         }
     }
 
@@ -96,7 +96,7 @@ import Testing
             context.registry.unregister(twin)
             twin.registry = nil
             #expect(violations.contains { $0.hasPrefix("two objects have the identity") })
-            #expect(context.registry.invariantViolations == [])
+            expect(context.registry.invariantViolations, equals: [])
         }
     }
 
@@ -106,7 +106,7 @@ import Testing
             band.flags.remove(.registered)
             let violations = context.registry.invariantViolations
             band.flags.insert(.registered)
-            #expect(violations == ["an object is filed and does not know it"])
+            expect(violations, equals: ["an object is filed and does not know it"])
         }
     }
 
@@ -116,7 +116,7 @@ import Testing
             band.registry = nil
             let violations = context.registry.invariantViolations
             band.registry = context.registry
-            #expect(violations == ["an object of another context is filed"])
+            expect(violations, equals: ["an object of another context is filed"])
         }
     }
 
@@ -127,8 +127,8 @@ import Testing
             let album = Album(context: context)
             let storage = ToManyStorage(isOrdered: false, isLoaded: true)
             let noted = InternalChecks.violations { storage.replace(by: [album, album]) }
-            #expect(storage.invariantViolations == ["an object is there 2 times"])
-            #expect(noted == (InternalChecks.areOn ? storage.invariantViolations : []))
+            expect(storage.invariantViolations, equals: ["an object is there 2 times"])
+            expect(noted, equals: (InternalChecks.areOn ? storage.invariantViolations : []))
         }
     }
 
@@ -137,12 +137,12 @@ import Testing
             let storage = ToManyStorage(isOrdered: true, isLoaded: true)
             let albums = (0..<10).map { _ in Album(context: context) }
             storage.replace(by: albums)
-            #expect(storage.index(of: albums[9]) == 9)
-            #expect(storage.invariantViolations == [])
+            expect(storage.index(of: albums[9]), equals: 9)
+            expect(storage.invariantViolations, equals: [])
             storage.positions?[ObjectIdentifier(albums[3])] = 4
-            #expect(storage.invariantViolations == ["the index leads to another object at 4"])
+            expect(storage.invariantViolations, equals: ["the index leads to another object at 4"])
             storage.positions?[ObjectIdentifier(albums[3])] = nil
-            #expect(storage.invariantViolations == ["9 positions are known of 10 objects"])
+            expect(storage.invariantViolations, equals: ["9 positions are known of 10 objects"])
         }
     }
 
@@ -151,8 +151,8 @@ import Testing
             let storage = ToManyStorage(isOrdered: false, isLoaded: false)
             _ = storage.insert(Album(context: context))
             let noted = InternalChecks.violations { storage.didSave() }
-            #expect(storage.invariantViolations == ["the store has objects that were not loaded"])
-            #expect(noted == (InternalChecks.areOn ? storage.invariantViolations : []))
+            expect(storage.invariantViolations, equals: ["the store has objects that were not loaded"])
+            expect(noted, equals: (InternalChecks.areOn ? storage.invariantViolations : []))
         }
     }
 
@@ -163,11 +163,11 @@ import Testing
             let albums = try #require(band.relationship(named: "albums"))
             let inverse = try #require(album.relationship(named: "band"))
             let set = RelationshipSet(band, albums)
-            #expect(set.invariantViolations == [])
+            expect(set.invariantViolations, equals: [])
             album.setState(.toOne(nil), of: inverse)
-            #expect(set.invariantViolations == ["“albums” leads to an object whose “band” does not lead back"])
+            expect(set.invariantViolations, equals: ["“albums” leads to an object whose “band” does not lead back"])
             album.setState(.toOne(band), of: inverse)
-            #expect(set.invariantViolations == [])
+            expect(set.invariantViolations, equals: [])
         }
     }
 
@@ -179,7 +179,7 @@ import Testing
             storage.replace(by: [Tag(context: context)])
             let violations = OrderedRelationshipSet(album, tracks).invariantViolations
             storage.replace(by: [])
-            #expect(violations == ["“tracks” leads to a “Tag”"])
+            expect(violations, equals: ["“tracks” leads to a “Tag”"])
         }
     }
 
@@ -188,9 +188,9 @@ import Testing
             let album = Album(context: context)
             let tracks = try #require(album.relationship(named: "tracks"))
             album.setState(.toMany(ToManyStorage(isOrdered: false, isLoaded: true)), of: tracks)
-            #expect(album.invariantViolations(of: tracks) == ["“tracks” has another order than the model says"])
+            expect(album.invariantViolations(of: tracks), equals: ["“tracks” has another order than the model says"])
             album.setState(.toOne(nil), of: tracks)
-            #expect(album.invariantViolations(of: tracks) == ["“tracks” leads to many and has one"])
+            expect(album.invariantViolations(of: tracks), equals: ["“tracks” leads to many and has one"])
             album.setState(.fault, of: tracks)
         }
     }
@@ -212,9 +212,9 @@ import Testing
             } else {
                 tree.remove(leaves.remove(at: Int.random(in: leaves.indices, using: &random)))
             }
-            #expect(tree.invariantViolations == [], "COREDATA_TEST_SEED=\(seed)")
+            expect(tree.invariantViolations, equals: [], "COREDATA_TEST_SEED=\(seed)")
         }
-        #expect(tree.nodes.map(ObjectIdentifier.init) == leaves.map(ObjectIdentifier.init), "COREDATA_TEST_SEED=\(seed)")
+        expect(tree.nodes.map(ObjectIdentifier.init), equals: leaves.map(ObjectIdentifier.init), "COREDATA_TEST_SEED=\(seed)")
     }
 
     @Test func whoeverHoldsATreeSeesItsChanges() {
@@ -223,7 +223,7 @@ import Testing
         for index in 0..<9 { tree.insert(Leaf(), at: index / 2) }
         other.remove(other[4])
         #expect(other.count == 8 && tree.count == 8)
-        #expect(tree.nodes.map(ObjectIdentifier.init) == other.nodes.map(ObjectIdentifier.init))
+        expect(tree.nodes.map(ObjectIdentifier.init), equals: other.nodes.map(ObjectIdentifier.init))
         #expect(tree.invariantViolations == [] && other.invariantViolations == [])
     }
 

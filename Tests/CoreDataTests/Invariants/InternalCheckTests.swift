@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -15,15 +16,15 @@ import Testing
     @Test func aHandoverIsTakenOnItsQueue() {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         let handover = QueueBound([1], on: context)
-        #expect(context.performAndWait { handover.value } == [1])
-        #expect(handover.givenToCaller() == [1])
+        expect(context.performAndWait { handover.value }, equals: [1])
+        expect(handover.givenToCaller(), equals: [1])
     }
 
     @Test func whatFitsPassesUnchanged() {
         let animals: [Animal] = [Cat(), Cat()]
         #expect(unchecked(animals[0], as: Cat.self) === animals[0])
-        #expect(uncheckedArray(animals, of: Cat.self).map(ObjectIdentifier.init) == animals.map(ObjectIdentifier.init))
-        #expect(Optional(1).known("it is written here") == 1)
+        expect(uncheckedArray(animals, of: Cat.self).map(ObjectIdentifier.init), equals: animals.map(ObjectIdentifier.init))
+        expect(Optional(1).known("it is written here"), equals: 1)
     }
 
     @Test func aLockedBoxLetsOneAtATimeAtItsValue() async {
@@ -33,12 +34,12 @@ import Testing
                 group.addTask { for _ in 0..<1000 { box.withLock { $0 += 1 } } }
             }
         }
-        #expect(box.withLock { $0 } == 8000)
+        expect(box.withLock { $0 }, equals: 8000)
     }
 
     @Test func whatIsTransferredIsTakenOnce() {
         let transfer = Transfer(1)
-        #expect(InternalChecks.violations { _ = transfer.value } == [])
+        expect(InternalChecks.violations { _ = transfer.value }, equals: [])
         #expect(InternalChecks.violations { _ = transfer.value }.isEmpty != InternalChecks.areOn)
     }
 

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -27,12 +28,12 @@ import Testing
 
     @Test func aRowThatDoesNotFindItsBlockIsFound() {
         let row = Row.blank(layout)
-        #expect(row.block.invariantViolations == [])
+        expect(row.block.invariantViolations, equals: [])
         let prefix = SlotPointer(row.slots).prefix
         prefix.pointee.offset += 8
         let violations = row.block.invariantViolations
         prefix.pointee.offset -= 8
-        #expect(violations == ["a row at 0 gives \(prefix.pointee.offset + 8) as its distance from the block"])
+        expect(violations, equals: ["a row at 0 gives \(prefix.pointee.offset + 8) as its distance from the block"])
     }
 
     @Test func rowsThatAreLongerThanTheirBlockAreFound() {
@@ -40,7 +41,7 @@ import Testing
         let used = row.block.used.pointee.exchange(1 << 20, ordering: .relaxed)
         let violations = row.block.invariantViolations
         row.block.used.pointee.store(used, ordering: .relaxed)
-        #expect(violations == ["the rows of a block take 1048576 of \(used) bytes"])
+        expect(violations, equals: ["the rows of a block take 1048576 of \(used) bytes"])
     }
 
     @Test func aRowShorterThanItsSlotsIsFound() {
@@ -49,7 +50,7 @@ import Testing
         prefix.pointee.size -= 8
         let violations = row.block.invariantViolations
         prefix.pointee.size += 8
-        #expect(violations == ["a row at 0 has \(row.size - 8) bytes for slots of \(row.size)"])
+        expect(violations, equals: ["a row at 0 has \(row.size - 8) bytes for slots of \(row.size)"])
     }
 
     @Test func aRowLongerThanItsBlockIsFound() {
@@ -67,7 +68,7 @@ import Testing
         SlotPointer(row.slots).prefix.pointee.size |= RowPrefix.referenceBit
         let violations = row.block.invariantViolations
         SlotPointer(row.slots).prefix.pointee.size &= ~RowPrefix.referenceBit
-        #expect(violations == ["a row at 0 holds references, which its block does not know"])
+        expect(violations, equals: ["a row at 0 holds references, which its block does not know"])
     }
 
     @Test func aBlockThatGoesWhileACacheHasItsRowsIsFound() {
@@ -77,9 +78,9 @@ import Testing
         row.block.cachedRows.pointee.subtract(2, ordering: .relaxed)
         let fewer = row.block.invariantViolations
         row.block.cachedRows.pointee.add(1, ordering: .relaxed)
-        #expect(one == ["a block goes while a cache has 1 of its rows"])
-        #expect(fewer == ["a cache has -1 rows of a block"])
-        #expect(row.block.violationsAtEnd == [])
+        expect(one, equals: ["a block goes while a cache has 1 of its rows"])
+        expect(fewer, equals: ["a cache has -1 rows of a block"])
+        expect(row.block.violationsAtEnd, equals: [])
     }
 
     // MARK: Rows
@@ -96,7 +97,7 @@ import Testing
         place.storeBytes(of: word, as: UInt64.self)
         title.location.clearPacked(row.slots)
         #expect(violations.count == 1 && violations[0].hasSuffix("its 5 bytes at \(row.size) lie outside of the row"))
-        #expect(row.invariantViolations == [])
+        expect(row.invariantViolations, equals: [])
     }
 
     @Test func aPackedReferenceWithoutAnOriginIsFound() throws {
@@ -147,14 +148,14 @@ import Testing
 
     @Test func aListWhoseRowHasLeftItsBlockIsFound() {
         let rows = RowList([Row.blank(layout), Row.blank(layout)])
-        #expect(rows.invariantViolations == [])
+        expect(rows.invariantViolations, equals: [])
         let prefix = SlotPointer(rows.slots(1)).prefix
         let offset = prefix.pointee.offset
         // As if it lay in the block of the first one.
         prefix.pointee.offset = UInt32(truncatingIfNeeded: rows.slots(1) - SlotPointer(rows.slots(0)).block.toOpaque())
         let violations = rows.invariantViolations
         prefix.pointee.offset = offset
-        #expect(violations.count == 2)
+        expect(violations.count, equals: 2)
     }
 
     // MARK: The cache of stores in values
@@ -169,16 +170,17 @@ import Testing
                     cache.entries.withLock { $0[first] = entry }
                     return cache.invariantViolations
                 }
-                #expect(violations(RowCache.Entry()) == [])
-                #expect(violations(RowCache.Entry(content: .row(row))) == ["the row of another object than \(first)"])
-                #expect(
-                    violations(RowCache.Entry(content: .node(NSIncrementalStoreNode(objectID: second, withValues: [:], version: 1)))) == [
+                expect(violations(RowCache.Entry()), equals: [])
+                expect(violations(RowCache.Entry(content: .row(row))), equals: ["the row of another object than \(first)"])
+                expect(
+                    violations(RowCache.Entry(content: .node(NSIncrementalStoreNode(objectID: second, withValues: [:], version: 1)))),
+                    equals: [
                         "the node of another object than \(first)"
                     ])
-                #expect(violations(RowCache.Entry(holders: -1)) == ["-1 contexts have \(first)"])
-                #expect(violations(RowCache.Entry(saveTime: .max)) == ["\(first) comes from the future"])
+                expect(violations(RowCache.Entry(holders: -1)), equals: ["-1 contexts have \(first)"])
+                expect(violations(RowCache.Entry(saveTime: .max)), equals: ["\(first) comes from the future"])
                 let own = Row.blank(layout, objectID: first, version: 1)
-                #expect(violations(RowCache.Entry(content: .row(own), isDeleted: true)) == ["\(first) is deleted and has values"])
+                expect(violations(RowCache.Entry(content: .row(own), isDeleted: true)), equals: ["\(first) is deleted and has values"])
             }
         }
     }
@@ -206,12 +208,12 @@ import Testing
 
     @Test func bytesThatACacheMiscountsAreFound() {
         let (cache, row) = cache()
-        #expect(cache.invariantViolations == [])
+        expect(cache.invariantViolations, equals: [])
         let bytes = cache.byteCount
         cache.count(8)
         let violations = cache.invariantViolations
         cache.count(-8)
-        #expect(violations == ["\(bytes + 8) bytes are counted, the cache has \(bytes)"])
+        expect(violations, equals: ["\(bytes + 8) bytes are counted, the cache has \(bytes)"])
         withExtendedLifetime(row) {}
     }
 
@@ -222,7 +224,7 @@ import Testing
         row.block.cachedRows.pointee.subtract(3, ordering: .relaxed)
         let none = cache.invariantViolations
         row.block.cachedRows.pointee.add(2, ordering: .relaxed)
-        #expect(more == ["a block is counted for 3 rows, 2 are there"])
+        expect(more, equals: ["a block is counted for 3 rows, 2 are there"])
         #expect(none.contains("the entry 7 has a row of a block of which the cache has 0"))
     }
 
@@ -232,7 +234,7 @@ import Testing
         table.hasSparse.store(false, ordering: .relaxed)
         let violations = table.invariantViolations()
         table.hasSparse.store(true, ordering: .relaxed)
-        #expect(violations == ["1 pages are outside of the directory, which readers do not know"])
+        expect(violations, equals: ["1 pages are outside of the directory, which readers do not know"])
         withExtendedLifetime(row) {}
     }
 
@@ -243,7 +245,7 @@ import Testing
         directory[1] = directory[0]
         let violations = table.invariantViolations()
         directory[1] = nil
-        #expect(violations == ["2 pages are counted, 3 are there", "a page has two numbers"])
+        expect(violations, equals: ["2 pages are counted, 3 are there", "a page has two numbers"])
         withExtendedLifetime(row) {}
     }
 
@@ -254,7 +256,7 @@ import Testing
         let state = entry.pointee.value.exchange(0, ordering: .relaxed)
         let violations = table.invariantViolations()
         entry.pointee.value.store(state, ordering: .relaxed)
-        #expect(violations == ["the entry 8 has no state"])
+        expect(violations, equals: ["the entry 8 has no state"])
         withExtendedLifetime(row) {}
     }
 }

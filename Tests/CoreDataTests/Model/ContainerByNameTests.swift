@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Containers and merged models that are looked up by name.
@@ -26,8 +27,8 @@ struct ContainerByNameTests {
         let container = NSPersistentContainer(name: "NoSuchModel")
         var errors: [NSError] = []
         container.loadPersistentStores { _, error in if let error { errors.append(error as NSError) } }
-        #expect(errors.map(\.code) == [260])
-        #expect(errors.first?.localizedDescription.contains("NoSuchModel.momd, NoSuchModel.mom") == true)
+        expect(errors.map(\.code), equals: [260])
+        expect(errors.first?.localizedDescription.contains("NoSuchModel.momd, NoSuchModel.mom"), equals: true)
         #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
     }
 
@@ -37,7 +38,7 @@ struct ContainerByNameTests {
             let model = try #require(NSManagedObjectModel.mergedModel(from: [bundle]))
             #expect(model.isEqual(try ContentsTests.model()))
             let metadata = [NSStoreModelVersionHashesKey: model.entityVersionHashesByName]
-            #expect(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: metadata)?.isEqual(model) == true)
+            expect(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: metadata)?.isEqual(model), equals: true)
             #expect(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: [:]) == nil)
             let others = [NSStoreModelVersionHashesKey: ["Album": Data(repeating: 0, count: 32)]]
             #expect(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: others) == nil)

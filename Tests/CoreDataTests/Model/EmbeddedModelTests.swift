@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// What the plugin `ModelCompiler` writes for a model called “Zoo 2.0”.
@@ -35,12 +36,12 @@ final class ZooTwin: NSManagedObject {}
         container.loadPersistentStores { _, error in #expect(error == nil) }
         let entity = try #require(container.managedObjectModel.entitiesByName["ZooAnimal"])
         #expect(entity.managedObjectClass == ZooAnimal.self)
-        #expect(entity.managedObjectClassName == "ZooAnimal")
-        #expect(entity.attributesByName.keys.sorted() == ["name"])
+        expect(entity.managedObjectClassName, equals: "ZooAnimal")
+        expect(entity.attributesByName.keys.sorted(), equals: ["name"])
         let animal = ZooAnimal(context: container.viewContext)
         animal.setValue("Knut", forKey: "name")
         try container.viewContext.save()
-        #expect(try container.viewContext.fetch(NSFetchRequest<ZooAnimal>(entityName: "ZooAnimal")).count == 1)
+        try expect(container.viewContext.fetch(NSFetchRequest<ZooAnimal>(entityName: "ZooAnimal")).count, equals: 1)
     }
 
     @Test("It is among the models of the program, in each of its versions") func merging() throws {
@@ -49,7 +50,7 @@ final class ZooTwin: NSManagedObject {}
         let old = try NSManagedObjectModel(modelContents: EmbeddedModel_Zoo_50_.versions[0].contents.withUTF8Buffer { Data($0) })
         let metadata = [NSStoreModelVersionHashesKey: old.entityVersionHashesByName]
         let found = try #require(NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata))
-        #expect(found.entitiesByName["ZooAnimal"]?.attributesByName.isEmpty == true)
+        expect(found.entitiesByName["ZooAnimal"]?.attributesByName.isEmpty, equals: true)
     }
 
     @Test("It belongs to the main bundle, which is one of all bundles") func allBundles() throws {
@@ -60,7 +61,7 @@ final class ZooTwin: NSManagedObject {}
         let old = try NSManagedObjectModel(modelContents: EmbeddedModel_Zoo_50_.versions[0].contents.withUTF8Buffer { Data($0) })
         let metadata = [NSStoreModelVersionHashesKey: old.entityVersionHashesByName]
         let found = try #require(NSManagedObjectModel.mergedModel(from: Bundle.allBundles, forStoreMetadata: metadata))
-        #expect(found.entitiesByName["ZooAnimal"]?.attributesByName.isEmpty == true)
+        expect(found.entitiesByName["ZooAnimal"]?.attributesByName.isEmpty, equals: true)
     }
 
     @Test("It is not among the models of another bundle that is named") func bundles() {

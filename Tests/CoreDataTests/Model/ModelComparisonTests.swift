@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -25,37 +26,38 @@ struct ModelComparisonTests {
             title.isOptional = false
             tracks.isOrdered = true
         }
-        #expect(
-            model().differences(from: other) == [
+        expect(
+            model().differences(from: other),
+            equals: [
                 "Album.title: isOptional is true here, false there.", "Album.tracks: isOrdered is false here, true there.",
             ])
         #expect(model() == model() && model() != other)
-        #expect(model().hash == model().hash)
+        expect(model().hash, equals: model().hash)
         let larger = model()
         larger.entities.append(NSEntityDescription(name: "Band", properties: [NSAttributeDescription(name: "name", type: .string)]))
-        #expect(model().differences(from: larger) == ["Band is only there."])
-        #expect(larger.differences(from: model()) == ["Band is only here."])
+        expect(model().differences(from: larger), equals: ["Band is only there."])
+        expect(larger.differences(from: model()), equals: ["Band is only here."])
     }
 
     @Test func whatFilesAloneSayCountsWhereItIsAskedFor() {
         let marked = model { title, _ in title.modelFileAttributes = ["usesScalarValueType": "YES"] }
         #expect(marked.isEqual(model()))
-        #expect(marked.differences(from: model()).count == 1)
+        expect(marked.differences(from: model()).count, equals: 1)
         #expect(marked.differences(from: model(), includingFileAttributes: false).isEmpty)
     }
 
     @Test func hashesChangeWithWhatAStoreMustKnowAndWithNothingElse() {
         let hashes = model().entityVersionHashesByName
-        #expect(model { title, _ in title.defaultValue = "x" }.entityVersionHashesByName == hashes)
+        expect(model { title, _ in title.defaultValue = "x" }.entityVersionHashesByName, equals: hashes)
         #expect(model { title, _ in title.isOptional = false }.entityVersionHashesByName["Album"] != hashes["Album"])
-        #expect(model { title, _ in title.isOptional = false }.entityVersionHashesByName["Track"] == hashes["Track"])
+        expect(model { title, _ in title.isOptional = false }.entityVersionHashesByName["Track"], equals: hashes["Track"])
         #expect(model { title, _ in title.versionHashModifier = "2" }.entityVersionHashesByName["Album"] != hashes["Album"])
         #expect(model { _, tracks in tracks.isOrdered = true }.entityVersionHashesByName["Album"] != hashes["Album"])
         // The same on every machine and in every run.
-        #expect(hashes["Album"]?.base64EncodedString() == "dmEuWrdRLfDvnoa62PgtFC6L7hZoT97aHbDne2ex3Ak=")
+        expect(hashes["Album"]?.base64EncodedString(), equals: "dmEuWrdRLfDvnoa62PgtFC6L7hZoT97aHbDne2ex3Ak=")
         let reordered = model()
         reordered.entities.reverse()
-        #expect(reordered.versionChecksum == model().versionChecksum)
+        expect(reordered.versionChecksum, equals: model().versionChecksum)
     }
 
     @Test func aHashChangesWithWhatIsInherited() {
@@ -70,14 +72,15 @@ struct ModelComparisonTests {
 
     @Test func theHashFunctionsAnswerAsTheStandardSays() {
         func hex(_ data: Data) -> String { data.map { String(format: "%02x", $0) }.joined() }
-        #expect(hex(SHA2.sha256(Data())) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-        #expect(hex(SHA2.sha256(Data("abc".utf8))) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-        #expect(
-            hex(SHA2.sha512(Data("abc".utf8)))
-                == "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
+        expect(hex(SHA2.sha256(Data())), equals: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        expect(hex(SHA2.sha256(Data("abc".utf8))), equals: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        expect(
+            hex(SHA2.sha512(Data("abc".utf8))),
+            equals:
+                "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
         )
         let long = Data(String(repeating: "a", count: 1000).utf8)
-        #expect(hex(SHA2.sha256(long)) == "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
+        expect(hex(SHA2.sha256(long)), equals: "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
     }
 
     @Test func modelsAreMergedAndRelationshipsFindTheirEnds() throws {
@@ -95,12 +98,12 @@ struct ModelComparisonTests {
         #expect(albums.check(namesOfClasses: false).contains { $0.severity == .error })
         #expect(throws: NSError.self) { try albums.freeze() }
         let merged = try #require(NSManagedObjectModel(byMerging: [albums, tracks]))
-        #expect(merged.entities.map(\.name) == ["Work", "Album", "Track"])
+        expect(merged.entities.map(\.name), equals: ["Work", "Album", "Track"])
         let relationship = try #require(merged.entitiesByName["Album"]?.relationshipsByName["tracks"])
         #expect(relationship.destinationEntity === merged.entitiesByName["Track"])
         #expect(relationship.inverseRelationship === merged.entitiesByName["Track"]?.relationshipsByName["album"])
         #expect(merged.entitiesByName["Track"]?.superentity === merged.entitiesByName["Work"])
-        #expect(merged.entitiesByName["Work"]?.subentities.count == 2)
+        expect(merged.entitiesByName["Work"]?.subentities.count, equals: 2)
         #expect(merged.entitiesByName["Track"]?.managedObjectModel === merged)
         try merged.freeze()
         #expect(albums.entities.count == 2 && albums.entitiesByName["Album"]?.relationshipsByName["tracks"]?.destinationEntity == nil)
@@ -110,16 +113,16 @@ struct ModelComparisonTests {
         let other = model { title, _ in title.isOptional = false }
         #expect(NSManagedObjectModel(byMerging: [model(), other]) == nil)
         let error = failure { _ = try NSManagedObjectModel(merging: [model(), other]) }
-        #expect(error?.code == NSPersistentStoreIncompatibleSchemaError)
-        #expect(error?.localizedDescription.contains("two different entities called “Album”") == true)
-        #expect(NSManagedObjectModel(byMerging: [model(), model()])?.isEqual(model()) == true)
+        expect(error?.code, equals: NSPersistentStoreIncompatibleSchemaError)
+        expect(error?.localizedDescription.contains("two different entities called “Album”"), equals: true)
+        expect(NSManagedObjectModel(byMerging: [model(), model()])?.isEqual(model()), equals: true)
     }
 
     @Test func modelsAreChosenByTheHashesOfAStore() {
         let old = model()
         let new = model { title, _ in title.isOptional = false }
         let metadata: [String: Any] = [NSStoreModelVersionHashesKey: old.entityVersionHashesByName]
-        #expect(NSManagedObjectModel(byMerging: [new, old], forStoreMetadata: metadata)?.isEqual(old) == true)
+        expect(NSManagedObjectModel(byMerging: [new, old], forStoreMetadata: metadata)?.isEqual(old), equals: true)
         #expect(NSManagedObjectModel(byMerging: [new], forStoreMetadata: metadata) == nil)
         #expect(old.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
         #expect(!new.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))

@@ -1,12 +1,13 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A mistake in a model") struct ModelMistakesTests {
     /// The description of what is wrong with a model of the given entities.
     private func mistakes(_ entities: NSEntityDescription...) throws -> String {
         let error = try #require(failure { _ = try NSPersistentStoreCoordinator(checking: NSManagedObjectModel(entities: entities)) })
-        #expect(error.domain == NSCocoaErrorDomain)
-        #expect(error.code == NSPersistentStoreIncompatibleSchemaError)
+        expect(error.domain, equals: NSCocoaErrorDomain)
+        expect(error.code, equals: NSPersistentStoreIncompatibleSchemaError)
         return error.localizedDescription
     }
 

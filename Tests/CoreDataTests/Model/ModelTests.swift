@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 final class Gadget: NSManagedObject {}
@@ -10,8 +11,8 @@ final class Widget: NSManagedObject {}
         let model = Music.model()
         let duo = try #require(model.entitiesByName["Duo"])
         let names = duo.properties.map(\.name)
-        #expect(names.last == "second")
-        #expect(Set(names) == ["name", "founded", "albums", "guestOn", "second"])
+        expect(names.last, equals: "second")
+        expect(Set(names), equals: ["name", "founded", "albums", "guestOn", "second"])
         #expect(duo.superentity === model.entitiesByName["Band"])
         #expect(model.entitiesByName["Band"]?.propertiesByName["second"] == nil)
     }
@@ -19,8 +20,8 @@ final class Widget: NSManagedObject {}
     @Test("Properties are found by name and by kind")
     func propertiesByName() throws {
         let album = try #require(Music.model().entitiesByName["Album"])
-        #expect(Set(album.attributesByName.keys) == ["title", "year", "rating"])
-        #expect(Set(album.relationshipsByName.keys) == ["band", "tracks", "tags", "hit"])
+        expect(Set(album.attributesByName.keys), equals: ["title", "year", "rating"])
+        expect(Set(album.relationshipsByName.keys), equals: ["band", "tracks", "tags", "hit"])
         #expect(album.propertiesByName["title"]?.entity === album)
     }
 
@@ -43,7 +44,7 @@ final class Widget: NSManagedObject {}
         let model = Music.model()
         let album = try #require(model.entitiesByName["Album"])
         let track = try #require(model.entitiesByName["Track"])
-        #expect(Set(album.relationships(forDestination: track).map(\.name)) == ["tracks", "hit"])
+        expect(Set(album.relationships(forDestination: track).map(\.name)), equals: ["tracks", "hit"])
     }
 
     @Test("A copy is deep: its relationships lead to its own entities and inverses")
@@ -59,13 +60,13 @@ final class Widget: NSManagedObject {}
                 #expect(entities.contains(ObjectIdentifier(destination)))
                 let inverse = try #require(relationship.inverseRelationship)
                 #expect(inverse.inverseRelationship === relationship)
-                #expect(inverse.entity.map { entities.contains(ObjectIdentifier($0)) } == true)
+                expect(inverse.entity.map { entities.contains(ObjectIdentifier($0)) }, equals: true)
             }
         }
         let duo = try #require(copy.entitiesByName["Duo"])
         #expect(duo.superentity === copy.entitiesByName["Band"])
-        #expect(copy.entitiesByName["Album"]?.attributesByName["year"]?.defaultValue as? Int == 2001)
-        #expect(copy.entitiesByName["Album"]?.relationshipsByName["tracks"]?.isOrdered == true)
+        expect(copy.entitiesByName["Album"]?.attributesByName["year"]?.defaultValue as? Int, equals: 2001)
+        expect(copy.entitiesByName["Album"]?.relationshipsByName["tracks"]?.isOrdered, equals: true)
         #expect(copy.entitiesByName["Album"]?.managedObjectClass == Album.self)
     }
 
@@ -127,9 +128,9 @@ final class Widget: NSManagedObject {}
         let model = Music.model()
         let tag = try #require(model.entitiesByName["Tag"])
         model.setEntities([tag], forConfigurationName: "Labels")
-        #expect(model.configurations == ["Labels"])
-        #expect(model.entities(forConfigurationName: "Labels") == [tag])
-        #expect(model.entities(forConfigurationName: nil)?.count == 5)
+        expect(model.configurations, equals: ["Labels"])
+        expect(model.entities(forConfigurationName: "Labels"), equals: [tag])
+        expect(model.entities(forConfigurationName: nil)?.count, equals: 5)
         #expect(model.entities(forConfigurationName: "Other") == nil)
 
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -141,9 +142,9 @@ final class Widget: NSManagedObject {}
         try context.performAndWait {
             Tag(context: context).label = "dub"
             try context.save()
-            #expect(try context.all(Tag.self).count == 1)
+            try expect(context.all(Tag.self).count, equals: 1)
             let refused = try #require(failure { _ = try context.all(Band.self) })
-            #expect(refused.code == NSPersistentStoreOperationError)
+            expect(refused.code, equals: NSPersistentStoreOperationError)
             #expect(refused.localizedDescription.contains("Band"))
         }
     }
@@ -153,7 +154,7 @@ final class Widget: NSManagedObject {}
         let model = NSManagedObjectModel(entities: [NSEntityDescription(name: "Gadget", managedObjectClass: Gadget.self)])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         #expect(Gadget.entity() === model.entitiesByName["Gadget"])
-        #expect(Gadget.fetchRequest().entityName == "Gadget")
+        expect(Gadget.fetchRequest().entityName, equals: "Gadget")
         withExtendedLifetime(coordinator) {}
     }
 
@@ -168,7 +169,7 @@ final class Widget: NSManagedObject {}
         let context = Music.context(coordinator)
         context.performAndWait {
             #expect(NSEntityDescription.insertNewObject(forEntityName: "Widget", into: context) is Widget)
-            #expect(Widget(context: context).entity.name == "Widget")
+            expect(Widget(context: context).entity.name, equals: "Widget")
         }
     }
 

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Fetch request templates and fetched properties") struct TemplateTests {
@@ -35,12 +36,12 @@ import Testing
     @Test("A template's variables are replaced, and the template stays as it is")
     func substitution() throws {
         try withTemplates { context, model in
-            #expect(Array(model.fetchRequestTemplatesByName.keys) == ["byName"])
+            expect(Array(model.fetchRequestTemplatesByName.keys), equals: ["byName"])
             let request = try #require(model.fetchRequestFromTemplate(withName: "byName", substitutionVariables: ["NAME": "Lo"]))
-            #expect(try context.fetch(request).compactMap { ($0 as? Band)?.name } == ["Lovage", "Low"])
+            try expect(context.fetch(request).compactMap { ($0 as? Band)?.name }, equals: ["Lovage", "Low"])
             request.fetchLimit = 1
-            #expect(model.fetchRequestTemplate(forName: "byName")?.fetchLimit == 0)
-            #expect(model.fetchRequestTemplate(forName: "byName")?.predicate?.formatString == "name BEGINSWITH $NAME")
+            expect(model.fetchRequestTemplate(forName: "byName")?.fetchLimit, equals: 0)
+            expect(model.fetchRequestTemplate(forName: "byName")?.predicate?.formatString, equals: "name BEGINSWITH $NAME")
             #expect(model.fetchRequestFromTemplate(withName: "other", substitutionVariables: [:]) == nil)
         }
     }
@@ -50,7 +51,7 @@ import Testing
         try withTemplates { context, model in
             let request = try #require(model.fetchRequestFromTemplate(withName: "byName", substitutionVariables: [:]))
             let error = failure { _ = try context.fetch(request) }
-            #expect(error.map { "\($0)" }?.contains("NAME") == true)
+            expect(error.map { "\($0)" }?.contains("NAME"), equals: true)
         }
     }
 
@@ -61,17 +62,17 @@ import Testing
             // A variable given an object is followed like the object.
             let same = NSFetchRequest<Album>(entityName: "Album")
             same.predicate = NSPredicate(format: "band.name == $album.band.name").withSubstitutionVariables(["album": album])
-            #expect(try context.count(for: same) == 3)
+            try expect(context.count(for: same), equals: 3)
             func siblings() -> [String]? { (album.value(forKey: "siblings") as? [Album])?.map(\.title) }
-            #expect(siblings() == ["B", "C"])
-            #expect((album.value(forKey: "sameYear") as? [Album])?.count == 4)
+            expect(siblings(), equals: ["B", "C"])
+            expect((album.value(forKey: "sameYear") as? [Album])?.count, equals: 4)
             let another = Album(context: context)
             another.title = "E"
             another.band = album.band
             try context.save()
-            #expect(siblings() == ["B", "C"])
+            expect(siblings(), equals: ["B", "C"])
             context.refresh(album, mergeChanges: true)
-            #expect(siblings() == ["B", "C", "E"])
+            expect(siblings(), equals: ["B", "C", "E"])
         }
     }
 
@@ -94,6 +95,6 @@ import Testing
         property.name = "others"
         model.entitiesByName["Album"]?.properties.append(property)
         let error = failure { _ = try NSPersistentStoreCoordinator(checking: model) }
-        #expect(error?.localizedDescription.contains("“Album.others” has no fetch request that names an entity") == true)
+        expect(error?.localizedDescription.contains("“Album.others” has no fetch request that names an entity"), equals: true)
     }
 }

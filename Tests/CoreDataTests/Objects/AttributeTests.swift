@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("An attribute") struct AttributeTests {
@@ -9,17 +10,17 @@ import Testing
         try first.performAndWait {
             let scrap = Scrap(context: first)
             scrap.setValue(value, forKey: key)
-            #expect(scrap.value(forKey: key) as? Value == value)
+            expect(scrap.value(forKey: key) as? Value, equals: value)
             try first.save()
-            #expect(scrap.value(forKey: key) as? Value == value)
+            expect(scrap.value(forKey: key) as? Value, equals: value)
             first.refresh(scrap, mergeChanges: false)
             #expect(scrap.isFault)
-            #expect(scrap.value(forKey: key) as? Value == value)
+            expect(scrap.value(forKey: key) as? Value, equals: value)
         }
         let second = Music.context(coordinator)
         try second.performAndWait {
             let scraps = try second.all(Scrap.self)
-            #expect(scraps.map { $0.value(forKey: key) as? Value } == [value])
+            expect(scraps.map { $0.value(forKey: key) as? Value }, equals: [value])
         }
     }
 
@@ -45,7 +46,7 @@ import Testing
             let scrap = Scrap(context: context)
             scrap.setValue(-0.0, forKey: "real")
             try context.save()
-            #expect((scrap.value(forKey: "real") as? Double)?.sign == .minus)
+            expect((scrap.value(forKey: "real") as? Double)?.sign, equals: .minus)
         }
     }
 
@@ -57,7 +58,7 @@ import Testing
         arguments: ["12345678901234567890123456789012345678", "-0.00000000000000000000000000000000000001", "0.1"])
     func decimal(_ text: String) throws {
         let value = try #require(Decimal(string: text))
-        #expect("\(value)" == text)
+        expect("\(value)", equals: text)
         try roundTrip("amount", value)
     }
 
@@ -73,7 +74,7 @@ import Testing
             let scrap = Scrap(context: context)
             scrap[Scrap.textProperty] = value
             try context.save()
-            #expect(scrap[Scrap.textProperty].map { Array($0.utf8) } == Array(value.utf8))
+            expect(scrap[Scrap.textProperty].map { Array($0.utf8) }, equals: Array(value.utf8))
         }
     }
 
@@ -101,7 +102,7 @@ import Testing
         let first = Music.context(coordinator)
         let ids = try first.performAndWait {
             let untouched = Scrap(context: first)
-            #expect(untouched.value(forKey: "preset") as? String == "preset")
+            expect(untouched.value(forKey: "preset") as? String, equals: "preset")
             #expect(untouched.value(forKey: "text") == nil)
             let emptied = Scrap(context: first)
             emptied.setValue(nil, forKey: "preset")
@@ -112,10 +113,10 @@ import Testing
         let second = Music.context(coordinator)
         try second.performAndWait {
             let scraps = try ids.map { try second.existingObject(with: $0) }
-            #expect(scraps[0].value(forKey: "preset") as? String == "preset")
+            expect(scraps[0].value(forKey: "preset") as? String, equals: "preset")
             #expect(scraps[1].value(forKey: "preset") == nil)
             #expect(scraps[0].value(forKey: "text") == nil)
-            #expect(scraps[1].value(forKey: "text") as? String == "")
+            expect(scraps[1].value(forKey: "text") as? String, equals: "")
         }
     }
 
@@ -147,11 +148,11 @@ import Testing
             scrap.setValue(1, forKey: "flag")
             scrap.setValue(12, forKey: "amount")
             try context.save()
-            #expect(scrap.value(forKey: "tiny") as? Int == 200)
-            #expect(scrap.value(forKey: "small") as? Int == 7)
-            #expect(scrap.value(forKey: "real") as? Double == 3)
-            #expect(scrap.value(forKey: "flag") as? Bool == true)
-            #expect(scrap.value(forKey: "amount") as? Decimal == 12)
+            expect(scrap.value(forKey: "tiny") as? Int, equals: 200)
+            expect(scrap.value(forKey: "small") as? Int, equals: 7)
+            expect(scrap.value(forKey: "real") as? Double, equals: 3)
+            expect(scrap.value(forKey: "flag") as? Bool, equals: true)
+            expect(scrap.value(forKey: "amount") as? Decimal, equals: 12)
         }
     }
 
@@ -163,18 +164,18 @@ import Testing
             let scrap = Scrap(context: first)
             scrap.setValue("draft", forKey: "draft")
             try first.save()
-            #expect(scrap.value(forKey: "draft") as? String == "draft")
+            expect(scrap.value(forKey: "draft") as? String, equals: "draft")
             scrap.setValue("second draft", forKey: "draft")
             #expect(!scrap.hasPersistentChangedValues)
             try first.save()
-            #expect(scrap.value(forKey: "draft") as? String == "second draft")
+            expect(scrap.value(forKey: "draft") as? String, equals: "second draft")
             #expect(!first.hasChanges)
             return scrap
         }
         let second = Music.context(coordinator)
         try second.performAndWait {
             let scraps = try second.all(Scrap.self)
-            #expect(scraps.map { $0.value(forKey: "draft") == nil } == [true])
+            expect(scraps.map { $0.value(forKey: "draft") == nil }, equals: [true])
         }
         withExtendedLifetime(kept) {}
     }

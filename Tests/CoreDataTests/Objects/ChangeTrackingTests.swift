@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Change tracking") struct ChangeTrackingTests {
@@ -25,8 +26,8 @@ import Testing
             let band = try context.saveBand("Low", albums: ["Trust", "Secret"])
             let album = try #require(band.albums.first)
             album.band = nil
-            #expect(Set(album.changedValues().keys) == ["band"])
-            #expect(Set(band.changedValues().keys) == ["albums"])
+            expect(Set(album.changedValues().keys), equals: ["band"])
+            expect(Set(band.changedValues().keys), equals: ["albums"])
             album.band = band
             #expect(!album.hasPersistentChangedValues)
             #expect(!band.hasPersistentChangedValues)
@@ -44,7 +45,7 @@ import Testing
             #expect(album.hasPersistentChangedValues)
             try context.save()
             context.refreshAllObjects()
-            #expect(album.title.unicodeScalars.count == 2)
+            expect(album.title.unicodeScalars.count, equals: 2)
         }
     }
 
@@ -81,16 +82,16 @@ import Testing
                 }
             }
             defer { NotificationCenter.default.removeObserver(observer) }
-            #expect(album.changedValuesForCurrentEvent()["title"] as? String == "Trust")
+            expect(album.changedValuesForCurrentEvent()["title"] as? String, equals: "Trust")
             context.processPendingChanges()
-            #expect(Set(seen.keys) == [album, low, high])
-            #expect(Set(seen[album]?.keys.map { $0 } ?? []) == ["title", "band"])
-            #expect(seen[album]?["title"] as? String == "Trust")
+            expect(Set(seen.keys), equals: [album, low, high])
+            expect(Set(seen[album]?.keys.map { $0 } ?? []), equals: ["title", "band"])
+            expect(seen[album]?["title"] as? String, equals: "Trust")
             #expect(seen[album]?["band"] as? Band === low)
-            #expect(seen[low]?["albums"] as? Set<NSManagedObject> == [album])
-            #expect(seen[high]?["albums"] as? Set<NSManagedObject> == [])
+            expect(seen[low]?["albums"] as? Set<NSManagedObject>, equals: [album])
+            expect(seen[high]?["albums"] as? Set<NSManagedObject>, equals: [])
             #expect(album.changedValuesForCurrentEvent().isEmpty)
-            #expect(album.changedValues()["title"] as? String == "Mistrust")
+            expect(album.changedValues()["title"] as? String, equals: "Mistrust")
         }
     }
 
@@ -101,8 +102,8 @@ import Testing
             album.title = "Trust"
             album.band = Band(context: context)
             let values = album.changedValuesForCurrentEvent()
-            #expect(Set(values.keys) == ["title", "band"])
-            #expect(values["title"] as? String == "Untitled")
+            expect(Set(values.keys), equals: ["title", "band"])
+            expect(values["title"] as? String, equals: "Untitled")
             #expect(values["band"] is NSNull)
         }
     }
@@ -118,7 +119,7 @@ import Testing
                 #expect(!context.hasChanges)
                 #expect(album.managedObjectContext == nil)
                 try context.save()
-                #expect(store.calls == ["loadMetadata"])
+                expect(store.calls, equals: ["loadMetadata"])
             }
         }
     }
@@ -136,7 +137,7 @@ import Testing
             albums[0].willChangeValue(forKey: "band")
             albums[0].setPrimitiveValue(band, forKey: "band")
             albums[0].didChangeValue(forKey: "band")
-            #expect(band.albums == Set(albums))
+            expect(band.albums, equals: Set(albums))
             #expect(!band.hasPersistentChangedValues)
         }
     }
@@ -154,10 +155,10 @@ import Testing
             context.delete(new)
             context.processPendingChanges()
             #expect(!album.isDeleted)
-            #expect((tag.value(forKey: "albums") as? Set<NSManagedObject>) == [new])
+            expect((tag.value(forKey: "albums") as? Set<NSManagedObject>), equals: [new])
             try context.save()
             #expect(try context.all(Album.self).isEmpty)
-            #expect((tag.value(forKey: "albums") as? Set<NSManagedObject>) == [])
+            expect((tag.value(forKey: "albums") as? Set<NSManagedObject>), equals: [])
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Key paths that lead into composite attributes.
@@ -92,7 +93,7 @@ import Testing
             for (entity, cases) in [("Shop", shops), ("Visit", visits)] {
                 for (format, expected) in cases {
                     let found = try Self.names(entity, format, in: context)
-                    #expect(found == expected, "\(form): \(format)")
+                    expect(found, equals: expected, "\(form): \(format)")
                 }
             }
         }
@@ -104,11 +105,11 @@ import Testing
             let page = try #require(URL(string: "https://a.example"))
             request.predicate = NSPredicate(format: "place.key == %@ AND place.page == %@", Self.key as NSUUID, page as NSURL)
             let found = try context.fetch(request).map { $0.value(forKey: "name") as? String }
-            #expect(found == ["a"], "\(form)")
+            expect(found, equals: ["a"], "\(form)")
             request.predicate = nil
             request.sortDescriptors = [NSSortDescriptor(key: "place.latitude", ascending: false)]
             let sorted = try context.fetch(request).map { $0.value(forKey: "name") as? String }
-            #expect(sorted == ["a", "c", "b", "d"], "\(form)")
+            expect(sorted, equals: ["a", "c", "b", "d"], "\(form)")
         }
     }
 
@@ -137,21 +138,21 @@ import Testing
             for shop in try context.all("Shop") {
                 let name = try #require(shop.value(forKey: "name") as? String)
                 let before = shop.value(forKey: "place") as? [String: Any]
-                #expect(
-                    shop.value(forKeyPath: "place.latitude") as? Double == ["a": 52.5, "b": -3, "c": 10.25][name], "\(form): \(name)")
+                expect(
+                    shop.value(forKeyPath: "place.latitude") as? Double, equals: ["a": 52.5, "b": -3, "c": 10.25][name], "\(form): \(name)")
                 shop.setValue("Platz", forKeyPath: "place.address.street")
-                #expect(shop.value(forKeyPath: "place.address.street") as? String == "Platz")
-                #expect(shop.value(forKeyPath: "place.address.number") as? Int == (name == "a" ? 3 : nil))
-                #expect((shop.value(forKey: "place") as? [String: Any])?["latitude"] as? Double == before?["latitude"] as? Double)
+                expect(shop.value(forKeyPath: "place.address.street") as? String, equals: "Platz")
+                expect(shop.value(forKeyPath: "place.address.number") as? Int, equals: (name == "a" ? 3 : nil))
+                expect((shop.value(forKey: "place") as? [String: Any])?["latitude"] as? Double, equals: before?["latitude"] as? Double)
                 shop.setValue(nil, forKeyPath: "place.address.street")
                 #expect(shop.value(forKeyPath: "place.address.street") == nil)
             }
             try context.save()
             context.reset()
             let visit = try #require(try context.all("Visit").first { $0.value(forKey: "name") as? String == "a" })
-            #expect(visit.value(forKeyPath: "first.place.latitude") as? Double == 52.5, "\(form)")
+            expect(visit.value(forKeyPath: "first.place.latitude") as? Double, equals: 52.5, "\(form)")
             visit.setValue(1.5, forKeyPath: "first.place.latitude")
-            #expect((visit.value(forKeyPath: "shops.place.latitude") as? Set<Double>) == [1.5], "\(form)")
+            expect((visit.value(forKeyPath: "shops.place.latitude") as? Set<Double>), equals: [1.5], "\(form)")
         }
     }
 }

@@ -97,14 +97,14 @@ import Testing
                     context.refresh(thing, mergeChanges: false)
                 }
                 #expect(thing.exactCount == NSDecimalNumber(string: "70000") && thing.isCounted)
-                #expect(thing.exactCount?.adding(1) == NSDecimalNumber(string: "70001"))
-                #expect(thing.primitiveInteger == NSDecimalNumber(string: "70000"))
-                #expect(thing.shortCount == Int16(truncatingIfNeeded: 70_000))
+                expect(thing.exactCount?.adding(1), equals: NSDecimalNumber(string: "70001"))
+                expect(thing.primitiveInteger, equals: NSDecimalNumber(string: "70000"))
+                expect(thing.shortCount, equals: Int16(truncatingIfNeeded: 70_000))
                 #expect(thing.wholes == -2 && thing.optionalWholes == -2 && thing.size == nil && thing.single == -2.75)
-                #expect(thing.price == Decimal(string: "-2.75"))
+                expect(thing.price, equals: Decimal(string: "-2.75"))
                 #expect(thing.flag == true && thing.flagAsNumber == 1)
-                #expect(thing.amount == 12345678901234567890.5)
-                #expect(thing.text == "text")
+                expect(thing.amount, equals: 12345678901234567890.5)
+                expect(thing.text, equals: "text")
             }
         }
     }
@@ -127,11 +127,11 @@ import Testing
             thing.text = "text"
             try context.save()
             context.refresh(thing, mergeChanges: false)
-            #expect(thing.value(forKey: "integer") as? Int64 == 9_007_199_254_740_993)
+            expect(thing.value(forKey: "integer") as? Int64, equals: 9_007_199_254_740_993)
             #expect(thing.value(forKey: "real") as? Double == 2 && thing.size == .large)
-            #expect(thing.value(forKey: "flag") as? Bool == true)
-            #expect(thing.value(forKey: "decimal") as? NSDecimalNumber == NSDecimalNumber(string: "0.1"))
-            #expect(thing.value(forKey: "anything") as? String == "text")
+            expect(thing.value(forKey: "flag") as? Bool, equals: true)
+            expect(thing.value(forKey: "decimal") as? NSDecimalNumber, equals: NSDecimalNumber(string: "0.1"))
+            expect(thing.value(forKey: "anything") as? String, equals: "text")
             thing.price = Decimal(string: "2.5")!
             thing.isCounted = true
             thing.number = 7
@@ -150,7 +150,7 @@ import Testing
             thing.exactCount = NSDecimalNumber(string: "1.5")
             #expect(thing.flag == nil && thing.exactCount == nil)
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect((error?.userInfo[NSDetailedErrorsKey] as? [NSError])?.map(\.code) == [1550, 1550])
+            expect((error?.userInfo[NSDetailedErrorsKey] as? [NSError])?.map(\.code), equals: [1550, 1550])
         }
     }
 
@@ -158,13 +158,13 @@ import Testing
     func limits() throws {
         try Self.withThing(NSInMemoryStoreType) { thing, _ in
             thing.setValue(1e300, forKey: "real")
-            #expect(thing.wholes == .max)
+            expect(thing.wholes, equals: .max)
             thing.setValue(-Double.infinity, forKey: "real")
-            #expect(thing.wholes == .min)
+            expect(thing.wholes, equals: .min)
             thing.setValue(Decimal(string: "-99.99"), forKey: "anything")
-            #expect(thing.number == -99)
+            expect(thing.number, equals: -99)
             thing.setValue(Decimal(string: "1e40"), forKey: "anything")
-            #expect(thing.number == .max)
+            expect(thing.number, equals: .max)
         }
     }
 
@@ -173,13 +173,13 @@ import Testing
         try Self.withThing(NSInMemoryStoreType) { thing, context in
             thing.wholes = 3
             let sorted = NSSortDescriptor(keyPath: \Thing.wholes, ascending: true)
-            #expect(sorted.key == "real")
+            expect(sorted.key, equals: "real")
             let paths = try [\Thing.exactCount, \Thing.size, \Thing.text].map { try Thing.propertyPath(for: $0) }
-            #expect(paths == [["integer"], ["real"], ["anything"]])
+            expect(paths, equals: [["integer"], ["real"], ["anything"]])
             let request = NSFetchRequest<Thing>(entityName: "Thing")
             request.sortDescriptors = [sorted]
             let found = try context.fetch(request)
-            #expect(found == [thing])
+            expect(found, equals: [thing])
         }
     }
 }

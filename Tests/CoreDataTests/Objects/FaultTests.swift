@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A fault") struct FaultTests {
@@ -15,9 +16,9 @@ import Testing
             #expect(band.isFault)
             #expect(band.faultingState != 0)
             #expect(band.hasFault(forRelationshipNamed: "albums"))
-            #expect(band.name == "Low")
+            expect(band.name, equals: "Low")
             #expect(!band.isFault)
-            #expect(band.faultingState == 0)
+            expect(band.faultingState, equals: 0)
             #expect(band.hasFault(forRelationshipNamed: "albums"))
             let album = try #require(band.albums.first)
             #expect(!band.hasFault(forRelationshipNamed: "albums"))
@@ -40,19 +41,19 @@ import Testing
             context.refresh(album, mergeChanges: false)
             #expect(album.isFault && album.isInserted)
             #expect(band.albums.isEmpty)
-            #expect(try context.count(for: NSFetchRequest<Album>(entityName: "Album")) == 1)
+            try expect(context.count(for: NSFetchRequest<Album>(entityName: "Album")), equals: 1)
             #expect(album.tags.isEmpty && album.band == nil)
             #expect(!album.isFault)
-            #expect(album.title == "Untitled")
+            expect(album.title, equals: "Untitled")
             #expect(album.changedValues().isEmpty)
             context.refresh(album, mergeChanges: false)
             album.band = band
-            #expect(band.albums == [album])
+            expect(band.albums, equals: [album])
             album.title = "Secret"
             band.name = "Low"
             try context.save()
             context.reset()
-            #expect(try context.all(Album.self).map(\.title) == ["Secret"])
+            try expect(context.all(Album.self).map(\.title), equals: ["Secret"])
         }
     }
 
@@ -76,12 +77,12 @@ import Testing
     func objectIDs() throws {
         try second { context, band in
             let ids = band.objectIDs(forRelationshipNamed: "albums")
-            #expect(ids.count == 2)
-            #expect(context.registeredObjects == [band])
+            expect(ids.count, equals: 2)
+            expect(context.registeredObjects, equals: [band])
             #expect(band.hasFault(forRelationshipNamed: "albums"))
             let album = try #require(try context.existingObject(with: ids[0]) as? Album)
-            #expect(album.objectIDs(forRelationshipNamed: "band") == [band.objectID])
-            #expect(album.objectIDs(forRelationshipNamed: "hit") == [])
+            expect(album.objectIDs(forRelationshipNamed: "band"), equals: [band.objectID])
+            expect(album.objectIDs(forRelationshipNamed: "hit"), equals: [])
         }
     }
 
@@ -91,7 +92,7 @@ import Testing
             let band = Band(context: context)
             #expect(!band.isFault)
             #expect(!band.hasFault(forRelationshipNamed: "albums"))
-            #expect(band.objectIDs(forRelationshipNamed: "albums") == [])
+            expect(band.objectIDs(forRelationshipNamed: "albums"), equals: [])
         }
     }
 
@@ -108,11 +109,12 @@ import Testing
             }
             second.performAndWait {
                 #expect(album.isFault)
-                #expect(album.title == "")
+                expect(album.title, equals: "")
                 #expect(album.band == nil)
                 #expect(band.albums.isEmpty)
                 #expect(second.pendingFaultError == nil)
-                #expect(failure { _ = try second.existingObject(with: album.objectID) }?.code == NSManagedObjectReferentialIntegrityError)
+                expect(
+                    failure { _ = try second.existingObject(with: album.objectID) }?.code, equals: NSManagedObjectReferentialIntegrityError)
             }
         }
     }
@@ -129,12 +131,12 @@ import Testing
             }
             try second.performAndWait {
                 let thrown = try #require(failure { try band.fulfillFault() })
-                #expect(thrown.code == NSManagedObjectReferentialIntegrityError)
+                expect(thrown.code, equals: NSManagedObjectReferentialIntegrityError)
                 #expect(thrown.localizedDescription.contains(band.objectID.uriRepresentation().absoluteString))
-                #expect(band.name == "")
+                expect(band.name, equals: "")
                 #expect(band.isFault)
                 #expect(second.pendingFaultError != nil)
-                #expect(failure { _ = try second.all(Band.self) }?.code == NSManagedObjectReferentialIntegrityError)
+                expect(failure { _ = try second.all(Band.self) }?.code, equals: NSManagedObjectReferentialIntegrityError)
                 #expect(try second.all(Band.self).isEmpty)
             }
         }
@@ -152,7 +154,7 @@ import Testing
             }
             second.performAndWait {
                 band.name = "High"
-                #expect(failure { try second.save() }?.code == NSManagedObjectReferentialIntegrityError)
+                expect(failure { try second.save() }?.code, equals: NSManagedObjectReferentialIntegrityError)
             }
         }
     }

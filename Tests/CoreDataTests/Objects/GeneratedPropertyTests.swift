@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// The types of properties that are generated from a model, where they are not plain Swift values, and the methods beside them.
@@ -63,10 +64,10 @@ import Testing
         object.seconds = 1.5
         try context.save()
         context.refresh(object, mergeChanges: false)
-        #expect(object.number == 0)
-        #expect(object.price == NSDecimalNumber(string: "12345678901234567890.12345"))
-        #expect(object.seconds == 1.5)
-        #expect(object.value(forKey: "date") as? Date == Date(timeIntervalSinceReferenceDate: 1.5))
+        expect(object.number, equals: 0)
+        expect(object.price, equals: NSDecimalNumber(string: "12345678901234567890.12345"))
+        expect(object.seconds, equals: 1.5)
+        expect(object.value(forKey: "date") as? Date, equals: Date(timeIntervalSinceReferenceDate: 1.5))
         object.number = nil
         #expect(object.value(forKey: "number") == nil)
     }
@@ -82,21 +83,21 @@ import Testing
         let object = Everything(context: context)
         #expect(object.words == nil)
         object.words = ["a", "b"]
-        #expect(object.words == ["a", "b"])
-        #expect(object.object as? NSArray == NSArray(array: ["a", "b"]))
+        expect(object.words, equals: ["a", "b"])
+        expect(object.object as? NSArray, equals: NSArray(array: ["a", "b"]))
         object.object = NSString("text")
         #expect(object.words == nil)
-        #expect(object.value(forKey: "words") as? String == "text")
+        expect(object.value(forKey: "words") as? String, equals: "text")
     }
 
     @Test("A set is what the relationship leads to, and setting it keeps the inverse") func sets() {
         let made = objects(3)
-        #expect(made[0].others?.count == 0)
+        expect(made[0].others?.count, equals: 0)
         made[0].others = NSSet(array: [made[1], made[2]])
         #expect(made[0].others?.count == 2 && made[0].others as? Set<Everything> == [made[1], made[2]])
-        #expect(made[1].value(forKey: "otherOf") as? Set<NSManagedObject> == [made[0]])
+        expect(made[1].value(forKey: "otherOf") as? Set<NSManagedObject>, equals: [made[0]])
         made[0].others = nil
-        #expect(made[0].others?.count == 0)
+        expect(made[0].others?.count, equals: 0)
     }
 
     @Test("Objects are added to and taken out of a relationship by its property") func members() {
@@ -106,20 +107,20 @@ import Testing
         made[0].add(NSSet(array: [made[2], made[3]]), to: others)
         made[0].remove(made[1], from: others)
         made[0].remove(NSSet(array: [made[1], made[2]]), from: others)
-        #expect(made[0].others == NSSet(object: made[3]))
+        expect(made[0].others, equals: NSSet(object: made[3]))
         let list = ManagedProperty<NSOrderedSet?>("list")
         made[0].add(made[1], to: list)
         made[0].insert([made[2], made[3]], at: NSIndexSet(indexesIn: NSRange(location: 0, length: 2)), into: list)
-        #expect(made[0].list?.array as? [Everything] == [made[2], made[3], made[1]])
+        expect(made[0].list?.array as? [Everything], equals: [made[2], made[3], made[1]])
         made[0].remove(at: NSIndexSet(index: 1), from: list)
         made[0].replace(at: NSIndexSet(index: 0), with: [made[0]], in: list)
-        #expect(made[0].list?.array as? [Everything] == [made[0], made[1]])
+        expect(made[0].list?.array as? [Everything], equals: [made[0], made[1]])
     }
 
     @Test("A value that is not a managed object is rejected, and the save reports it") func refused() {
         let object = Everything(context: context)
         object.add(NSSet(object: "text"), to: ManagedProperty<NSSet?>("others"))
-        #expect(object.others?.count == 0)
+        expect(object.others?.count, equals: 0)
         #expect(throws: (any Error).self) { try context.save() }
     }
 }

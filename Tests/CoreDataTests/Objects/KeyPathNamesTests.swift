@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// A class whose models come and go.
@@ -111,59 +112,59 @@ final class Latecomer: NSManagedObject {
 
     @Test("has the name of the property that its getter asks for, whatever the type")
     func properties() throws {
-        #expect(try KeyPathNames.path(of: \Gizmo.name) == "name")
-        #expect(try KeyPathNames.path(of: \Gizmo.count) == "count")
-        #expect(try KeyPathNames.path(of: \Gizmo.note) == "note")
-        #expect(try KeyPathNames.path(of: \Gizmo.link) == "link")
-        #expect(try KeyPathNames.path(of: \Gizmo.price) == "price")
-        #expect(try KeyPathNames.path(of: \Gizmo.size) == "size")
-        #expect(try KeyPathNames.path(of: \Gizmo.oddSize) == "size")
-        #expect(try KeyPathNames.path(of: \Gizmo.isNew) == "isNew")
-        #expect(try KeyPathNames.path(of: \Gizmo.weight) == "weight")
-        #expect(try KeyPathNames.path(of: \Gizmo.made) == "made")
-        #expect(try KeyPathNames.path(of: \Gizmo.words) == "words")
-        #expect(try KeyPathNames.path(of: \Gizmo.owner) == "owner")
-        #expect(try KeyPathNames.path(of: \Gizmo.owned) == "owned")
-        #expect(try KeyPathNames.path(of: \Album.tracks) == "tracks")
-        #expect(try KeyPathNames.path(of: \Band.founded) == "founded")
+        try expect(KeyPathNames.path(of: \Gizmo.name), equals: "name")
+        try expect(KeyPathNames.path(of: \Gizmo.count), equals: "count")
+        try expect(KeyPathNames.path(of: \Gizmo.note), equals: "note")
+        try expect(KeyPathNames.path(of: \Gizmo.link), equals: "link")
+        try expect(KeyPathNames.path(of: \Gizmo.price), equals: "price")
+        try expect(KeyPathNames.path(of: \Gizmo.size), equals: "size")
+        try expect(KeyPathNames.path(of: \Gizmo.oddSize), equals: "size")
+        try expect(KeyPathNames.path(of: \Gizmo.isNew), equals: "isNew")
+        try expect(KeyPathNames.path(of: \Gizmo.weight), equals: "weight")
+        try expect(KeyPathNames.path(of: \Gizmo.made), equals: "made")
+        try expect(KeyPathNames.path(of: \Gizmo.words), equals: "words")
+        try expect(KeyPathNames.path(of: \Gizmo.owner), equals: "owner")
+        try expect(KeyPathNames.path(of: \Gizmo.owned), equals: "owned")
+        try expect(KeyPathNames.path(of: \Album.tracks), equals: "tracks")
+        try expect(KeyPathNames.path(of: \Band.founded), equals: "founded")
     }
 
     @Test("has a name also where the getter asks by key")
     func keyed() throws {
-        #expect(try KeyPathNames.path(of: \Gizmo.nameByKey) == "name")
-        #expect(try KeyPathNames.path(of: \Gizmo.countByPrimitiveKey) == "count")
+        try expect(KeyPathNames.path(of: \Gizmo.nameByKey), equals: "name")
+        try expect(KeyPathNames.path(of: \Gizmo.countByPrimitiveKey), equals: "count")
     }
 
     @Test("names every relationship on its way")
     func chains() throws {
-        #expect(try KeyPathNames.path(of: \Gizmo.owner?.name) == "owner.name")
-        #expect(try KeyPathNames.path(of: \Gizmo.owner!.owner!.note) == "owner.owner.note")
-        #expect(try KeyPathNames.path(of: \Gizmo.maker.owned) == "owner.owned")
-        #expect(try KeyPathNames.path(of: \Album.band?.name) == "band.name")
+        try expect(KeyPathNames.path(of: \Gizmo.owner?.name), equals: "owner.name")
+        try expect(KeyPathNames.path(of: \Gizmo.owner!.owner!.note), equals: "owner.owner.note")
+        try expect(KeyPathNames.path(of: \Gizmo.maker.owned), equals: "owner.owned")
+        try expect(KeyPathNames.path(of: \Album.band?.name), equals: "band.name")
     }
 
     @Test("may insist on a value")
     func unwrapped() throws {
-        #expect(try KeyPathNames.path(of: \Gizmo.note!) == "note")
-        #expect(try KeyPathNames.path(of: \Gizmo.oddSize!) == "size")
-        #expect(try KeyPathNames.path(of: \Gizmo.owner!.oddWords!) == "owner.words")
-        #expect(try KeyPathNames.path(of: \Album.rating!) == "rating")
+        try expect(KeyPathNames.path(of: \Gizmo.note!), equals: "note")
+        try expect(KeyPathNames.path(of: \Gizmo.oddSize!), equals: "size")
+        try expect(KeyPathNames.path(of: \Gizmo.owner!.oddWords!), equals: "owner.words")
+        try expect(KeyPathNames.path(of: \Album.rating!), equals: "rating")
         #expect(throws: InvalidPredicateError.self) { try KeyPathNames.path(of: \Gizmo.note!.count) }
         #expect(throws: InvalidPredicateError.self) { try KeyPathNames.path(of: \Gizmo.owner!.knownNote) }
     }
 
     @Test("to the object itself or to its ID has no keys")
     func identity() throws {
-        #expect(try KeyPathNames.names(of: \Gizmo.self) == [])
-        #expect(try KeyPathNames.names(of: \Gizmo.objectID) == [])
-        #expect(try KeyPathNames.names(of: \Gizmo.owner?.objectID) == ["owner"])
-        #expect(try KeyPathNames.names(of: \NSManagedObject.objectID) == [])
+        try expect(KeyPathNames.names(of: \Gizmo.self), equals: [])
+        try expect(KeyPathNames.names(of: \Gizmo.objectID), equals: [])
+        try expect(KeyPathNames.names(of: \Gizmo.owner?.objectID), equals: ["owner"])
+        try expect(KeyPathNames.names(of: \NSManagedObject.objectID), equals: [])
     }
 
     @Test("to a computed property that hands a property on has the name of that property")
     func aliases() throws {
-        #expect(try KeyPathNames.path(of: \Gizmo.label) == "name")
-        #expect(try KeyPathNames.path(of: \Gizmo.ownersName) == "owner.name")
+        try expect(KeyPathNames.path(of: \Gizmo.label), equals: "name")
+        try expect(KeyPathNames.path(of: \Gizmo.ownersName), equals: "owner.name")
     }
 
     @Test(
@@ -174,8 +175,8 @@ final class Latecomer: NSManagedObject {
         ] as [any AnyKeyPath & Sendable])
     func computed(keyPath: any AnyKeyPath & Sendable) {
         let error = #expect(throws: InvalidPredicateError.self) { try KeyPathNames.names(of: keyPath) }
-        #expect(error?.kind == .unknownKeyPath)
-        #expect(error?.message.contains("\(keyPath)") == true)
+        expect(error?.kind, equals: .unknownKeyPath)
+        expect(error?.message.contains("\(keyPath)"), equals: true)
     }
 
     @Test("has no name before a model with the class is loaded, and has one afterwards")
@@ -183,13 +184,13 @@ final class Latecomer: NSManagedObject {
         let descriptor = NSSortDescriptor(keyPath: \Latecomer.name, ascending: true)
         let predicate = try #require(NSPredicate(#Predicate<Latecomer> { $0.name == "x" }))
         #expect(descriptor.key == nil)
-        #expect(predicate.parseError?.message.contains("no loaded model has an entity whose class is Latecomer") == true)
+        expect(predicate.parseError?.message.contains("no loaded model has an entity whose class is Latecomer"), equals: true)
         let entity = NSEntityDescription(
             name: "Latecomer", managedObjectClass: Latecomer.self, properties: [NSAttributeDescription(name: "name", type: .string)])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
         withExtendedLifetime(coordinator) {
-            #expect(descriptor.key == "name")
-            #expect(predicate.formatString == "name == \"x\"")
+            expect(descriptor.key, equals: "name")
+            expect(predicate.formatString, equals: "name == \"x\"")
         }
     }
 
@@ -208,7 +209,7 @@ final class Latecomer: NSManagedObject {
             group.addTask {
                 for _ in 0..<4_000 {
                     let path = try Passer.propertyPath(for: \Passer.name)
-                    #expect(path == ["name"])
+                    expect(path, equals: ["name"])
                 }
             }
             try await group.waitForAll()
@@ -226,6 +227,6 @@ final class Latecomer: NSManagedObject {
             }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
-        #expect(names == ["band.founded", "owner.made"])
+        expect(names, equals: ["band.founded", "owner.made"])
     }
 }

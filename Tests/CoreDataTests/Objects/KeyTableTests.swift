@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
@@ -18,7 +19,7 @@ import Testing
         let names = (0..<count).map { "a\(String(repeating: "b", count: $0 % 23))\($0)z" }
         let entity = try frozen(names.map { NSAttributeDescription(name: $0, type: .integer64) })
         for name in names {
-            #expect(entity.entry(forKey: name)?.pointee.property.name == name)
+            expect(entity.entry(forKey: name)?.pointee.property.name, equals: name)
             #expect(entity.entry(forKey: name + "z") == nil)
             #expect(entity.entry(forKey: String(name.dropLast())) == nil)
         }
@@ -32,8 +33,8 @@ import Testing
         let entity = try frozen([NSAttributeDescription(name: "caf\u{e9}", type: .string)])
         let object = NSManagedObject(entity: entity, insertInto: nil)
         object.setValue("open", forKey: "cafe\u{301}")
-        #expect(object.value(forKey: "caf\u{e9}") as? String == "open")
-        #expect(object.value(forKey: "cafe\u{301}") as? String == "open")
+        expect(object.value(forKey: "caf\u{e9}") as? String, equals: "open")
+        expect(object.value(forKey: "cafe\u{301}") as? String, equals: "open")
     }
 
     @Test("take every value that the general conversion takes, as what it makes of it, and no other")
@@ -56,7 +57,7 @@ import Testing
                 // In an optional a value takes the general way.
                 let general = AttributeCheck.conform(Optional.some(Optional.some(value)) as Any, to: attribute)
                 let found = AttributeCheck.conform(value, to: attribute)
-                #expect("\(found as Any)" == "\(general as Any)", "\(value) of \(Swift.type(of: value)) for \(type)")
+                expect("\(found as Any)", equals: "\(general as Any)", "\(value) of \(Swift.type(of: value)) for \(type)")
             }
         }
     }
@@ -74,9 +75,9 @@ import Testing
                     context.refresh(album, mergeChanges: false)
                     #expect(album.isFault)
                 }
-                #expect(album.value(forKey: "title") as? String == album.title)
-                #expect(album.value(forKey: "year") as? Int16 == album.year)
-                #expect(album.value(forKey: "rating") as? Double == album.rating)
+                expect(album.value(forKey: "title") as? String, equals: album.title)
+                expect(album.value(forKey: "year") as? Int16, equals: album.year)
+                expect(album.value(forKey: "rating") as? Double, equals: album.rating)
                 #expect(album.value(forKey: "band") == nil)
             }
         }
@@ -96,10 +97,10 @@ import Testing
                 let some = try reader.fetch(request)
                 request.predicate = nil
                 let all = try reader.fetch(request)
-                #expect(all.map(\.year) == (0..<700).map(Int16.init))
+                expect(all.map(\.year), equals: (0..<700).map(Int16.init))
                 #expect(some.allSatisfy { $0 === all[Int($0.year)] })
-                #expect(Set(all).count == 700)
-                #expect(try reader.fetch(request) == all)
+                expect(Set(all).count, equals: 700)
+                try expect(reader.fetch(request), equals: all)
             }
         }
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 final class Gauge: NSManagedObject {
@@ -28,12 +29,12 @@ final class Gauge: NSManagedObject {
             let album = try #require(band.albums.first { $0.title == "Trust" })
             let track = context.insert("Track", ["title": "Amazing"])
             album.setValue(NSOrderedSet(object: track), forKey: "tracks")
-            #expect(album.value(forKey: "title") as? String == "Trust")
-            #expect(album.value(forKey: "year") as? Int16 == 2003)
-            #expect(album.value(forKey: "year") as? Int == 2003)
+            expect(album.value(forKey: "title") as? String, equals: "Trust")
+            expect(album.value(forKey: "year") as? Int16, equals: 2003)
+            expect(album.value(forKey: "year") as? Int, equals: 2003)
             #expect(album.value(forKey: "band") as? Band === band)
             #expect((album.value(forKey: "tracks") as? NSOrderedSet)?.array.first as? NSManagedObject === track)
-            #expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.contains(album) == true)
+            expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.contains(album), equals: true)
             #expect(track.value(forKey: "album") as? Album === album)
         }
     }
@@ -51,13 +52,13 @@ final class Gauge: NSManagedObject {
         context.performAndWait {
             let gauge = Gauge(context: context)
             for name in names { gauge.setValue(nil, forKey: name) }
-            #expect(gauge.value(forKey: "level") as? Int == 7)
+            expect(gauge.value(forKey: "level") as? Int, equals: 7)
             #expect(gauge.value(forKey: "weight") == nil)
             #expect(gauge.value(forKey: "isOn") == nil)
             #expect(gauge.value(forKey: "name") == nil)
             gauge.setValuesForKeys(["level": NSNull(), "weight": 2.5])
-            #expect(gauge.value(forKey: "level") as? Int == 7)
-            #expect(gauge.value(forKey: "weight") as? Double == 2.5)
+            expect(gauge.value(forKey: "level") as? Int, equals: 7)
+            expect(gauge.value(forKey: "weight") as? Double, equals: 2.5)
         }
     }
 
@@ -66,11 +67,11 @@ final class Gauge: NSManagedObject {
         try withMusic { context in
             let band = discography(context)
             let album = try #require(band.albums.first)
-            #expect(album.value(forKeyPath: "band.name") as? String == "Low")
+            expect(album.value(forKeyPath: "band.name") as? String, equals: "Low")
             let titles = band.value(forKeyPath: "albums.title") as? Set<String>
-            #expect(titles == ["Curtain", "Secret", "Trust"])
+            expect(titles, equals: ["Curtain", "Secret", "Trust"])
             album.setValue("High", forKeyPath: "band.name")
-            #expect(band.name == "High")
+            expect(band.name, equals: "High")
             let lonely = Album(context: context)
             #expect(lonely.value(forKeyPath: "band.name") == nil)
             lonely.setValue("nobody", forKeyPath: "band.name")
@@ -82,15 +83,15 @@ final class Gauge: NSManagedObject {
     func operators() throws {
         try withMusic { context in
             let band = discography(context)
-            #expect(band.value(forKeyPath: "albums.@count") as? Int == 3)
-            #expect(band.value(forKeyPath: "albums.@sum.year") as? Int == 6007)
-            #expect(band.value(forKeyPath: "albums.@avg.rating") as? Double == 4)
-            #expect(band.value(forKeyPath: "albums.@min.year") as? Int == 2001)
-            #expect(band.value(forKeyPath: "albums.@max.rating") as? Double == 5)
-            #expect(band.value(forKeyPath: "albums.@max.title") as? String == "Trust")
+            expect(band.value(forKeyPath: "albums.@count") as? Int, equals: 3)
+            expect(band.value(forKeyPath: "albums.@sum.year") as? Int, equals: 6007)
+            expect(band.value(forKeyPath: "albums.@avg.rating") as? Double, equals: 4)
+            expect(band.value(forKeyPath: "albums.@min.year") as? Int, equals: 2001)
+            expect(band.value(forKeyPath: "albums.@max.rating") as? Double, equals: 5)
+            expect(band.value(forKeyPath: "albums.@max.title") as? String, equals: "Trust")
             let years = band.value(forKeyPath: "albums.@distinctUnionOfObjects.year") as? [Int]
-            #expect(years?.sorted() == [2001, 2003])
-            #expect((band.value(forKeyPath: "albums.@unionOfObjects.year") as? [Int])?.count == 3)
+            expect(years?.sorted(), equals: [2001, 2003])
+            expect((band.value(forKeyPath: "albums.@unionOfObjects.year") as? [Int])?.count, equals: 3)
         }
     }
 
@@ -98,8 +99,8 @@ final class Gauge: NSManagedObject {
     func operatorsOnNothing() throws {
         try withMusic { context in
             let band = Band(context: context)
-            #expect(band.value(forKeyPath: "albums.@count") as? Int == 0)
-            #expect(band.value(forKeyPath: "albums.@sum.year") as? Int == 0)
+            expect(band.value(forKeyPath: "albums.@count") as? Int, equals: 0)
+            expect(band.value(forKeyPath: "albums.@sum.year") as? Int, equals: 0)
             #expect(band.value(forKeyPath: "albums.@max.year") == nil)
             #expect(band.value(forKeyPath: "albums.@avg.year") == nil)
         }
@@ -111,7 +112,7 @@ final class Gauge: NSManagedObject {
             let album = Album(context: context)
             album.setValuesForKeys(["title": "Trust", "rating": NSNull()])
             let values = album.dictionaryWithValues(forKeys: ["title", "rating"])
-            #expect(values["title"] as? String == "Trust")
+            expect(values["title"] as? String, equals: "Trust")
             #expect(values["rating"] is NSNull)
         }
     }
@@ -119,7 +120,7 @@ final class Gauge: NSManagedObject {
     @Test("A key that is not a property goes to the object's own answer")
     func undefinedKey() throws {
         try Scraps.run { context in
-            #expect(Scrap(context: context).value(forKey: "colour") as? String == "undefined colour")
+            expect(Scrap(context: context).value(forKey: "colour") as? String, equals: "undefined colour")
         }
     }
 
@@ -134,8 +135,8 @@ final class Gauge: NSManagedObject {
         try withMusic { context in
             let band = try context.saveBand("Low")
             band.setPrimitiveValue("High", forKey: "name")
-            #expect(band.primitiveValue(forKey: "name") as? String == "High")
-            #expect(band.name == "High")
+            expect(band.primitiveValue(forKey: "name") as? String, equals: "High")
+            expect(band.name, equals: "High")
             #expect(!band.hasChanges)
             #expect(!context.hasChanges)
             band.willChangeValue(forKey: "name")
@@ -144,7 +145,7 @@ final class Gauge: NSManagedObject {
             #expect(band.hasChanges)
             try context.save()
             context.refresh(band, mergeChanges: false)
-            #expect(band.name == "Higher")
+            expect(band.name, equals: "Higher")
         }
     }
 
@@ -158,19 +159,19 @@ final class Gauge: NSManagedObject {
             album.title = "Distrust"
             album.rating = nil
             album.band = nil
-            #expect(Set(album.changedValues().keys) == ["title", "rating", "band"])
-            #expect(album.changedValues()["title"] as? String == "Distrust")
+            expect(Set(album.changedValues().keys), equals: ["title", "rating", "band"])
+            expect(album.changedValues()["title"] as? String, equals: "Distrust")
             #expect(album.changedValues()["rating"] is NSNull)
             #expect(album.changedValues()["band"] is NSNull)
             let committed = album.committedValues(forKeys: ["title", "rating", "band"])
-            #expect(committed["title"] as? String == "Trust")
-            #expect(committed["rating"] as? Double == 5)
+            expect(committed["title"] as? String, equals: "Trust")
+            expect(committed["rating"] as? Double, equals: 5)
             #expect(committed["band"] as? Band === band)
-            #expect((band.committedValues(forKeys: ["albums"])["albums"] as? Set<NSManagedObject>)?.count == 3)
-            #expect(band.albums.count == 2)
+            expect((band.committedValues(forKeys: ["albums"])["albums"] as? Set<NSManagedObject>)?.count, equals: 3)
+            expect(band.albums.count, equals: 2)
             try context.save()
             #expect(album.changedValues().isEmpty)
-            #expect(album.committedValues(forKeys: ["title"])["title"] as? String == "Distrust")
+            expect(album.committedValues(forKeys: ["title"])["title"] as? String, equals: "Distrust")
         }
     }
 

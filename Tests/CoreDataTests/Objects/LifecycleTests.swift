@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("The life of an object") struct LifecycleTests {
@@ -6,11 +7,11 @@ import Testing
     func awakeFromInsert() throws {
         try Scraps.run { context in
             let scrap = Scrap(context: context)
-            #expect(scrap.calls == ["awakeFromInsert"])
-            #expect(scrap.value(forKey: "note") as? String == "set on awaking")
+            expect(scrap.calls, equals: ["awakeFromInsert"])
+            expect(scrap.value(forKey: "note") as? String, equals: "set on awaking")
             try context.save()
             context.refresh(scrap, mergeChanges: false)
-            #expect(scrap.value(forKey: "note") as? String == "set on awaking")
+            expect(scrap.value(forKey: "note") as? String, equals: "set on awaking")
         }
     }
 
@@ -25,10 +26,10 @@ import Testing
         let second = Music.context(coordinator)
         try second.performAndWait {
             let scrap = try #require(try second.all(Scrap.self).first)
-            #expect(scrap.calls == [])
+            expect(scrap.calls, equals: [])
             _ = scrap.value(forKey: "text")
             _ = scrap.value(forKey: "tiny")
-            #expect(scrap.calls == ["awakeFromFetch"])
+            expect(scrap.calls, equals: ["awakeFromFetch"])
         }
     }
 
@@ -46,7 +47,7 @@ import Testing
             request.returnsObjectsAsFaults = false
             let scrap = try #require(try second.fetch(request).first)
             #expect(!scrap.isFault)
-            #expect(scrap.calls == ["awakeFromFetch"])
+            expect(scrap.calls, equals: ["awakeFromFetch"])
         }
     }
 
@@ -57,14 +58,14 @@ import Testing
             try context.save()
             context.refresh(scrap, mergeChanges: false)
             Scrap.$onAwake.withValue(.init { $0.setValue("cached", forKey: "draft") }) {
-                #expect(scrap.value(forKey: "draft") as? String == "cached")
+                expect(scrap.value(forKey: "draft") as? String, equals: "cached")
             }
             #expect(!scrap.hasChanges)
             #expect(scrap.changedValues().isEmpty)
             #expect(!context.hasChanges)
             scrap.setValue("text", forKey: "text")
-            #expect(context.updatedObjects == [scrap])
-            #expect(scrap.value(forKey: "draft") as? String == "cached")
+            expect(context.updatedObjects, equals: [scrap])
+            expect(scrap.value(forKey: "draft") as? String, equals: "cached")
         }
     }
 
@@ -74,9 +75,9 @@ import Testing
             let scrap = Scrap(context: context)
             scrap.calls = []
             try context.save()
-            #expect(scrap.calls == ["willSave", "didSave"])
+            expect(scrap.calls, equals: ["willSave", "didSave"])
             try context.save()
-            #expect(scrap.calls == ["willSave", "didSave"], "Nothing has changed since.")
+            expect(scrap.calls, equals: ["willSave", "didSave"], "Nothing has changed since.")
         }
     }
 
@@ -87,10 +88,10 @@ import Testing
             scrap.calls = []
             scrap.onWillSave = { if $0.value(forKey: "text") == nil { $0.setValue("stamped", forKey: "text") } }
             try context.save()
-            #expect(scrap.calls == ["willSave", "willSave", "didSave"])
+            expect(scrap.calls, equals: ["willSave", "willSave", "didSave"])
             #expect(!context.hasChanges)
             context.refresh(scrap, mergeChanges: false)
-            #expect(scrap.value(forKey: "text") as? String == "stamped")
+            expect(scrap.value(forKey: "text") as? String, equals: "stamped")
         }
     }
 
@@ -107,8 +108,8 @@ import Testing
             }
             try context.save()
             #expect(!context.hasChanges)
-            #expect(try context.all(Scrap.self, "text == 'extra'").count == 1)
-            #expect(try context.all(Scrap.self).count == 2)
+            try expect(context.all(Scrap.self, "text == 'extra'").count, equals: 1)
+            try expect(context.all(Scrap.self).count, equals: 2)
         }
     }
 
@@ -137,10 +138,10 @@ import Testing
             scrap.onPrepareForDeletion = { wasThere = !$0.isDeleted && $0.managedObjectContext != nil }
             context.delete(scrap)
             context.delete(scrap)
-            #expect(scrap.calls == ["prepareForDeletion"])
+            expect(scrap.calls, equals: ["prepareForDeletion"])
             #expect(wasThere)
             try context.save()
-            #expect(scrap.calls == ["prepareForDeletion", "willSave", "didSave"])
+            expect(scrap.calls, equals: ["prepareForDeletion", "willSave", "didSave"])
         }
     }
 
@@ -151,7 +152,7 @@ import Testing
             try context.save()
             scrap.calls = []
             context.refresh(scrap, mergeChanges: false)
-            #expect(scrap.calls == ["willTurnIntoFault", "didTurnIntoFault"])
+            expect(scrap.calls, equals: ["willTurnIntoFault", "didTurnIntoFault"])
         }
     }
 
@@ -166,10 +167,10 @@ import Testing
             #expect(!band.isInserted && !band.isUpdated && !band.hasChanges && !band.isFault)
             band.name = "High"
             #expect(band.isUpdated && band.hasChanges && band.hasPersistentChangedValues)
-            #expect(context.updatedObjects == [band])
+            expect(context.updatedObjects, equals: [band])
             context.delete(band)
             #expect(band.isDeleted && !band.isUpdated)
-            #expect(context.deletedObjects == [band])
+            expect(context.deletedObjects, equals: [band])
             #expect(context.updatedObjects.isEmpty)
             try context.save()
             #expect(!band.isDeleted)
@@ -190,8 +191,8 @@ import Testing
             #expect(album.isInserted)
             try context.save()
             context.refresh(album, mergeChanges: false)
-            #expect(album.title == "Trust")
-            #expect(album.year == 2001)
+            expect(album.title, equals: "Trust")
+            expect(album.year, equals: 2001)
         }
     }
 

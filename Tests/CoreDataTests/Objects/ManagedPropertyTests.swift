@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A typed property") struct ManagedPropertyTests {
@@ -24,22 +25,22 @@ import Testing
             scrap[Scrap.listProperty] = ["a", "b"]
             try context.save()
             context.refresh(scrap, mergeChanges: false)
-            #expect(scrap[Scrap.tinyProperty] == -5)
-            #expect(scrap[Scrap.smallProperty] == 70_000)
-            #expect(scrap[Scrap.smallAsIntProperty] == 70_000)
-            #expect(scrap[Scrap.bigProperty] == .max)
-            #expect(scrap[Scrap.realProperty] == 0.1)
-            #expect(scrap[Scrap.singleProperty] == 0.1)
-            #expect(scrap[Scrap.textProperty] == "text")
+            expect(scrap[Scrap.tinyProperty], equals: -5)
+            expect(scrap[Scrap.smallProperty], equals: 70_000)
+            expect(scrap[Scrap.smallAsIntProperty], equals: 70_000)
+            expect(scrap[Scrap.bigProperty], equals: .max)
+            expect(scrap[Scrap.realProperty], equals: 0.1)
+            expect(scrap[Scrap.singleProperty], equals: 0.1)
+            expect(scrap[Scrap.textProperty], equals: "text")
             #expect(scrap[Scrap.flagProperty])
-            #expect(scrap[Scrap.momentProperty] == now)
-            #expect(scrap[Scrap.bytesProperty] == Data([1, 2]))
-            #expect(scrap[Scrap.keyProperty] == key)
-            #expect(scrap[Scrap.linkProperty] == link)
-            #expect(scrap[Scrap.amountProperty] == Decimal(string: "1.23"))
-            #expect(scrap[Scrap.listProperty] == ["a", "b"])
-            #expect(scrap.value(forKey: "big") as? Int64 == .max)
-            #expect(scrap.value(forKey: "key") as? UUID == key)
+            expect(scrap[Scrap.momentProperty], equals: now)
+            expect(scrap[Scrap.bytesProperty], equals: Data([1, 2]))
+            expect(scrap[Scrap.keyProperty], equals: key)
+            expect(scrap[Scrap.linkProperty], equals: link)
+            expect(scrap[Scrap.amountProperty], equals: Decimal(string: "1.23"))
+            expect(scrap[Scrap.listProperty], equals: ["a", "b"])
+            expect(scrap.value(forKey: "big") as? Int64, equals: .max)
+            expect(scrap.value(forKey: "key") as? UUID, equals: key)
         }
     }
 
@@ -48,12 +49,12 @@ import Testing
         try Scraps.run { context in
             let scrap = Scrap(context: context)
             #expect(scrap[Scrap.tinyProperty] == nil)
-            #expect(scrap[Scrap.smallProperty] == 0)
+            expect(scrap[Scrap.smallProperty], equals: 0)
             #expect(scrap[Scrap.textProperty] == nil)
-            #expect(scrap[Scrap.amountProperty] == 0)
-            #expect(scrap[Scrap.listProperty] == [])
+            expect(scrap[Scrap.amountProperty], equals: 0)
+            expect(scrap[Scrap.listProperty], equals: [])
             scrap[Scrap.tinyProperty] = 0
-            #expect(scrap[Scrap.tinyProperty] == 0)
+            expect(scrap[Scrap.tinyProperty], equals: 0)
             scrap[Scrap.tinyProperty] = nil
             #expect(scrap[Scrap.tinyProperty] == nil)
             #expect(scrap.value(forKey: "tiny") == nil)
@@ -65,11 +66,11 @@ import Testing
         try Scraps.run { context in
             let scrap = Scrap(context: context)
             #expect(scrap[Scrap.moodProperty] == nil)
-            #expect(scrap[Scrap.gradeProperty] == .low)
+            expect(scrap[Scrap.gradeProperty], equals: .low)
             scrap[Scrap.moodProperty] = .loud
             scrap[Scrap.gradeProperty] = .high
-            #expect(scrap.value(forKey: "mood") as? String == "loud")
-            #expect(scrap.value(forKey: "grade") as? Int == 2)
+            expect(scrap.value(forKey: "mood") as? String, equals: "loud")
+            expect(scrap.value(forKey: "grade") as? Int, equals: 2)
             scrap.setValue("odd", forKey: "mood")
             #expect(scrap[Scrap.moodProperty] == nil)
         }
@@ -86,9 +87,9 @@ import Testing
                 let duo = context.insert("Duo")
                 for object in duoFirst ? [duo, band, duo] : [band, duo, band] { object[name] += "x" }
                 duo[second] = "two"
-                #expect(duo.value(forKey: "name") as? String == (duoFirst ? "xx" : "x"))
-                #expect(band.value(forKey: "name") as? String == (duoFirst ? "x" : "xx"))
-                #expect(duo.value(forKey: "second") as? String == "two")
+                expect(duo.value(forKey: "name") as? String, equals: (duoFirst ? "xx" : "x"))
+                expect(band.value(forKey: "name") as? String, equals: (duoFirst ? "x" : "xx"))
+                expect(duo.value(forKey: "second") as? String, equals: "two")
                 #expect(duo is Band)
             }
         }
@@ -103,8 +104,8 @@ import Testing
             for _ in 0..<2 {
                 album[title] = "album"
                 track[title] = "track"
-                #expect(album[title] == "album")
-                #expect(track[title] == "track")
+                expect(album[title], equals: "album")
+                expect(track[title], equals: "track")
             }
         }
     }
@@ -120,7 +121,7 @@ import Testing
             #expect(band.albums.isEmpty)
             let tag = Tag(context: context)
             album.tags = [tag]
-            #expect((tag.value(forKey: "albums") as? Set<NSManagedObject>) == [album])
+            expect((tag.value(forKey: "albums") as? Set<NSManagedObject>), equals: [album])
             let track = context.insert("Track")
             album.tracks = NSOrderedSet(array: [track])
             #expect(track.value(forKey: "album") as? Album === album)
@@ -152,15 +153,15 @@ import Testing
             #expect(!object.hasChanges)
             object[ManagedProperty<Int64?>("p149")] = 149
             object[ManagedProperty<String?>("q68")] = "68"
-            #expect(Set(object.changedValues().keys) == ["p149", "q68"])
+            expect(Set(object.changedValues().keys), equals: ["p149", "q68"])
             context.refresh(object, mergeChanges: true)
             for number in 0..<150 {
-                #expect(object.value(forKey: "p\(number)") as? Int == (number % 2 == 0 || number == 149 ? number : nil))
+                expect(object.value(forKey: "p\(number)") as? Int, equals: (number % 2 == 0 || number == 149 ? number : nil))
             }
             for number in 0..<70 {
-                #expect(object.value(forKey: "q\(number)") as? String == (number % 2 == 1 || number == 68 ? "\(number)" : nil))
+                expect(object.value(forKey: "q\(number)") as? String, equals: (number % 2 == 1 || number == 68 ? "\(number)" : nil))
             }
-            #expect(object[ManagedProperty<Int64?>("p148")] == 148)
+            expect(object[ManagedProperty<Int64?>("p148")], equals: 148)
             #expect(object[ManagedProperty<Int64?>("p1")] == nil)
         }
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("An object ID") struct ObjectIDTests {
@@ -31,9 +32,9 @@ import Testing
                 return try first.all(Band.self, by: "name").map(\.objectID)
             }
             let others = try second.performAndWait { try second.all(Band.self, by: "name").map(\.objectID) }
-            #expect(ids == others)
-            #expect(ids.map(\.hash) == others.map(\.hash))
-            #expect(Set(ids + others).count == 2)
+            expect(ids, equals: others)
+            expect(ids.map(\.hash), equals: others.map(\.hash))
+            expect(Set(ids + others).count, equals: 2)
             #expect(ids[0] != ids[1])
             #expect(!ids[0].isEqual("text"))
             #expect(ids[0].copy() as? NSManagedObjectID === ids[0])
@@ -60,17 +61,17 @@ import Testing
         for key in Self.keys {
             let id = store.newObjectID(for: store.entity("Band"), referenceObject: key)
             let uri = id.uriRepresentation()
-            #expect(uri.scheme == "x-coredata")
-            #expect(uri.host == store.identifier)
+            expect(uri.scheme, equals: "x-coredata")
+            expect(uri.host, equals: store.identifier)
             if let twin = seen.updateValue(AnyHashable(key), forKey: uri) { Issue.record("\(key) and \(twin) share \(uri)") }
             let found = try #require(coordinator.managedObjectID(forURIRepresentation: uri), "\(key)")
-            #expect(found == id, "\(key)")
-            #expect(found.hash == id.hash)
+            expect(found, equals: id, "\(key)")
+            expect(found.hash, equals: id.hash)
             #expect(found.entity === id.entity)
             let reference = store.referenceObject(for: found)
             switch key {
-            case let text as String: #expect(reference as? String == text)
-            case let uuid as UUID: #expect(reference as? UUID == uuid)
+            case let text as String: expect(reference as? String, equals: text)
+            case let uuid as UUID: expect(reference as? UUID, equals: uuid)
             default: #expect(reference is NSNumber)
             }
         }
@@ -80,8 +81,8 @@ import Testing
     func emptyKey() throws {
         let (store, coordinator) = try DictionaryStore.make()
         let id = store.newObjectID(for: store.entity("Band"), referenceObject: "")
-        #expect(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == id)
-        #expect(coordinator.managedObjectID(for: id.uriRepresentation().absoluteString) == id)
+        expect(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()), equals: id)
+        expect(coordinator.managedObjectID(for: id.uriRepresentation().absoluteString), equals: id)
         #expect(coordinator.managedObjectID(for: "") == nil && coordinator.managedObjectID(for: "no URI") == nil)
     }
 
@@ -90,7 +91,7 @@ import Testing
         let (store, coordinator) = try DictionaryStore.make()
         defer { withExtendedLifetime(coordinator) {} }
         let band = store.entity("Band")
-        #expect(store.newObjectID(for: band, referenceObject: 1) == store.newObjectID(for: band, referenceObject: NSNumber(value: 1)))
+        expect(store.newObjectID(for: band, referenceObject: 1), equals: store.newObjectID(for: band, referenceObject: NSNumber(value: 1)))
         #expect(store.newObjectID(for: band, referenceObject: 1) != store.newObjectID(for: band, referenceObject: "1"))
         #expect(store.newObjectID(for: band, referenceObject: 1) != store.newObjectID(for: store.entity("Album"), referenceObject: 1))
     }
@@ -114,7 +115,7 @@ import Testing
         let (first, before) = try DictionaryStore.make(options: ["metadata": metadata])
         let uri = first.newObjectID(for: first.entity("Band"), referenceObject: "Löw").uriRepresentation()
         let (second, after) = try DictionaryStore.make(options: ["metadata": metadata])
-        #expect(after.managedObjectID(forURIRepresentation: uri).map { second.referenceObject(for: $0) as? String } == "Löw")
+        expect(after.managedObjectID(forURIRepresentation: uri).map { second.referenceObject(for: $0) as? String }, equals: "Löw")
         withExtendedLifetime(before) {}
     }
 
@@ -137,11 +138,11 @@ import Testing
             }
         }
         let left = try ids()
-        #expect(Set(left.ids).count == 2)
+        expect(Set(left.ids).count, equals: 2)
         #expect(left.ids[0] != left.ids[1])
-        #expect(left.ids[0].entity.name == "Duo")
+        expect(left.ids[0].entity.name, equals: "Duo")
         #expect(left.ids[0].persistentStore == nil)
-        #expect(left.objects.map { $0.value(forKey: "name") as? String } == ["Low", "High"])
+        expect(left.objects.map { $0.value(forKey: "name") as? String }, equals: ["Low", "High"])
         #expect(left.objects[0].entity.superentity == nil)
     }
 
@@ -154,18 +155,18 @@ import Testing
             let other = Music.context(coordinator)
             return try await other.perform { (try other.existingObject(with: id) as? Band)?.name }
         }.value
-        #expect(name == "Low")
+        expect(name, equals: "Low")
     }
 
     @Test("The IDs of new objects differ, and are UUIDs of version 4")
     func temporaryURIs() throws {
         try withMusic { context in
             let uris = (0..<1000).map { _ in Band(context: context).objectID.uriRepresentation() }
-            #expect(Set(uris).count == uris.count)
+            expect(Set(uris).count, equals: uris.count)
             for uri in uris {
                 let uuid = try #require(UUID(uuidString: String(uri.lastPathComponent.dropFirst()))).uuid
-                #expect(uuid.6 >> 4 == 4)
-                #expect(uuid.8 >> 6 == 0b10)
+                expect(uuid.6 >> 4, equals: 4)
+                expect(uuid.8 >> 6, equals: 0b10)
             }
         }
     }

@@ -1,5 +1,6 @@
 import CoreData
 import Predicates
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -20,7 +21,7 @@ import Testing
         }
         for module in 0..<8 {
             for property in 0..<propertyCount {
-                #expect(PlaceTable.find(address(property, module), 1, in: table.entries, table.mask)?.index == property)
+                expect(PlaceTable.find(address(property, module), 1, in: table.entries, table.mask)?.index, equals: property)
                 #expect(PlaceTable.find(address(property, module), 2, in: table.entries, table.mask) == nil)
             }
         }

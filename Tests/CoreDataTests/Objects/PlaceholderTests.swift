@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
@@ -47,12 +48,12 @@ final class Cabinet: NSManagedObject {
 
     @Test("A value is made where the type says how, and never of bytes that may be none of its values")
     func values() {
-        #expect(Placeholder.value(of: Plain.self) == .first)
-        #expect(Placeholder.value(of: Only.self) == .one)
-        #expect(Placeholder.value(of: Flags.self)?.rawValue == 0)
-        #expect(Placeholder.value(of: Int16.self) == 0)
-        #expect(Placeholder.value(of: Settings.self) == Settings(name: "", size: 0, kind: .plain))
-        #expect(Placeholder.value(of: [Settings].self) == [])
+        expect(Placeholder.value(of: Plain.self), equals: .first)
+        expect(Placeholder.value(of: Only.self), equals: .one)
+        expect(Placeholder.value(of: Flags.self)?.rawValue, equals: 0)
+        expect(Placeholder.value(of: Int16.self), equals: 0)
+        expect(Placeholder.value(of: Settings.self), equals: Settings(name: "", size: 0, kind: .plain))
+        expect(Placeholder.value(of: [Settings].self), equals: [])
         #expect(Placeholder.value(of: Never.self) == nil)
         #expect(Placeholder.value(of: Loaded.self) == nil)
         #expect(Placeholder.value(of: Address.self) == nil)
@@ -64,8 +65,8 @@ final class Cabinet: NSManagedObject {
     func forced() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Cabinet.model())
         defer { withExtendedLifetime(coordinator) {} }
-        #expect(try KeyPathNames.path(of: \Cabinet.settings!) == "settings")
-        #expect(try KeyPathNames.path(of: \Cabinet.picky) == "picky")
+        try expect(KeyPathNames.path(of: \Cabinet.settings!), equals: "settings")
+        try expect(KeyPathNames.path(of: \Cabinet.picky), equals: "picky")
         let error = try #require(failure { _ = try KeyPathNames.path(of: \Cabinet.picky!) })
         #expect(String(describing: error).contains("leave out the"))
     }

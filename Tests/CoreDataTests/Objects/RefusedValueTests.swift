@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// A value that a property cannot hold.
@@ -28,10 +29,10 @@ struct Misfit: CustomTestStringConvertible {
             scrap.setValue(misfit.value, forKey: misfit.key)
             #expect(scrap.value(forKey: misfit.key) == nil)
             let error = try #require(failure { try context.save() })
-            #expect(error.domain == NSCocoaErrorDomain)
-            #expect(error.code == NSManagedObjectValidationError)
+            expect(error.domain, equals: NSCocoaErrorDomain)
+            expect(error.code, equals: NSManagedObjectValidationError)
             #expect(error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === scrap)
-            #expect(error.key == misfit.key)
+            expect(error.key, equals: misfit.key)
             #expect(error.userInfo[NSValidationValueErrorKey] != nil)
             #expect(scrap.hasChanges)
         }
@@ -44,7 +45,7 @@ struct Misfit: CustomTestStringConvertible {
             scrap.setValue("one", forKey: "tiny")
             scrap.setValue(1, forKey: "tiny")
             try context.save()
-            #expect(scrap.value(forKey: "tiny") as? Int == 1)
+            expect(scrap.value(forKey: "tiny") as? Int, equals: 1)
         }
     }
 
@@ -54,10 +55,10 @@ struct Misfit: CustomTestStringConvertible {
             let scrap = Scrap(context: context)
             scrap[Scrap.tinyProperty] = 5
             scrap.setValue("one", forKey: "tiny")
-            #expect(scrap[Scrap.tinyProperty] == 5)
+            expect(scrap[Scrap.tinyProperty], equals: 5)
             scrap[Scrap.tinyProperty] = 1
             try context.save()
-            #expect(scrap.value(forKey: "tiny") as? Int == 1)
+            expect(scrap.value(forKey: "tiny") as? Int, equals: 1)
         }
     }
 
@@ -80,11 +81,11 @@ struct Misfit: CustomTestStringConvertible {
             let scrap = Scrap(context: context)
             scrap[Scrap.smallAsIntProperty] = Int(Int32.max) + 1
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectValidationError)
-            #expect(error.key == "small")
+            expect(error.code, equals: NSManagedObjectValidationError)
+            expect(error.key, equals: "small")
             scrap[Scrap.smallAsIntProperty] = Int(Int32.max)
             try context.save()
-            #expect(scrap[Scrap.smallProperty] == .max)
+            expect(scrap[Scrap.smallProperty], equals: .max)
         }
     }
 
@@ -94,8 +95,8 @@ struct Misfit: CustomTestStringConvertible {
             let scrap = Scrap(context: context)
             scrap[Scrap.realProperty] = .nan
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectValidationError)
-            #expect(error.key == "real")
+            expect(error.code, equals: NSManagedObjectValidationError)
+            expect(error.key, equals: "real")
             scrap[Scrap.realProperty] = 0
             try context.save()
         }
@@ -110,9 +111,9 @@ struct Misfit: CustomTestStringConvertible {
             first.setValue("one", forKey: "big")
             second.setValue(1, forKey: "text")
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSValidationMultipleErrorsError)
-            #expect(Set(error.parts.compactMap(\.key)) == ["tiny", "big", "text"])
-            #expect(error.parts.count == 3)
+            expect(error.code, equals: NSValidationMultipleErrorsError)
+            expect(Set(error.parts.compactMap(\.key)), equals: ["tiny", "big", "text"])
+            expect(error.parts.count, equals: 3)
         }
     }
 
@@ -121,8 +122,8 @@ struct Misfit: CustomTestStringConvertible {
         try withMusic { context in
             let band = Band(context: context)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSValidationMissingMandatoryPropertyError)
-            #expect(error.key == "name")
+            expect(error.code, equals: NSValidationMissingMandatoryPropertyError)
+            expect(error.key, equals: "name")
             band.name = ""
             try context.save()
         }
@@ -144,7 +145,7 @@ struct Misfit: CustomTestStringConvertible {
             let all = (0..<4).map { _ in context.insert("Player") }
             for (count, code) in [(1, 1580), (4, 1590), (0, 1580)] {
                 object.setValue(Set(all.prefix(count)), forKey: "players")
-                #expect(failure { try context.save() }?.code == code, "\(count)")
+                expect(failure { try context.save() }?.code, equals: code, "\(count)")
             }
             object.setValue(Set(all.prefix(3)), forKey: "players")
             try context.save()

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// An album with a property that the model does not know.
@@ -48,14 +49,14 @@ private final class TellingSleeve: Sleeve {
             sleeve.colour = "red"
             sleeve.colour = "blue"
             #expect(sleeve.isUpdated)
-            #expect(context.updatedObjects == [sleeve])
+            expect(context.updatedObjects, equals: [sleeve])
             #expect(!sleeve.hasPersistentChangedValues)
             #expect(sleeve.changedValues().isEmpty)
             context.processPendingChanges()
-            #expect(told == [[sleeve]])
+            expect(told, equals: [[sleeve]])
             try context.save()
             #expect(!context.hasChanges)
-            #expect(sleeve.colour == "blue")
+            expect(sleeve.colour, equals: "blue")
         }
     }
 }

@@ -1,6 +1,7 @@
 import CoreData
 import Observation
 import Synchronization
+import TestSupport
 import Testing
 
 extension Tag: Identifiable {}
@@ -30,11 +31,11 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
             let watcher = Watcher()
             watcher.watch { _ = album.title }
             album.year = 3
-            #expect(watcher.changes == 0)
+            expect(watcher.changes, equals: 0)
             album.title = "new"
-            #expect(watcher.changes == 1)
+            expect(watcher.changes, equals: 1)
             album.title = "newer"
-            #expect(watcher.changes == 1)
+            expect(watcher.changes, equals: 1)
         }
         try withObserved { context in
             let album = Album(context: context)
@@ -47,7 +48,7 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
                 seen.withLock { $0 = observed.title }
             }
             album.title = "new"
-            #expect(seen.withLock { $0 } == "old")
+            expect(seen.withLock { $0 }, equals: "old")
         }
     }
 
@@ -59,9 +60,9 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
             watcher.watch { _ = (first.title, second.rating) }
             first.rating = 1
             second.title = "x"
-            #expect(watcher.changes == 0)
+            expect(watcher.changes, equals: 0)
             second.rating = 2
-            #expect(watcher.changes == 1)
+            expect(watcher.changes, equals: 1)
         }
     }
 
@@ -72,9 +73,9 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
             let watcher = Watcher()
             watcher.watch { _ = track.value(forKey: "title") }
             track.setValue(3, forKey: "seconds")
-            #expect(watcher.changes == 0)
+            expect(watcher.changes, equals: 0)
             track.setValue("Amethyst", forKey: "title")
-            #expect(watcher.changes == 1)
+            expect(watcher.changes, equals: 1)
         }
     }
 
@@ -85,10 +86,10 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
             let watcher = Watcher()
             watcher.watch { _ = band.albums.count }
             Album(context: context).band = band
-            #expect(watcher.changes == 1)
+            expect(watcher.changes, equals: 1)
             watcher.watch { _ = band.albums.first?.title }
             band.albums.first?.title = "x"
-            #expect(watcher.changes == 2)
+            expect(watcher.changes, equals: 2)
         }
     }
 
@@ -104,17 +105,17 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
             let watcher = Watcher()
             watcher.watch { _ = album.title }
             context.refresh(album, mergeChanges: false)
-            #expect(watcher.changes == 1)
-            #expect(album.title == "a")
+            expect(watcher.changes, equals: 1)
+            expect(album.title, equals: "a")
             album.title = "b"
             context.processPendingChanges()
             watcher.watch { _ = album.title }
             context.rollback()
-            #expect(watcher.changes == 2)
+            expect(watcher.changes, equals: 2)
             watcher.watch { _ = album.title }
             context.delete(album)
             context.processPendingChanges()
-            #expect(watcher.changes == 3)
+            expect(watcher.changes, equals: 3)
         }
     }
 
@@ -125,7 +126,7 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
             let watcher = Watcher()
             watcher.watch { _ = album.title }
             album.title = "new"
-            #expect(watcher.changes == 0)
+            expect(watcher.changes, equals: 0)
         }
     }
 
@@ -140,8 +141,8 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
             let mixed: [NSManagedObject] = [album, track, album]
             let found = try mixed.filtered(matching: NSPredicate(format: "title == \"x\""))
             let fetched = try context.all(Album.self, "title == \"x\"")
-            #expect(found.count == 3)
-            #expect(fetched == [album])
+            expect(found.count, equals: 3)
+            expect(fetched, equals: [album])
         }
     }
 
@@ -150,7 +151,7 @@ private func withObserved(_ body: (NSManagedObjectContext) throws -> Void) throw
         try withMusic { context in
             let tag = Tag(context: context)
             let id: NSManagedObjectID = tag.id
-            #expect(id == tag.objectID)
+            expect(id, equals: tag.objectID)
         }
     }
 }

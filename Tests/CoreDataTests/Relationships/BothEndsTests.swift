@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 extension NSManagedObjectContext {
@@ -21,7 +22,7 @@ extension NSManagedObjectContext {
         try contexts.save { $0[1]!.setValue(Set([$0[0]!, $0[1]!]), forKey: "friends") }
         contexts.merge()
         let friends = try contexts.shown(0, "friends")
-        #expect(friends == [])
+        expect(friends, equals: [])
     }
 
     @Test("An undo that brings an object back keeps what others have related to it since out at both ends")
@@ -37,10 +38,10 @@ extension NSManagedObjectContext {
         contexts.merge()
         contexts.second.performAndWait { contexts.second.undo() }
         let friends = try [0, 1].map { try contexts.shown($0, "friends") }
-        #expect(friends == [[], [1]])
+        expect(friends, equals: [[], [1]])
         try contexts.second.performAndWait { try contexts.second.save() }
         let stored = try [0, 1].map { try contexts.stored($0, "friends") }
-        #expect(stored == [[], [1]])
+        expect(stored, equals: [[], [1]])
     }
 
     @Test("An attribute that was set back to what it was takes what others have saved")
@@ -52,7 +53,7 @@ extension NSManagedObjectContext {
         }
         try contexts.save { $0[0]!.setValue(5, forKey: "number") }
         contexts.merge()
-        try contexts.perform(contexts.second) { #expect($0[0]!.value(forKey: "number") as? Int == 5) }
+        try contexts.perform(contexts.second) { expect($0[0]!.value(forKey: "number") as? Int, equals: 5) }
     }
 
     @Test("The rollback policy puts back what was taken out of relationships, at both ends")
@@ -65,10 +66,10 @@ extension NSManagedObjectContext {
             try contexts.second.save()
         }
         let (parent, children) = (try contexts.shown(1, "parent"), try contexts.shown(0, "children"))
-        #expect(parent == [0])
-        #expect(children == [1])
+        expect(parent, equals: [0])
+        expect(children, equals: [1])
         let stored = try contexts.stored(0, "children")
-        #expect(stored == [1])
+        expect(stored, equals: [1])
     }
 
     @Test("A delete that wins over what others have saved takes the object out of what they have related to it")
@@ -86,7 +87,7 @@ extension NSManagedObjectContext {
         let context = Music.context(contexts.first.persistentStoreCoordinator!)
         try context.performAndWait {
             let left = try #require(try context.all("Node").first)
-            #expect(left.value(forKey: "label") as? Int == 1)
+            expect(left.value(forKey: "label") as? Int, equals: 1)
             #expect(left.value(forKey: "parent") == nil)
         }
     }
@@ -104,16 +105,16 @@ extension NSManagedObjectContext {
         contexts.second.performAndWait {
             contexts.second.mergePolicy = policy
             let error = #expect(throws: (any Error).self) { try contexts.second.save() }
-            #expect((error as NSError?)?.code == NSValidationRelationshipDeniedDeleteError)
-            #expect(contexts.second.deletedObjects.count == 1)
+            expect((error as NSError?)?.code, equals: NSValidationRelationshipDeniedDeleteError)
+            expect(contexts.second.deletedObjects.count, equals: 1)
         }
         let guards = try contexts.stored(0, "guards")
-        #expect(guards == [1])
+        expect(guards, equals: [1])
         try contexts.perform(contexts.second) {
             contexts.second.delete($0[1]!)
             try contexts.second.save()
             let left = try contexts.second.all("Node")
-            #expect(left == [])
+            expect(left, equals: [])
         }
     }
 
@@ -134,7 +135,7 @@ extension NSManagedObjectContext {
             contexts.second.refresh($0[3]!, mergeChanges: false)
             #expect($0[1]!.isDeleted)
             let error = #expect(throws: (any Error).self) { try contexts.second.save() }
-            #expect((error as NSError?)?.code == NSValidationRelationshipDeniedDeleteError)
+            expect((error as NSError?)?.code, equals: NSValidationRelationshipDeniedDeleteError)
         }
     }
 
@@ -150,10 +151,10 @@ extension NSManagedObjectContext {
         }
         contexts.merge()
         let (shown, stored) = (try contexts.shown(0, "children"), try contexts.stored(0, "children"))
-        #expect(shown == [1])
-        #expect(stored == [1])
+        expect(shown, equals: [1])
+        expect(stored, equals: [1])
         let parent = try contexts.stored(1, "parent")
-        #expect(parent == [0])
+        expect(parent, equals: [0])
     }
 
     @Test("Objects that win over their deletion together keep what leads from one to the other")
@@ -169,8 +170,8 @@ extension NSManagedObjectContext {
             try contexts.second.save()
         }
         let (queue, owner) = (try contexts.stored(0, "queue"), try contexts.stored(1, "queueOf"))
-        #expect(queue == [1])
-        #expect(owner == [0])
+        expect(queue, equals: [1])
+        expect(owner, equals: [0])
     }
 
     @Test("An undo of an insertion takes the object out of where others have moved it since")
@@ -189,7 +190,7 @@ extension NSManagedObjectContext {
         contexts.merge()
         contexts.second.performAndWait { contexts.second.undo() }
         let children = try contexts.shown(2, "children")
-        #expect(children == [])
+        expect(children, equals: [])
     }
 
     @Test("A refresh without merging drops changes of relationships at both ends, and is not undone")
@@ -206,10 +207,10 @@ extension NSManagedObjectContext {
             contexts.second.processPendingChanges()
             contexts.second.refresh($0[1]!, mergeChanges: false)
             contexts.second.processPendingChanges()
-            #expect(manager.undoCount == 1)
+            expect(manager.undoCount, equals: 1)
         }
         let children = try contexts.shown(0, "children")
-        #expect(children == [])
+        expect(children, equals: [])
     }
 
     @Test("An undo over what others have saved since leaves both ends in agreement")
@@ -220,10 +221,10 @@ extension NSManagedObjectContext {
         try contexts.save { $0[1]!.setValue($0[2]!, forKey: "next") }
         contexts.merge()
         let merged = try [contexts.shown(1, "next"), contexts.shown(0, "previous"), contexts.shown(2, "previous")]
-        #expect(merged == [[0], [1], []])
+        expect(merged, equals: [[0], [1], []])
         contexts.second.performAndWait { contexts.second.undo() }
         let undone = try [contexts.shown(1, "next"), contexts.shown(0, "previous"), contexts.shown(2, "previous")]
-        #expect(undone == [[], [], []])
+        expect(undone, equals: [[], [], []])
     }
 
     @Test("Late news of a deletion that was overruled leave a child's changes of the object alone")
@@ -247,8 +248,8 @@ extension NSManagedObjectContext {
         contexts.merge()
         child.performAndWait {
             let object = child.registeredObject(for: id)
-            #expect(object?.value(forKey: "number") as? Int == 4)
-            #expect(object?.value(forKey: "name") as? String == "n5")
+            expect(object?.value(forKey: "number") as? Int, equals: 4)
+            expect(object?.value(forKey: "name") as? String, equals: "n5")
         }
     }
 
@@ -284,11 +285,11 @@ extension NSManagedObjectContext {
         try contexts.perform(contexts.second) { $0[1]!.setValue(nil, forKey: "queueOf") }
         try contexts.save { $0[9]!.mutableOrderedSetValue(forKey: "queue").moveObjects(at: [3], to: 0) }
         contexts.merge()
-        #expect(try contexts.shown(9, "queue") == [3, 0, 2])
+        try expect(contexts.shown(9, "queue"), equals: [3, 0, 2])
         contexts.second.performAndWait { contexts.second.undo() }
-        #expect(try contexts.shown(9, "queue") == [3, 0, 1, 2])
+        try expect(contexts.shown(9, "queue"), equals: [3, 0, 1, 2])
         contexts.second.performAndWait { contexts.second.redo() }
-        #expect(try contexts.shown(9, "queue") == [3, 0, 2])
+        try expect(contexts.shown(9, "queue"), equals: [3, 0, 2])
     }
 
     @Test("Deny rules hold for saved objects alone, and count what is still there")
@@ -303,7 +304,7 @@ extension NSManagedObjectContext {
             contexts.second.delete($0[0]!)
             contexts.second.delete(other)
             try contexts.second.save()
-            #expect(try contexts.second.all("Node") == [])
+            try expect(contexts.second.all("Node"), equals: [])
         }
     }
 
@@ -322,7 +323,7 @@ extension NSManagedObjectContext {
         try contexts.save { $0[0]!.setValue(Set([$0[1]!]), forKey: "likes") }
         contexts.merge()
         let likes = try contexts.shown(0, "likes")
-        #expect(likes == [1])
+        expect(likes, equals: [1])
     }
 
     @Test("Setting the objects that a relationship has, in whatever order, changes nothing")

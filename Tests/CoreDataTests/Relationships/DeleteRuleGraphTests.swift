@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Things that own things: the relationship is the superentity's, and a subentity adds one of its own.
@@ -70,18 +71,18 @@ private struct Things {
             switch rule {
             case .cascadeDeleteRule:
                 #expect(error == nil)
-                #expect(try things.stored == [])
+                try expect(things.stored, equals: [])
             case .denyDeleteRule:
-                #expect(error?.code == NSValidationRelationshipDeniedDeleteError)
-                #expect(error?.key == "owned")
-                #expect(try things.stored == ["crate", "box<crate", "stone<box", "pebble<crate"])
+                expect(error?.code, equals: NSValidationRelationshipDeniedDeleteError)
+                expect(error?.key, equals: "owned")
+                try expect(things.stored, equals: ["crate", "box<crate", "stone<box", "pebble<crate"])
             case .nullifyDeleteRule:
                 #expect(error == nil)
-                #expect(try things.stored == ["box", "stone<box", "pebble"])
+                try expect(things.stored, equals: ["box", "stone<box", "pebble"])
             default:
                 #expect(error == nil)
                 #expect(box.managedObjectContext === things.context)
-                #expect(try things.stored == ["box", "stone<box", "pebble"], "What leads nowhere reads as nil.")
+                try expect(things.stored, equals: ["box", "stone<box", "pebble"], "What leads nowhere reads as nil.")
             }
         }
     }
@@ -98,14 +99,14 @@ private struct Things {
             things.context.delete(crate)
             let error = failure { try things.context.save() }
             switch rule {
-            case .cascadeDeleteRule: #expect(try things.stored == [])
+            case .cascadeDeleteRule: try expect(things.stored, equals: [])
             case .denyDeleteRule:
-                #expect(error?.code == NSValidationRelationshipDeniedDeleteError)
-                #expect(error?.key == "extras")
-                #expect(try things.stored == ["crate", "owned<crate", "extra"])
-            default: #expect(try things.stored == ["extra"])
+                expect(error?.code, equals: NSValidationRelationshipDeniedDeleteError)
+                expect(error?.key, equals: "extras")
+                try expect(things.stored, equals: ["crate", "owned<crate", "extra"])
+            default: try expect(things.stored, equals: ["extra"])
             }
-            if rule == .nullifyDeleteRule { #expect((extra.value(forKey: "boxes") as? Set<NSManagedObject>) == []) }
+            if rule == .nullifyDeleteRule { expect((extra.value(forKey: "boxes") as? Set<NSManagedObject>), equals: []) }
         }
     }
 
@@ -116,17 +117,17 @@ private struct Things {
             let ring = (0..<4).map { things.make($0.isMultiple(of: 2) ? "Box" : "Crate", "\($0)") }
             for index in 0..<4 { ring[index].setValue(ring[(index + 3) % 4], forKey: "owner") }
             try things.context.save()
-            #expect(try things.stored == ["0<3", "1<0", "2<1", "3<2"])
+            try expect(things.stored, equals: ["0<3", "1<0", "2<1", "3<2"])
             things.context.refreshAllObjects()
             things.context.delete(ring[start])
             let error = failure { try things.context.save() }
             var expected: Set<String> = ["0<3", "1<0", "2<1", "3<2"]
             switch rule {
             case .cascadeDeleteRule: expected = []
-            case .denyDeleteRule: #expect(error?.code == NSValidationRelationshipDeniedDeleteError)
+            case .denyDeleteRule: expect(error?.code, equals: NSValidationRelationshipDeniedDeleteError)
             default: expected = start == 0 ? ["1", "2<1", "3<2"] : ["0<3", "1<0", "3"]
             }
-            #expect(try things.stored == expected)
+            try expect(things.stored, equals: expected)
         }
     }
 
@@ -140,7 +141,7 @@ private struct Things {
             things.context.refreshAllObjects()
             things.context.delete(box)
             try things.context.save()
-            #expect(try things.stored == [])
+            try expect(things.stored, equals: [])
             #expect(!things.context.hasChanges)
         }
     }
@@ -156,12 +157,12 @@ private struct Things {
             try things.context.save()
             things.context.delete(crate)
             let error = failure { try things.context.save() }
-            #expect(error?.code == NSValidationRelationshipDeniedDeleteError)
+            expect(error?.code, equals: NSValidationRelationshipDeniedDeleteError)
             #expect(error?.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === box)
-            #expect(try things.stored == ["crate", "box<crate", "stone"])
+            try expect(things.stored, equals: ["crate", "box<crate", "stone"])
             things.context.delete(stone)
             try things.context.save()
-            #expect(try things.stored == [])
+            try expect(things.stored, equals: [])
         }
     }
 
@@ -179,23 +180,23 @@ private struct Things {
             context.delete(crate)
             context.processPendingChanges()
             _ = try context.all("Stone")
-            #expect(context.deletedObjects == [crate])
+            expect(context.deletedObjects, equals: [crate])
             #expect(box.value(forKey: "owner") as? NSManagedObject === crate)
             // What is moved away before the save does not go with it.
             box.setValue(nil, forKey: "owner")
             try context.save()
-            #expect(try things.stored == ["box", "stone<box"])
+            try expect(things.stored, equals: ["box", "stone<box"])
 
             context.delete(box)
             context.processPendingChanges()
             #expect(!stone.isDeleted)
             let error = failure { try context.save() }
             switch rule {
-            case .cascadeDeleteRule: #expect(try things.stored == [])
+            case .cascadeDeleteRule: try expect(things.stored, equals: [])
             case .denyDeleteRule:
-                #expect(error?.code == NSValidationRelationshipDeniedDeleteError)
-                #expect(try things.stored == ["box", "stone<box"])
-            default: #expect(try things.stored == ["stone"])
+                expect(error?.code, equals: NSValidationRelationshipDeniedDeleteError)
+                try expect(things.stored, equals: ["box", "stone<box"])
+            default: try expect(things.stored, equals: ["stone"])
             }
         }
     }
@@ -216,12 +217,12 @@ private struct Things {
             context.undo()
             #expect(!crate.isDeleted)
             try context.save()
-            #expect(try things.stored == ["crate", "box<crate"])
+            try expect(things.stored, equals: ["crate", "box<crate"])
             context.delete(crate)
             context.processPendingChanges()
             context.rollback()
             try context.save()
-            #expect(try things.stored == ["crate", "box<crate"])
+            try expect(things.stored, equals: ["crate", "box<crate"])
             #expect(box.value(forKey: "owner") as? NSManagedObject === crate)
         }
     }

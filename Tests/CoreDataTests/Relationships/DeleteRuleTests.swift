@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A delete rule") struct DeleteRuleTests {
@@ -19,15 +20,15 @@ import Testing
                 #expect(try second.all(Album.self).isEmpty)
                 #expect(try second.all("Track").isEmpty)
                 let tags = try second.all(Tag.self)
-                #expect(tags.count == 2)
+                expect(tags.count, equals: 2)
                 #expect(tags.allSatisfy { ($0.value(forKey: "albums") as? Set<NSManagedObject>) == [] })
-                #expect(second.deletedObjects.count == 7)
+                expect(second.deletedObjects.count, equals: 7)
                 try second.save()
             }
             try first.performAndWait {
                 first.reset()
                 let left = try ["Band", "Album", "Track", "Tag"].map { try first.all($0).count }
-                #expect(left == [0, 0, 0, 2])
+                expect(left, equals: [0, 0, 0, 2])
                 let tags = try first.all("Tag")
                 #expect(tags.allSatisfy { ($0.value(forKey: "albums") as? Set<NSManagedObject>) == [] })
             }
@@ -41,10 +42,10 @@ import Testing
             let doomed = try #require(band.albums.first { $0.title == "B" })
             context.delete(doomed)
             context.processPendingChanges()
-            #expect(Set(band.albums.map(\.title)) == ["A", "C"])
+            expect(Set(band.albums.map(\.title)), equals: ["A", "C"])
             try context.save()
             context.refresh(band, mergeChanges: false)
-            #expect(Set(band.albums.map(\.title)) == ["A", "C"])
+            expect(Set(band.albums.map(\.title)), equals: ["A", "C"])
         }
     }
 
@@ -57,11 +58,11 @@ import Testing
             try context.save()
             context.delete(track)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSValidationRelationshipDeniedDeleteError)
-            #expect(error.key == "guests")
+            expect(error.code, equals: NSValidationRelationshipDeniedDeleteError)
+            expect(error.key, equals: "guests")
             #expect(error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === track)
             #expect(track.isDeleted)
-            #expect((band.value(forKey: "guestOn") as? Set<NSManagedObject>) == [track])
+            expect((band.value(forKey: "guestOn") as? Set<NSManagedObject>), equals: [track])
             context.delete(band)
             try context.save()
             #expect(try context.all("Track").isEmpty)
@@ -80,9 +81,9 @@ import Testing
             #expect(failure { try context.save() } != nil)
             context.rollback()
             #expect(!track.isDeleted)
-            #expect((track.value(forKey: "guests") as? Set<NSManagedObject>) == [band])
+            expect((track.value(forKey: "guests") as? Set<NSManagedObject>), equals: [band])
             try context.save()
-            #expect(try context.all("Track") == [track])
+            try expect(context.all("Track"), equals: [track])
         }
     }
 
@@ -107,7 +108,7 @@ import Testing
                 if saved { try context.save() }
                 context.delete(nodes[2])
                 context.processPendingChanges()
-                #expect(context.deletedObjects.count == (saved ? 5 : 0))
+                expect(context.deletedObjects.count, equals: (saved ? 5 : 0))
                 try context.save()
                 #expect(try context.all("Node").isEmpty)
                 #expect(!context.hasChanges)

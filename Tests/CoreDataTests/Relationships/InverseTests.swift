@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A relationship") struct InverseTests {
@@ -27,18 +28,18 @@ import Testing
                 return album
             }
             albums[0].band = low
-            #expect(low.albums == [albums[0]])
+            expect(low.albums, equals: [albums[0]])
             try settle()
             low.albums.insert(albums[1])
             #expect(albums[1].band === low)
             try settle()
             high.albums = [albums[0]]
             #expect(albums[0].band === high)
-            #expect(low.albums == [albums[1]])
+            expect(low.albums, equals: [albums[1]])
             try settle()
             albums[1].band = high
             #expect(low.albums.isEmpty)
-            #expect(high.albums == Set(albums))
+            expect(high.albums, equals: Set(albums))
             try settle()
             high.albums = []
             #expect(albums.allSatisfy { $0.band == nil })
@@ -88,17 +89,17 @@ import Testing
             try settle()
             tags[1].setValue(Set(albums), forKey: "albums")
             tags[2].setValue([albums[1]], forKey: "albums")
-            #expect(albums[1].tags == [tags[1], tags[2]])
+            expect(albums[1].tags, equals: [tags[1], tags[2]])
             try settle()
             albums[0].tags = [tags[2]]
-            #expect(tagged(tags[0]) == [])
-            #expect(tagged(tags[1]) == [albums[1]])
-            #expect(tagged(tags[2]) == Set(albums))
+            expect(tagged(tags[0]), equals: [])
+            expect(tagged(tags[1]), equals: [albums[1]])
+            expect(tagged(tags[2]), equals: Set(albums))
             try context.save()
             context.refreshAllObjects()
-            #expect(albums[0].tags == [tags[2]])
-            #expect(tagged(tags[2]) == Set(albums))
-            #expect(tagged(tags[0]) == [])
+            expect(albums[0].tags, equals: [tags[2]])
+            expect(tagged(tags[2]), equals: Set(albums))
+            expect(tagged(tags[0]), equals: [])
         }
     }
 
@@ -120,7 +121,7 @@ import Testing
             try second.performAndWait {
                 let album = try #require(try second.existingObject(with: id) as? Album)
                 let titles = album.tracks?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "title") as? String }
-                #expect(titles == ["3", "0", "1", "2", "4", "6", "7", "8", "9", "10", "11", "last"])
+                expect(titles, equals: ["3", "0", "1", "2", "4", "6", "7", "8", "9", "10", "11", "last"])
             }
         }
     }
@@ -143,8 +144,8 @@ import Testing
             let people = (0..<3).map { _ in context.insert("Person") }
             func set(_ index: Int, _ key: String) -> Set<NSManagedObject>? { people[index].value(forKey: key) as? Set<NSManagedObject> }
             people[0].setValue(Set([people[1], people[0]]), forKey: "friends")
-            #expect(set(1, "friends") == [people[0]])
-            #expect(set(0, "friends") == [people[0], people[1]])
+            expect(set(1, "friends"), equals: [people[0]])
+            expect(set(0, "friends"), equals: [people[0], people[1]])
             people[0].setValue(people[1], forKey: "spouse")
             people[2].setValue(people[1], forKey: "spouse")
             #expect(people[1].value(forKey: "spouse") as? NSManagedObject === people[2])
@@ -154,11 +155,11 @@ import Testing
             #expect(people[2].value(forKey: "spouse") == nil)
             people[0].setValue(people[0], forKey: "boss")
             people[1].setValue(people[0], forKey: "boss")
-            #expect(set(0, "reports") == [people[0], people[1]])
+            expect(set(0, "reports"), equals: [people[0], people[1]])
             try context.save()
             context.refreshAllObjects()
-            #expect(set(0, "reports") == [people[0], people[1]])
-            #expect(set(1, "friends") == [people[0]])
+            expect(set(0, "reports"), equals: [people[0], people[1]])
+            expect(set(1, "friends"), equals: [people[0]])
             #expect(people[1].value(forKey: "spouse") as? NSManagedObject === people[1])
         }
     }
@@ -214,7 +215,7 @@ import Testing
             context.refreshAllObjects()
             for owner in owners {
                 #expect(owner.value(forKey: "favourite") as? NSManagedObject === shared)
-                #expect(owner.value(forKey: "things") as? Set<NSManagedObject> == [shared])
+                expect(owner.value(forKey: "things") as? Set<NSManagedObject>, equals: [shared])
             }
             context.delete(shared)
             try context.save()
@@ -232,8 +233,8 @@ import Testing
             }
             try second.performAndWait {
                 let album = try #require(try second.all(Album.self).first)
-                #expect(album.band?.entity.name == "Duo")
-                #expect(album.band?.value(forKey: "name") as? String == "Two")
+                expect(album.band?.entity.name, equals: "Duo")
+                expect(album.band?.value(forKey: "name") as? String, equals: "Two")
             }
         }
     }
@@ -246,14 +247,14 @@ import Testing
             album.setValue(Tag(context: context), forKey: "band")
             #expect(album.band === band)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectValidationError)
-            #expect(error.key == "band")
+            expect(error.code, equals: NSManagedObjectValidationError)
+            expect(error.key, equals: "band")
             album.band = nil
             album.setValue(Set([band]), forKey: "tags")
             #expect(album.tags.isEmpty)
-            #expect(failure { try context.save() }?.key == "tags")
+            expect(failure { try context.save() }?.key, equals: "tags")
             album.setValue("text", forKey: "tags")
-            #expect(failure { try context.save() }?.key == "tags")
+            expect(failure { try context.save() }?.key, equals: "tags")
             album.tags = []
             try context.save()
         }
@@ -267,7 +268,7 @@ import Testing
             let album = Album(context: context)
             album.setValue(Set(bands), forKey: "band")
             #expect(album.band == nil)
-            #expect(failure { try context.save() }?.key == "band")
+            expect(failure { try context.save() }?.key, equals: "band")
         }
     }
 
@@ -281,10 +282,10 @@ import Testing
                 #expect(album.band == nil)
                 let error = try #require(failure { try second.save() })
                 #expect(error.localizedDescription.contains("context"))
-                #expect(error.key == "band")
+                expect(error.key, equals: "band")
                 album.band = second.object(with: band.objectID) as? Band
                 try second.save()
-                #expect(album.band?.name == "Low")
+                expect(album.band?.name, equals: "Low")
             }
         }
     }
@@ -296,8 +297,8 @@ import Testing
             let object = context.object(with: band)
             for _ in 0..<3 { Album(context: context).setValue(object, forKey: "band") }
             #expect(!store.calls.contains("newValue albums"))
-            #expect((object.value(forKey: "albums") as? Set<NSManagedObject>)?.count == 4)
-            #expect(store.calls.filter { $0 == "newValue albums" }.count == 1)
+            expect((object.value(forKey: "albums") as? Set<NSManagedObject>)?.count, equals: 4)
+            expect(store.calls.filter { $0 == "newValue albums" }.count, equals: 1)
         }
     }
 }

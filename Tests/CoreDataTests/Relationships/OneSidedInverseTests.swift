@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Relationships whose inverse names another as its own, as real models have them: Xcode warns, and Core Data opens them.
@@ -28,7 +29,7 @@ import Testing
         #expect(texts.contains { $0.contains("Artist.images: Its inverse “Image.silent” names none as its own") })
         let model = Self.model()
         #expect(throws: Never.self) { _ = try NSPersistentStoreCoordinator(checking: model) }
-        #expect(model.entitiesByName["Image"]?.relationshipsByName["artist"]?.inverseRelationship?.name == "thumbnail")
+        expect(model.entitiesByName["Image"]?.relationshipsByName["artist"]?.inverseRelationship?.name, equals: "thumbnail")
     }
 
     @Test("changes nothing at the other end, before and after a save", arguments: [false, true]) func setting(inSQLite: Bool) throws {
@@ -58,7 +59,7 @@ import Testing
                 #expect(first.value(forKey: "artist") as? NSManagedObject === artist, "\(place)")
                 #expect(second.value(forKey: "artist") as? NSManagedObject === artist, "\(place)")
                 #expect(artist.value(forKey: "thumbnail") as? NSManagedObject === second, "\(place)")
-                #expect(names(artist.value(forKey: "images")) == ["first", "second"], "\(place)")
+                expect(names(artist.value(forKey: "images")), equals: ["first", "second"], "\(place)")
                 #expect(first.value(forKey: "silent") == nil && first.value(forKey: "thumbnail") == nil, "\(place)")
             }
             try check("pending")
@@ -75,7 +76,7 @@ import Testing
             // Delete rules work along the relationship itself.
             context.delete(again)
             try context.save()
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Image")) == 0)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Image")), equals: 0)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("A mutable set of a relationship") struct RelationshipSetTests {
@@ -16,18 +17,18 @@ import Testing
             set.remove(first)
             #expect(first.band == nil)
             first.band = band
-            #expect(set.count == 3)
+            expect(set.count, equals: 3)
             set.minus([new])
             set.intersect([first])
-            #expect(set.set == [first])
+            expect(set.set, equals: [first])
             set.setSet([new])
-            #expect(band.albums == [new])
+            expect(band.albums, equals: [new])
             set.union([first])
-            #expect(Set(set.allObjects) == [first, new])
+            expect(Set(set.allObjects), equals: [first, new])
             set.removeAllObjects()
             #expect(set.anyObject() == nil && new.band == nil)
             set.add("text")
-            #expect(failure { try context.save() }?.key == "albums")
+            expect(failure { try context.save() }?.key, equals: "albums")
         }
     }
 
@@ -40,32 +41,32 @@ import Testing
             func titles() -> String { order.map { $0.value(forKey: "title") as? String ?? "?" }.joined() }
             order.addObjects(from: Array(tracks[0..<4]))
             order.add(tracks[1])
-            #expect(titles() == "0123")
+            expect(titles(), equals: "0123")
             order.insert(tracks[4], at: 1)
             order.insert(tracks[4], at: 0)
-            #expect(titles() == "04123")
+            expect(titles(), equals: "04123")
             #expect(tracks[4].value(forKey: "album") as? Album === album)
             order.moveObjects(at: [0, 1], to: 2)
-            #expect(titles() == "12043")
+            expect(titles(), equals: "12043")
             order.exchangeObject(at: 0, withObjectAt: 4)
-            #expect(titles() == "32041")
+            expect(titles(), equals: "32041")
             order.replaceObject(at: 1, with: tracks[5])
-            #expect(titles() == "35041")
+            expect(titles(), equals: "35041")
             #expect(tracks[2].value(forKey: "album") == nil)
             order.replaceObject(at: 0, with: tracks[5])
-            #expect(titles() == "35041")
+            expect(titles(), equals: "35041")
             order.removeObject(at: 0)
             order.remove(tracks[4])
-            #expect(titles() == "501")
+            expect(titles(), equals: "501")
             #expect(order.index(of: tracks[0]) == 1 && order[0] === tracks[5])
             order.sort { left, right in
                 let titles = [left, right].map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String ?? "" }
                 return titles[0] < titles[1] ? .orderedAscending : .orderedDescending
             }
-            #expect(titles() == "015")
+            expect(titles(), equals: "015")
             try context.save()
             context.refreshAllObjects()
-            #expect(titles() == "015")
+            expect(titles(), equals: "015")
         }
     }
 
@@ -77,14 +78,14 @@ import Testing
             let tracks = (0..<4).map { context.insert("Track", ["title": "\($0)"]) }
             album.addObjects(tracks[0...1], toRelationship: "tracks")
             album.insertObjects([tracks[2], tracks[3]], at: [0, 2], intoRelationship: "tracks")
-            #expect(album.tracks?.array as? [NSManagedObject] == [tracks[2], tracks[0], tracks[3], tracks[1]])
+            expect(album.tracks?.array as? [NSManagedObject], equals: [tracks[2], tracks[0], tracks[3], tracks[1]])
             album.removeObjects(at: [0, 3], fromRelationship: "tracks")
             album.replaceObjects(at: [1], with: [tracks[1]], inRelationship: "tracks")
-            #expect(album.tracks?.array as? [NSManagedObject] == [tracks[0], tracks[1]])
+            expect(album.tracks?.array as? [NSManagedObject], equals: [tracks[0], tracks[1]])
             tracks[0].mutableOrderedSetValue(forKeyPath: "album.tracks")?.add(tracks[3])
             tracks[0].mutableSetValue(forKeyPath: "album.band.albums")?.add(Album(context: context))
             #expect(tracks[3].value(forKey: "album") as? Album === album)
-            #expect(band.albums.count == 2)
+            expect(band.albums.count, equals: 2)
             album.band = nil
             #expect(tracks[0].mutableSetValue(forKeyPath: "album.band.albums") == nil)
             band.removeObjects(band.albums, fromRelationship: "albums")
@@ -98,12 +99,12 @@ import Testing
             let album = Album(context: context)
             let tracks = (0..<10).map { _ in context.insert("Track") }
             album.setValue(tracks + [tracks[0]], forKey: "tracks")
-            #expect(album.tracks?.count == 0)
-            #expect(failure { try context.save() }?.key == "tracks")
+            expect(album.tracks?.count, equals: 0)
+            expect(failure { try context.save() }?.key, equals: "tracks")
             album.setValue(tracks, forKey: "tracks")
             let tag = Tag(context: context)
             album.setValue([tag, tag], forKey: "tags")
-            #expect(album.tags == [tag])
+            expect(album.tags, equals: [tag])
             try context.save()
         }
     }
@@ -130,7 +131,8 @@ import Testing
             store.calls = []
             band.addObjects([context.object(with: ids[2])], toRelationship: "albums")
             #expect(!store.calls.contains("newValue albums"))
-            #expect(store.calls.filter { $0.hasPrefix("newValues") }.count == 1, "Only the album says what band it has: \(store.calls)")
+            expect(
+                store.calls.filter { $0.hasPrefix("newValues") }.count, equals: 1, "Only the album says what band it has: \(store.calls)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Relationships of which a context has not read all: their stores keep no lists in the rows.
@@ -15,8 +16,8 @@ import Testing
             try contexts.perform(contexts.second) { objects in for object in objects.values { contexts.second.delete(object) } }
             try contexts.save { objects in for object in objects.values { object.setValue(round, forKey: "number") } }
             try contexts.second.performAndWait { try contexts.second.save() }
-            #expect(try contexts.stored(0, "twigs") == [1])
-            #expect(try contexts.shown(1, "twigOf") == [0])
+            try expect(contexts.stored(0, "twigs"), equals: [1])
+            try expect(contexts.shown(1, "twigOf"), equals: [0])
             contexts.merge()
         }
     }
@@ -35,8 +36,8 @@ import Testing
             node.setValue(5, forKey: "number")
             try contexts.second.save()
         }
-        #expect(try contexts.stored(0, "likes") == [0])
-        #expect(try contexts.stored(0, "likedBy") == [0])
+        try expect(contexts.stored(0, "likes"), equals: [0])
+        try expect(contexts.stored(0, "likedBy"), equals: [0])
     }
 
     @Test("What another process has saved of an object that is not at hand shows once it is asked for")
@@ -47,7 +48,7 @@ import Testing
         try contexts.save { $0[0]!.setValue(5, forKey: "number") }
         contexts.merge()
         let known = try #require(id)
-        contexts.second.performAndWait { #expect(contexts.second.object(with: known).value(forKey: "number") as? Int == 5) }
+        contexts.second.performAndWait { expect(contexts.second.object(with: known).value(forKey: "number") as? Int, equals: 5) }
     }
 
     @Test("An object that another process has deleted and that is inserted again has its relationships back at both ends")
@@ -62,8 +63,8 @@ import Testing
             objects[0]!.setValue(5, forKey: "number")
             try contexts.second.save()
         }
-        #expect(try contexts.stored(0, "children") == [1])
-        #expect(try contexts.stored(1, "parent") == [0])
+        try expect(contexts.stored(0, "children"), equals: [1])
+        try expect(contexts.stored(1, "parent"), equals: [0])
     }
 
     @Test("An object without changes once a conflict is resolved is not in conflict afterwards")
@@ -80,7 +81,7 @@ import Testing
             objects[1]!.setValue(7, forKey: "number")
             try contexts.second.save()
         }
-        #expect(try contexts.stored(0, "queue") == [])
+        try expect(contexts.stored(0, "queue"), equals: [])
     }
 
     @Test("What a child has put into an order and taken out again is none of its changes")
@@ -98,8 +99,8 @@ import Testing
             try child.save()
         }
         try contexts.perform(parent) { objects in
-            #expect((objects[0]!.value(forKey: "queue") as? NSOrderedSet)?.array as? [NSManagedObject] == [objects[1]!])
-            #expect(objects[0]!.value(forKey: "number") as? Int == 5)
+            expect((objects[0]!.value(forKey: "queue") as? NSOrderedSet)?.array as? [NSManagedObject], equals: [objects[1]!])
+            expect(objects[0]!.value(forKey: "number") as? Int, equals: 5)
         }
     }
 }

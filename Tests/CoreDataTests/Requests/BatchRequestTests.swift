@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Batch requests to the in-memory store.
@@ -19,7 +20,7 @@ import Testing
     @Test func dictionariesBecomeRowsWithDefaultsForWhatTheyLeaveOut() throws {
         try withMusic { context in
             let ids = try insert(context, [["title": "One", "rating": 1.5], ["year": 1999, "rating": NSNull()]])
-            #expect(ids.count == 2)
+            expect(ids.count, equals: 2)
             #expect(context.registeredObjects.isEmpty)
             let first = try #require(try context.existingObject(with: ids[0]) as? Album)
             #expect(first.title == "One" && first.year == 2001 && first.rating == 1.5)
@@ -29,7 +30,7 @@ import Testing
             second.title = "Changed"
             second.tags = [Tag(context: context)]
             try context.save()
-            try #expect(titles(context) == ["Changed", "One"])
+            try expect(titles(context), equals: ["Changed", "One"])
         }
     }
 
@@ -43,7 +44,7 @@ import Testing
                 return false
             }
             request.resultType = .count
-            try #expect((context.execute(request) as? NSBatchInsertResult)?.result as? Int == 3)
+            try expect((context.execute(request) as? NSBatchInsertResult)?.result as? Int, equals: 3)
             let entity = try #require(context.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Album"])
             let other = NSBatchInsertRequest(entity: entity) { (object: NSManagedObject) in
                 if number == 5 { return true }
@@ -51,8 +52,8 @@ import Testing
                 (object as? Album)?.title = "O\(number)"
                 return false
             }
-            try #expect((context.execute(other) as? NSBatchInsertResult)?.result as? Bool == true)
-            try #expect(titles(context) == ["D1", "D2", "D3", "O4", "O5"])
+            try expect((context.execute(other) as? NSBatchInsertResult)?.result as? Bool, equals: true)
+            try expect(titles(context), equals: ["D1", "D2", "D3", "O4", "O5"])
             #expect(context.registeredObjects.isEmpty && !context.hasChanges)
         }
     }
@@ -76,7 +77,7 @@ import Testing
     @Test func aRequestWithoutAKnownEntityIsAnError() throws {
         try withMusic { context in
             let unknown = failure { try context.execute(NSBatchInsertRequest(entityName: "Nope", objects: [])) }
-            #expect(unknown?.localizedDescription.contains("Nope") == true)
+            expect(unknown?.localizedDescription.contains("Nope"), equals: true)
             #expect(failure { try context.execute(NSBatchUpdateRequest()) } != nil)
             #expect(failure { try context.execute(NSBatchDeleteRequest()) } != nil)
             #expect(failure { try context.execute(NSBatchUpdateRequest(entityName: "Album")) } != nil)
@@ -97,14 +98,14 @@ import Testing
                 "title": NSExpression(format: "uppercase(title)"),
             ]
             let result = try #require(try context.execute(request) as? NSBatchUpdateResult)
-            #expect(Set(result.result as? [NSManagedObjectID] ?? []) == Set(ids[1...]))
+            expect(Set(result.result as? [NSManagedObjectID] ?? []), equals: Set(ids[1...]))
             let albums = try context.all(Album.self, by: "year")
-            #expect(albums.map(\.year) == [1990, 2001, 2011])
-            #expect(albums.map(\.title) == ["a", "B", "C"])
-            #expect(albums.map(\.rating) == [nil, 3, 3])
+            expect(albums.map(\.year), equals: [1990, 2001, 2011])
+            expect(albums.map(\.title), equals: ["a", "B", "C"])
+            expect(albums.map(\.rating), equals: [nil, 3, 3])
             request.propertiesToUpdate = ["rating": NSNull()]
             request.resultType = .updatedObjectsCountResultType
-            try #expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int == 2)
+            try expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int, equals: 2)
         }
     }
 
@@ -115,9 +116,9 @@ import Testing
             let request = NSBatchUpdateRequest(entityName: "Band")
             request.propertiesToUpdate = ["name": "z"]
             request.resultType = .updatedObjectsCountResultType
-            try #expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int == 2)
+            try expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int, equals: 2)
             request.includesSubentities = false
-            try #expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int == 1)
+            try expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int, equals: 1)
         }
     }
 
@@ -132,7 +133,7 @@ import Testing
                 request.propertiesToUpdate = [key: value]
                 #expect(failure { try context.execute(request) } != nil, "\(key)")
             }
-            try #expect(context.all(Album.self, by: "year").map(\.year) == [1, 32_767])
+            try expect(context.all(Album.self, by: "year").map(\.year), equals: [1, 32_767])
         }
     }
 
@@ -145,10 +146,10 @@ import Testing
             _ = try context.execute(request)
             #expect(album.title == "a" && !album.hasChanges)
             album.year = 1970
-            #expect(failure { try context.save() }?.code == NSManagedObjectMergeError)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectMergeError)
             context.rollback()
             context.refresh(album, mergeChanges: false)
-            #expect(album.title == "b")
+            expect(album.title, equals: "b")
         }
     }
 
@@ -163,8 +164,8 @@ import Testing
             fetch.fetchLimit = 2
             let request = NSBatchDeleteRequest(fetchRequest: fetch)
             request.resultType = .resultTypeCount
-            try #expect((context.execute(request) as? NSBatchDeleteResult)?.result as? Int == 2)
-            try #expect(titles(context) == ["a", "b"])
+            try expect((context.execute(request) as? NSBatchDeleteResult)?.result as? Int, equals: 2)
+            try expect(titles(context), equals: ["a", "b"])
         }
     }
 
@@ -178,14 +179,14 @@ import Testing
             try context.save()
             let request = NSBatchDeleteRequest(objectIDs: [band.objectID, band.objectID])
             request.resultType = .resultTypeObjectIDs
-            try #expect((context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID] == [band.objectID])
+            try expect((context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID], equals: [band.objectID])
             _ = try context.execute(NSBatchDeleteRequest(objectIDs: [album.objectID]))
             let fresh = Music.context(context.persistentStoreCoordinator!)
             try fresh.performAndWait {
                 try #expect(fresh.all("Band").isEmpty)
-                try #expect(fresh.all(Album.self).map(\.title) == ["b"])
+                try expect(fresh.all(Album.self).map(\.title), equals: ["b"])
                 try #expect(fresh.all(Album.self).first?.band == nil)
-                try #expect(fresh.all(Tag.self).first?.value(forKey: "albums") as? Set<NSManagedObject> == [])
+                try expect(fresh.all(Tag.self).first?.value(forKey: "albums") as? Set<NSManagedObject>, equals: [])
                 try #expect(fresh.all("Track").first?.value(forKey: "album") == nil)
                 try #expect(fresh.all(Tag.self, "albums.@count > 0").isEmpty)
             }
@@ -210,15 +211,15 @@ import Testing
             try context.save()
             let request = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Owner"))
             let error = failure { try context.execute(request) }
-            #expect(error?.localizedDescription.contains("Pet.owner") == true)
-            try #expect(context.all("Owner").count == 1)
+            expect(error?.localizedDescription.contains("Pet.owner"), equals: true)
+            try expect(context.all("Owner").count, equals: 1)
             // Together they may go.
             _ = try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Pet")))
             _ = try context.execute(request)
-            #expect(
-                try Music.context(coordinator).performAndWait {
+            try expect(
+                Music.context(coordinator).performAndWait {
                     try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Owner"))
-                } == 0)
+                }, equals: 0)
         }
     }
 
@@ -232,7 +233,7 @@ import Testing
             #expect(failure { try context.execute(NSBatchDeleteRequest(objectIDs: [album.objectID, tag.objectID])) } != nil)
             let nothing = NSBatchDeleteRequest(objectIDs: [])
             nothing.resultType = .resultTypeCount
-            try #expect((context.execute(nothing) as? NSBatchDeleteResult)?.result as? Int == 0)
+            try expect((context.execute(nothing) as? NSBatchDeleteResult)?.result as? Int, equals: 0)
         }
     }
 
@@ -242,7 +243,7 @@ import Testing
             child.parent = context
             try child.performAndWait {
                 _ = try child.execute(NSBatchInsertRequest(entityName: "Album", objects: [["title": "a"]]))
-                try #expect(child.all(Album.self).map(\.title) == ["a"])
+                try expect(child.all(Album.self).map(\.title), equals: ["a"])
             }
         }
     }

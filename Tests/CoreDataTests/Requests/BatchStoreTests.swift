@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Batch requests to stores that others write.
@@ -36,19 +37,19 @@ import Testing
             let request = NSBatchUpdateRequest(entityName: "Band")
             request.predicate = NSPredicate(format: "name == 'a'")
             request.propertiesToUpdate = ["name": "b"]
-            try #expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Bool == true)
+            try expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Bool, equals: true)
             request.resultType = .updatedObjectIDsResultType
-            try #expect((context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID] == [id])
+            try expect((context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID], equals: [id])
             request.resultType = .updatedObjectsCountResultType
-            try #expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int == 1)
-            #expect(store.calls.filter { $0 == "batch" }.count == 3)
+            try expect((context.execute(request) as? NSBatchUpdateResult)?.result as? Int, equals: 1)
+            expect(store.calls.filter { $0 == "batch" }.count, equals: 3)
         }
     }
 
     @Test func aStoreIsAskedAgainForRowsAfterABatchRequest() throws {
         try run { store, context in
             let id = store.put("Band", 1, ["name": "a"])
-            try #expect((context.existingObject(with: id) as? Band)?.name == "a")
+            try expect((context.existingObject(with: id) as? Band)?.name, equals: "a")
             store.batchAnswer = { _ in
                 store.put("Band", 1, ["name": "b"])
                 return true
@@ -57,7 +58,7 @@ import Testing
             request.propertiesToUpdate = ["name": "b"]
             _ = try context.execute(request)
             let other = Music.context(context.persistentStoreCoordinator!)
-            try #expect(other.performAndWait { try (other.existingObject(with: id) as? Band)?.name } == "b")
+            try expect(other.performAndWait { try (other.existingObject(with: id) as? Band)?.name }, equals: "b")
         }
     }
 
@@ -65,7 +66,7 @@ import Testing
         try run { store, context in
             store.batchAnswer = { _ in "yes" }
             let error = failure { try context.execute(NSBatchInsertRequest(entityName: "Band", objects: [["name": "a"]])) }
-            #expect(error?.code == NSPersistentStoreOperationError)
+            expect(error?.code, equals: NSPersistentStoreOperationError)
         }
     }
 
@@ -87,8 +88,8 @@ import Testing
         let context = Music.context(coordinator)
         context.performAndWait {
             let error = failure { try context.execute(NSBatchInsertRequest(entityName: "Band", objects: [["name": "a"]])) }
-            #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
-            #expect(error?.localizedDescription.contains("Silent") == true)
+            expect(error?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
+            expect(error?.localizedDescription.contains("Silent"), equals: true)
         }
     }
 
@@ -99,8 +100,8 @@ import Testing
             let error = failure {
                 try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Band")))
             }
-            #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
-            #expect(error?.localizedDescription.contains("ListStore") == true)
+            expect(error?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
+            expect(error?.localizedDescription.contains("ListStore"), equals: true)
         }
     }
 
@@ -111,7 +112,7 @@ import Testing
         let context = Music.context(coordinator)
         context.performAndWait {
             let error = failure { try context.execute(NSBatchInsertRequest(entityName: "Band", objects: [["name": "a"]])) }
-            #expect(error?.code == NSPersistentStoreSaveError)
+            expect(error?.code, equals: NSPersistentStoreSaveError)
         }
     }
 }

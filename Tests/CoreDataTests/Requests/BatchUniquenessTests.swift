@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Batch requests and uniqueness constraints") struct BatchUniquenessTests {
@@ -36,7 +37,7 @@ import Testing
         try withTags(NSMergePolicy(merge: type)) { context in
             try context.execute(NSBatchInsertRequest(entityName: "Album", objects: objects))
             let found = try shown(context)
-            #expect(found == wanted)
+            expect(found, equals: wanted)
         }
     }
 
@@ -44,9 +45,9 @@ import Testing
     func refused() throws {
         try withTags(.error) { context in
             let error = failure { try context.execute(NSBatchInsertRequest(entityName: "Album", objects: objects)) }
-            #expect(error?.code == NSManagedObjectConstraintMergeError)
+            expect(error?.code, equals: NSManagedObjectConstraintMergeError)
             let found = try shown(context)
-            #expect(found == ["A 1999 5.0"])
+            expect(found, equals: ["A 1999 5.0"])
         }
     }
 
@@ -56,11 +57,11 @@ import Testing
             try context.execute(NSBatchInsertRequest(entityName: "Album", objects: [["title": "B"]]))
             let request = NSBatchUpdateRequest(entityName: "Album")
             request.propertiesToUpdate = ["title": "C"]
-            #expect(failure { try context.execute(request) }?.code == NSManagedObjectConstraintMergeError)
-            #expect(try shown(context) == ["A 1999 5.0", "B 2001 -1.0"])
+            expect(failure { try context.execute(request) }?.code, equals: NSManagedObjectConstraintMergeError)
+            try expect(shown(context), equals: ["A 1999 5.0", "B 2001 -1.0"])
             request.predicate = NSPredicate(format: "title == 'B'")
             try context.execute(request)
-            #expect(try shown(context) == ["A 1999 5.0", "C 2001 -1.0"])
+            try expect(shown(context), equals: ["A 1999 5.0", "C 2001 -1.0"])
         }
     }
 
@@ -70,13 +71,13 @@ import Testing
             // The constraints have been looked at before the batch.
             try context.execute(NSBatchInsertRequest(entityName: "Album", objects: [["title": "B"]]))
             Album(context: context).title = "B"
-            #expect(failure { try context.save() }?.code == NSManagedObjectConstraintMergeError)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectConstraintMergeError)
             context.rollback()
             let delete = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Album"))
             try context.execute(delete)
             Album(context: context).title = "B"
             try context.save()
-            #expect(try shown(context) == ["B 2001 -1.0"])
+            try expect(shown(context), equals: ["B 2001 -1.0"])
         }
     }
 }

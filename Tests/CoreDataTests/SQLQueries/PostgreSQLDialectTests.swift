@@ -1,5 +1,6 @@
 import CoreData
 import Predicates
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -107,7 +108,7 @@ import Testing
         ]) func predicates(_ format: String, _ condition: String) throws
     {
         let sql = try query("Artist", format).plan.sql
-        #expect(sql == #"SELECT t0."id", t0."kind" FROM "artist" t0 WHERE "# + condition)
+        expect(sql, equals: #"SELECT t0."id", t0."kind" FROM "artist" t0 WHERE "# + condition)
     }
 
     @Test("Objects are joined, sorted with nil first, and limited") func sorted() throws {
@@ -117,29 +118,31 @@ import Testing
             ]
             $0.fetchLimit = 5
         }.plan.sql
-        #expect(
-            sql == #"SELECT t0."id", t0."kind" FROM "album" t0 LEFT JOIN "artist" t1 ON t1."id" = t0."artist_id" WHERE (t1."name" = $1) "#
+        expect(
+            sql,
+            equals: #"SELECT t0."id", t0."kind" FROM "album" t0 LEFT JOIN "artist" t1 ON t1."id" = t0."artist_id" WHERE (t1."name" = $1) "#
                 + #"ORDER BY t1."name" COLLATE "C" ASC NULLS FIRST, t0."price" DESC NULLS LAST, t0."id" DESC LIMIT $2 OFFSET $3"#)
     }
 
     @Test("The rows of an entity in a shared table are fetched with its columns") func rows() throws {
         let sql = try query("Live", nil) { $0.resultType = .managedObjectResultType }.plan.sql
-        #expect(
-            sql == #"SELECT t0."id", t0."kind", t0."version", t0."price", t0."title", t0."year", t0."artist_id", t0."place" "#
+        expect(
+            sql,
+            equals: #"SELECT t0."id", t0."kind", t0."version", t0."price", t0."title", t0."year", t0."artist_id", t0."place" "#
                 + #"FROM "album" t0 WHERE t0."kind" = $1 ORDER BY t0."id""#)
     }
 
     @Test("Rows are counted, within a limit too") func counts() throws {
-        #expect(try query("Artist", nil) { $0.resultType = .countResultType }.plan.sql == #"SELECT COUNT(*) FROM "artist" t0"#)
+        try expect(query("Artist", nil) { $0.resultType = .countResultType }.plan.sql, equals: #"SELECT COUNT(*) FROM "artist" t0"#)
         let limited = try query("Artist", "rank == 1") {
             $0.resultType = .countResultType
             $0.fetchOffset = 2
         }
-        #expect(
-            limited.plan.sql
-                == #"SELECT COUNT(*) FROM (SELECT 1 FROM "artist" t0 WHERE (t0."rank" = $1) LIMIT $2 OFFSET $3) AS found"#)
+        expect(
+            limited.plan.sql,
+            equals: #"SELECT COUNT(*) FROM (SELECT 1 FROM "artist" t0 WHERE (t0."rank" = $1) LIMIT $2 OFFSET $3) AS found"#)
         let values = try limited.plan.bindings.map(limited.values.value(of:))
-        #expect("\(values)" == "\([SQLValue.integer(1), .unlimited, .integer(2)])")
+        expect("\(values)", equals: "\([SQLValue.integer(1), .unlimited, .integer(2)])")
     }
 
     @Test("Groups are aggregated by the database's functions") func groups() throws {
@@ -154,8 +157,9 @@ import Testing
             $0.propertiesToGroupBy = ["year"]
             $0.havingPredicate = NSPredicate(format: "mean > 10")
         }.plan.sql
-        #expect(
-            sql == #"SELECT t0."year", MAX(t0."title" COLLATE "C"), AVG(t0."price") FROM "album" t0 GROUP BY t0."year" "#
+        expect(
+            sql,
+            equals: #"SELECT t0."year", MAX(t0."title" COLLATE "C"), AVG(t0."price") FROM "album" t0 GROUP BY t0."year" "#
                 + #"HAVING AVG(t0."price") > $1"#)
     }
 
@@ -168,7 +172,7 @@ import Testing
     {
         let query = try query("Artist", format)
         guard case .text(let bound) = try query.values.value(of: query.plan.bindings[0]) else { throw CocoaError(.coreData) }
-        #expect(bound == pattern)
+        expect(bound, equals: pattern)
     }
 
     @Test(
@@ -198,8 +202,9 @@ import Testing
                     leftExpression: path, rightExpression: NSExpression(forConstantValue: 5), modifier: .direct, type: .lessThan),
             ]))
         let sql = try plans.query(request, #require(schema.entity(entity))).plan.sql
-        #expect(
-            sql == #"SELECT t0."id", t0."kind", t0."version" FROM "a""?; drop table ""b" t0 "#
+        expect(
+            sql,
+            equals: #"SELECT t0."id", t0."kind", t0."version" FROM "a""?; drop table ""b" t0 "#
                 + #"WHERE ((t0."is?""it" > $1 AND t0."is?""it" < $2))"#)
     }
 }

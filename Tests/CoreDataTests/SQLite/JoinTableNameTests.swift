@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
@@ -30,31 +31,31 @@ import Testing
 
     @Test("A table bears the name of the entity that comes first, and the columns those of the inverses") func names() throws {
         let found = try joins([("Album", nil), ("Band", nil)], [("Band.albums", "Album.bands")])
-        #expect(found == ["Z_1BANDS": ["Z_1ALBUMS", "Z_2BANDS"]])
+        expect(found, equals: ["Z_1BANDS": ["Z_1ALBUMS", "Z_2BANDS"]])
     }
 
     @Test("Where inverses have one name, their order at the shared end numbers the columns, not that of the tables") func numbers() throws {
         let found = try joins(
             [("Message", nil), ("Reaction", nil), ("User", nil)],
             [("Message.users", "User.systemMessages"), ("Reaction.users", "User.reactions")])
-        #expect(found == ["Z_1USERS": ["Z_1SYSTEMMESSAGES", "Z_3USERS1"], "Z_2USERS": ["Z_2REACTIONS", "Z_3USERS"]])
+        expect(found, equals: ["Z_1USERS": ["Z_1SYSTEMMESSAGES", "Z_3USERS1"], "Z_2USERS": ["Z_2REACTIONS", "Z_3USERS"]])
     }
 
     @Test("Names of entities decide, not numbers and not whether an entity inherits") func inheritance() throws {
         let events = try joins(
             [("CustomMetadata", nil), ("Object", nil), ("Event", "Object")], [("Event.customMetadata", "CustomMetadata.event")])
-        #expect(events == ["Z_1EVENT": ["Z_1CUSTOMMETADATA", "Z_3EVENT"]])
+        expect(events, equals: ["Z_1EVENT": ["Z_1CUSTOMMETADATA", "Z_3EVENT"]])
         let photos = try joins([("Asset", nil), ("GenericAlbum", nil), ("Album", "GenericAlbum")], [("Asset.albums", "Album.assets")])
-        #expect(photos == ["Z_3ASSETS": ["Z_3ALBUMS", "Z_1ASSETS"]])
+        expect(photos, equals: ["Z_3ASSETS": ["Z_3ALBUMS", "Z_1ASSETS"]])
         let notes = try joins(
             [("Object", nil), ("Container", "Object"), ("Folder", "Container"), ("Note", "Object")], [("Note.folders", "Folder.notes")])
-        #expect(notes.keys.sorted() == ["Z_3NOTES"])
+        expect(notes.keys.sorted(), equals: ["Z_3NOTES"])
     }
 
     @Test("An entity with subentities comes before one without") func subentities() throws {
         let found = try joins(
             [("AlbumList", nil), ("GenericAlbum", nil), ("Album", "GenericAlbum")], [("AlbumList.albums", "GenericAlbum.albumLists")])
-        #expect(found == ["Z_2ALBUMLISTS": ["Z_2ALBUMS", "Z_1ALBUMLISTS"]])
+        expect(found, equals: ["Z_2ALBUMLISTS": ["Z_2ALBUMS", "Z_1ALBUMLISTS"]])
     }
 
     @Test("A file in which the columns bear other numbers is read and written as it is") func otherNumbers() throws {
@@ -87,8 +88,8 @@ import Testing
             try context.save()
             context.reset()
             let read = try #require(try context.all("User").first)
-            #expect((read.value(forKey: "messages") as? Set<NSManagedObject>)?.count == 1)
-            #expect((read.value(forKey: "areactions") as? Set<NSManagedObject>)?.count == 1)
+            expect((read.value(forKey: "messages") as? Set<NSManagedObject>)?.count, equals: 1)
+            expect((read.value(forKey: "areactions") as? Set<NSManagedObject>)?.count, equals: 1)
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -89,8 +90,8 @@ import Testing
             }
             let made = schema.tables.map { ($0.name.name, $0.definition) } + schema.joins.map { ($0.name.name, $0.definition) }
             for (name, sql) in made {
-                #expect(found[name].map(columns) == columns(sql), "\(path): \(name)")
-                if Self.isOfToday(metadata) { #expect(found[name] == sql, "\(path): \(name)") }
+                expect(found[name].map(columns), equals: columns(sql), "\(path): \(name)")
+                if Self.isOfToday(metadata) { expect(found[name], equals: sql, "\(path): \(name)") }
                 compared += 1
             }
             let tables = Set(made.map(\.0))
@@ -100,7 +101,7 @@ import Testing
             guard Self.isOfToday(metadata) else { continue }
             let indexes = Dictionary(uniqueKeysWithValues: schema.indexes.map { ($0.name.name, $0.sql) })
             let foundIndexes = found.filter { $0.value.hasPrefix("CREATE INDEX") || $0.value.hasPrefix("CREATE UNIQUE") }
-            #expect(indexes == foundIndexes, "\(path)")
+            expect(indexes, equals: foundIndexes, "\(path)")
         }
         print("\(compared) tables of \(Self.paths().count) stores are what would be made here.")
     }
@@ -161,7 +162,7 @@ import Testing
             }
             // A migration leaves the names of entities that were renamed.
             let names = Set(model.entities.map(\.name))
-            #expect(made.map { $0[0] } == found.map { $0[0] }, "\(path)")
+            expect(made.map { $0[0] }, equals: found.map { $0[0] }, "\(path)")
             for row in found where names.contains(row[1]) { #expect(made.contains(row), "\(path): \(row)") }
         }
     }
@@ -192,7 +193,7 @@ import Testing
             uniqueKeysWithValues: objects.compactMap { object in store.place(of: object.objectID).map { ($0.key, object) } })
         let condition = place.condition(includingSubentities: false).map { " WHERE \($0)" } ?? ""
         let keys = try store.database().texts("SELECT Z_PK FROM \(place.table)\(condition)")
-        #expect(Set(keys.compactMap { $0[0].flatMap(Int64.init) }) == Set(byKey.keys), "\(copy.name): \(entity)")
+        expect(Set(keys.compactMap { $0[0].flatMap(Int64.init) }), equals: Set(byKey.keys), "\(copy.name): \(entity)")
         var values = 0
         for property in entity.frozen!.properties {
             let column: SQLIdentifier
@@ -248,7 +249,7 @@ import Testing
             #expect(found.differences(from: model).isEmpty, "\(path)")
             let other = try NSManagedObjectModel(reading: models.appendingPathComponent("BookmarksModel 3.xcdatamodel"))
             let error = try #require(failure { _ = try copy.pad.coordinator(other) })
-            #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
+            expect(error.code, equals: NSPersistentStoreIncompatibleVersionHashError)
         }
     }
 
@@ -284,16 +285,16 @@ import Testing
                 }
             }()
             let after = try contents()
-            #expect(try Self.definitions(copy.pad) == definitions, "\(path)")
-            #expect(Set(after.keys) == Set(before.keys), "\(path)")
-            for (table, rows) in before where table != touched { #expect(after[table] == rows, "\(path): \(table)") }
+            try expect(Self.definitions(copy.pad), equals: definitions, "\(path)")
+            expect(Set(after.keys), equals: Set(before.keys), "\(path)")
+            for (table, rows) in before where table != touched { expect(after[table], equals: rows, "\(path): \(table)") }
             if let touched {
                 let changed = zip(before[touched] ?? [], after[touched] ?? []).filter { $0 != $1 }
-                #expect(changed.count == 1, "\(path): \(touched)")
-                #expect(changed.first?.1.contains("changed here") == true)
+                expect(changed.count, equals: 1, "\(path): \(touched)")
+                expect(changed.first?.1.contains("changed here"), equals: true)
                 edited += 1
             }
-            #expect(try copy.pad.texts("PRAGMA integrity_check") == [["ok"]], "\(path)")
+            try expect(copy.pad.texts("PRAGMA integrity_check"), equals: [["ok"]], "\(path)")
         }
         print("\(edited) stores were edited.")
         #expect(edited > 10)

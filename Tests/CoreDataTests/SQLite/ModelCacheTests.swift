@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -23,14 +24,14 @@ struct ModelCacheTests {
     @Test func whatPythonsZlibCompressedIsReadWithoutAHeader() throws {
         // zlib.compressobj(wbits=-15) over b"tracks tracks tracks".
         let compressed = Data([0x2B, 0x29, 0x4A, 0x4C, 0xCE, 0x2E, 0x56, 0x28, 0x41, 0xA6, 0x00])
-        #expect(String(decoding: try ModelCache.inflate(compressed), as: UTF8.self) == "tracks tracks tracks")
+        expect(String(decoding: try ModelCache.inflate(compressed), as: UTF8.self), equals: "tracks tracks tracks")
     }
 
     @Test func aDamagedCacheIsAnErrorThatNamesIt() throws {
         let content = try #require(try ModelCache.content(of: .sample()))
         for damaged in [Data(), content.dropLast(20), Data("no model".utf8), try ModelCache.deflate(Data("no model".utf8))] {
             let error = failure { _ = try model(from: Data(damaged)) }
-            #expect(error?.code == 259)
+            expect(error?.code, equals: 259)
         }
     }
 
@@ -46,6 +47,6 @@ struct ModelCacheTests {
         let bomb = try ModelCache.deflate(Data(count: ModelCache.byteLimit + 1))
         #expect(bomb.count < 100_000)
         let error = failure { _ = try ModelCache.inflate(bomb) }
-        #expect(error?.code == 259)
+        expect(error?.code, equals: 259)
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -55,8 +56,8 @@ import Testing
         try second.performAndWait {
             let pages = try Self.pages(second)
             for (page, length) in zip(pages, Self.lengths) {
-                #expect(page.value(forKey: "text") as? String == Self.text(length))
-                #expect(page.value(forKey: "bytes") as? Data == Self.bytes(length))
+                expect(page.value(forKey: "text") as? String, equals: Self.text(length))
+                expect(page.value(forKey: "bytes") as? Data, equals: Self.bytes(length))
                 #expect(page.value(forKey: "mark") == nil)
                 page.setValue("changed", forKey: length % 2 == 0 ? "text" : "mark")
             }
@@ -65,9 +66,9 @@ import Testing
         let third = try pad.context(Self.model())
         try third.performAndWait {
             for (page, length) in zip(try Self.pages(third), Self.lengths) {
-                #expect(page.value(forKey: "text") as? String == (length % 2 == 0 ? "changed" : Self.text(length)))
-                #expect(page.value(forKey: "mark") as? String == (length % 2 == 0 ? nil : "changed"))
-                #expect(page.value(forKey: "bytes") as? Data == Self.bytes(length))
+                expect(page.value(forKey: "text") as? String, equals: (length % 2 == 0 ? "changed" : Self.text(length)))
+                expect(page.value(forKey: "mark") as? String, equals: (length % 2 == 0 ? nil : "changed"))
+                expect(page.value(forKey: "bytes") as? Data, equals: Self.bytes(length))
             }
         }
     }
@@ -83,11 +84,11 @@ import Testing
             pages[8].setValue("new", forKey: "mark")
             let coordinator = try #require(context.persistentStoreCoordinator)
             for store in coordinator.persistentStores { try coordinator.remove(store) }
-            for (page, length) in zip(pages, Self.lengths) { #expect(page.value(forKey: "text") as? String == Self.text(length)) }
-            #expect(pages[8].value(forKey: "mark") as? String == "new")
+            for (page, length) in zip(pages, Self.lengths) { expect(page.value(forKey: "text") as? String, equals: Self.text(length)) }
+            expect(pages[8].value(forKey: "mark") as? String, equals: "new")
             context.rollback()
             #expect(pages[8].value(forKey: "mark") == nil)
-            #expect(pages[8].value(forKey: "bytes") as? Data == Self.bytes(Self.lengths[8]))
+            expect(pages[8].value(forKey: "bytes") as? Data, equals: Self.bytes(Self.lengths[8]))
         }
     }
 
@@ -107,11 +108,11 @@ import Testing
             let pages = try Self.pages(context)
             #expect(pages[0].value(forKey: "next") as? NSManagedObject === pages[1])
             #expect(pages[1].value(forKey: "previous") as? NSManagedObject === pages[0])
-            #expect(pages[1].objectID.uriRepresentation().lastPathComponent == "p\(key)")
+            expect(pages[1].objectID.uriRepresentation().lastPathComponent, equals: "p\(key)")
             pages[0].setValue("a", forKey: "mark")
             try context.save()
         }
-        #expect(try pad.texts("SELECT ZNEXT FROM ZPAGE WHERE ZNUMBER = 0") == [["\(key)"]])
+        try expect(pad.texts("SELECT ZNEXT FROM ZPAGE WHERE ZNUMBER = 0"), equals: [["\(key)"]])
     }
 
     @Test("An object is the same whether it is asked for by its ID, by a fetch or by a relationship")
@@ -130,9 +131,9 @@ import Testing
                 let id = try #require(coordinator.managedObjectID(forURIRepresentation: uri))
                 #expect(context.object(with: id) === page)
                 #expect(context.registeredObject(for: id) === page)
-                #expect(page.objectID == id)
+                expect(page.objectID, equals: id)
             }
-            #expect(try Self.pages(context).map(ObjectIdentifier.init) == pages.map(ObjectIdentifier.init))
+            try expect(Self.pages(context).map(ObjectIdentifier.init), equals: pages.map(ObjectIdentifier.init))
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -28,7 +29,7 @@ import Testing
         try Self.close(try pad.coordinator(model))
         try pad.execute("ALTER TABLE ZNOTE RENAME COLUMN ZSIZE TO ZLENGTH")
         let error = try #require(failure { _ = try pad.coordinator(model) })
-        #expect(error.code == NSPersistentStoreIncompatibleSchemaError)
+        expect(error.code, equals: NSPersistentStoreIncompatibleSchemaError)
         #expect(error.localizedFailureReason?.contains("ZSIZE") ?? false)
     }
 
@@ -56,14 +57,14 @@ import Testing
             let context = Music.context(coordinator)
             try context.performAndWait {
                 let note = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
-                #expect(note.value(forKey: "text") as? String == "a note")
+                expect(note.value(forKey: "text") as? String, equals: "a note")
                 _ = context.insert("Plan", ["title": "another"])
                 try context.save()
             }
             try Self.close(coordinator)
         }
-        #expect(try pad.texts("SELECT DISTINCT Z_ENT FROM ZPLAN", in: other) == [["12"]])
-        #expect(try pad.texts("SELECT DISTINCT Z_ENT FROM ZPLAN") == [["2"]])
+        try expect(pad.texts("SELECT DISTINCT Z_ENT FROM ZPLAN", in: other), equals: [["12"]])
+        try expect(pad.texts("SELECT DISTINCT Z_ENT FROM ZPLAN"), equals: [["2"]])
     }
 
     @Test func metadataThatOthersHaveWrittenAreReadAnew() throws {
@@ -75,7 +76,7 @@ import Testing
             metadata["round"] = round
             try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: pad.store)
             let coordinator = try pad.coordinator(model)
-            #expect(coordinator.persistentStores.first?.metadata?["round"] as? Int == round)
+            expect(coordinator.persistentStores.first?.metadata?["round"] as? Int, equals: round)
             try Self.close(coordinator)
         }
     }

@@ -22,13 +22,13 @@ import Testing
             _ = try store.database().texts("PRAGMA max_page_count = \(pages)")
             band.name = String(repeating: "Can", count: 100_000)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue)
-            #expect(error.userInfo[NSSQLiteErrorDomain] as? Int == 13)
+            expect(error.code, equals: CocoaError.Code.fileWriteOutOfSpace.rawValue)
+            expect(error.userInfo[NSSQLiteErrorDomain] as? Int, equals: 13)
             #expect(band.hasChanges)
             _ = try store.database().texts("PRAGMA max_page_count = 1000000")
             try context.save()
         }
-        #expect(try pad.texts("SELECT length(ZNAME), Z_OPT FROM ZBAND") == [["300000", "2"]])
+        try expect(pad.texts("SELECT length(ZNAME), Z_OPT FROM ZBAND"), equals: [["300000", "2"]])
     }
 
     @Test func aDamagedFileFailsTheFetchWithSQLitesCode() throws {
@@ -48,9 +48,9 @@ import Testing
         let context = try pad.context(Music.model())
         try context.performAndWait {
             let error = try #require(failure { _ = try context.all(Tag.self) })
-            #expect(error.code == CocoaError.Code.fileReadCorruptFile.rawValue)
-            #expect(error.userInfo[NSSQLiteErrorDomain] as? Int == 11)
-            #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == NSSQLiteErrorDomain)
+            expect(error.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
+            expect(error.userInfo[NSSQLiteErrorDomain] as? Int, equals: 11)
+            expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain, equals: NSSQLiteErrorDomain)
         }
     }
 
@@ -65,7 +65,7 @@ import Testing
             #expect(failure { _ = try context.all(Band.self) } != nil)
             context.refresh(band, mergeChanges: false)
             #expect(failure { try band.fulfillFault() } != nil)
-            #expect(failure { _ = try (store as? SQLiteStore)?.database() }?.code == NSPersistentStoreOperationError)
+            expect(failure { _ = try (store as? SQLiteStore)?.database() }?.code, equals: NSPersistentStoreOperationError)
         }
         #expect(!FileManager.default.fileExists(atPath: pad.store.path + "-wal"))
     }
@@ -85,7 +85,7 @@ import Testing
             let error = try #require(failure { try context.save() })
             #expect(String(describing: error).contains("another store"))
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZALBUM", in: pad.url.appendingPathComponent("other.sqlite")) == [["0"]])
+        try expect(pad.texts("SELECT count(*) FROM ZALBUM", in: pad.url.appendingPathComponent("other.sqlite")), equals: [["0"]])
     }
 
     @Test func moreObjectsThanAStatementHasParametersAreDeletedReadAndFollowed() throws {
@@ -98,26 +98,26 @@ import Testing
             context.reset()
             let again = try #require(try context.all(Album.self).first)
             let tracks = again.tracks?.array.compactMap { $0 as? NSManagedObject } ?? []
-            #expect(tracks.map { $0.value(forKey: "seconds") as? Int } == (0..<3500).map { $0 })
+            expect(tracks.map { $0.value(forKey: "seconds") as? Int }, equals: (0..<3500).map { $0 })
             for track in tracks.dropLast() { context.delete(track) }
             try context.save()
-            #expect(try pad.texts("SELECT ZSECONDS FROM ZTRACK") == [["3499"]])
+            try expect(pad.texts("SELECT ZSECONDS FROM ZTRACK"), equals: [["3499"]])
         }
     }
 
     @Test func placesLeaveRoomAndAreMadeAnewWhenItIsUsedUp() {
-        #expect(SQLOrderPositions.places([nil, nil, nil]) == [2048, 3072, 4096])
-        #expect(SQLOrderPositions.places([2048, nil, 3072]) == [2048, 2560, 3072])
-        #expect(SQLOrderPositions.places([nil, 2048]) == [1024, 2048])
-        #expect(SQLOrderPositions.places([5, nil, 6]) == [2048, 3072, 4096])
-        #expect(SQLOrderPositions.places([Int64.max, nil]) == [2048, 3072])
+        expect(SQLOrderPositions.places([nil, nil, nil]), equals: [2048, 3072, 4096])
+        expect(SQLOrderPositions.places([2048, nil, 3072]), equals: [2048, 2560, 3072])
+        expect(SQLOrderPositions.places([nil, 2048]), equals: [1024, 2048])
+        expect(SQLOrderPositions.places([5, nil, 6]), equals: [2048, 3072, 4096])
+        expect(SQLOrderPositions.places([Int64.max, nil]), equals: [2048, 3072])
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<500 {
             let known = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
                 Bool.random(using: &generator) ? Int64.random(in: -40...40, using: &generator) : nil
             }
             let places = SQLOrderPositions.places(known)
-            #expect(places.count == known.count)
+            expect(places.count, equals: known.count)
             #expect(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "\(known) became \(places)")
         }
     }

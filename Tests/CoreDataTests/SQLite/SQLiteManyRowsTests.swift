@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -41,25 +42,25 @@ import Testing
                 }
             }
             try context.save()
-            #expect(band.albums.count == 137)
+            expect(band.albums.count, equals: 137)
         }
         let second = try pad.context(Music.model())
         try second.performAndWait {
             let albums = try second.all(Album.self)
-            #expect(albums.filter { $0.title.hasPrefix("long, new") }.count == 120)
-            #expect(albums.filter { $0.band?.name == "Harmonia" }.count == 120)
-            #expect(Set(albums.compactMap(\.rating)) == Set((240..<Self.count).map(Double.init)))
+            expect(albums.filter { $0.title.hasPrefix("long, new") }.count, equals: 120)
+            expect(albums.filter { $0.band?.name == "Harmonia" }.count, equals: 120)
+            expect(Set(albums.compactMap(\.rating)), equals: Set((240..<Self.count).map(Double.init)))
             for number in 0..<120 {
                 let text = "long, new and other text of album \(number) \(String(repeating: "x", count: number))"
-                #expect(try second.all(Album.self, "title == '\(text)'").count == 1)
+                try expect(second.all(Album.self, "title == '\(text)'").count, equals: 1)
             }
         }
-        #expect(try pad.texts("SELECT DISTINCT Z_OPT FROM ZALBUM") == [["2"]])
+        try expect(pad.texts("SELECT DISTINCT Z_OPT FROM ZALBUM"), equals: [["2"]])
         try context.performAndWait {
             for album in try context.all(Album.self) { album.rating = nil }
             try context.save()
         }
-        #expect(try pad.texts("SELECT count(*), count(ZRATING) FROM ZALBUM") == [["257", "0"]])
+        try expect(pad.texts("SELECT count(*), count(ZRATING) FROM ZALBUM"), equals: [["257", "0"]])
     }
 
     @Test func amongManyChangesThoseOfRowsThatOthersHaveChangedAreTheConflicts() throws {
@@ -76,22 +77,22 @@ import Testing
         try first.performAndWait {
             for tag in tags { tag.label = (tag.label ?? "") + " changed" }
             let error = try #require(failure { try first.save() })
-            #expect(error.code == NSManagedObjectMergeError)
+            expect(error.code, equals: NSManagedObjectMergeError)
             let conflicts = try #require(error.userInfo["conflictList"] as? [NSMergeConflict])
-            #expect(Set(conflicts.map(\.sourceObject)) == [tags[137], tags[201]])
+            expect(Set(conflicts.map(\.sourceObject)), equals: [tags[137], tags[201]])
             let changed = try #require(conflicts.first { $0.sourceObject === tags[137] })
-            #expect(changed.objectSnapshot?["label"] as? String == Self.name(137))
-            #expect(changed.persistedSnapshot?["label"] as? String == "theirs")
+            expect(changed.objectSnapshot?["label"] as? String, equals: Self.name(137))
+            expect(changed.persistedSnapshot?["label"] as? String, equals: "theirs")
             #expect(conflicts.first { $0.sourceObject === tags[201] }?.persistedSnapshot == nil)
         }
         // Nothing was written, of the others neither.
-        #expect(try pad.texts("SELECT count(*) FROM ZTAG WHERE ZLABEL LIKE '% changed'") == [["0"]])
+        try expect(pad.texts("SELECT count(*) FROM ZTAG WHERE ZLABEL LIKE '% changed'"), equals: [["0"]])
         try first.performAndWait {
             first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try first.save()
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZTAG WHERE ZLABEL LIKE '% changed'") == [["257"]])
-        #expect(try pad.texts("SELECT Z_OPT FROM ZTAG WHERE ZLABEL LIKE 'tag 00137%'") == [["3"]])
+        try expect(pad.texts("SELECT count(*) FROM ZTAG WHERE ZLABEL LIKE '% changed'"), equals: [["257"]])
+        try expect(pad.texts("SELECT Z_OPT FROM ZTAG WHERE ZLABEL LIKE 'tag 00137%'"), equals: [["3"]])
     }
 
     @Test func amongManyDeletionsThoseOfRowsThatOthersHaveChangedAreTheConflicts() throws {
@@ -101,7 +102,7 @@ import Testing
         let tags = try first.performAndWait {
             let tags = try first.all(Tag.self, nil, by: "label")
             // Versions are compared of what was read.
-            #expect(tags.map(\.label) == (0..<Self.count).map(Self.name))
+            expect(tags.map(\.label), equals: (0..<Self.count).map(Self.name))
             return tags
         }
         try second.performAndWait {
@@ -112,14 +113,14 @@ import Testing
             for tag in tags { first.delete(tag) }
             let error = try #require(failure { try first.save() })
             let conflicts = try #require(error.userInfo["conflictList"] as? [NSMergeConflict])
-            #expect(conflicts.map(\.sourceObject) == [tags[137]])
+            expect(conflicts.map(\.sourceObject), equals: [tags[137]])
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZTAG") == [["257"]])
+        try expect(pad.texts("SELECT count(*) FROM ZTAG"), equals: [["257"]])
         try first.performAndWait {
             first.mergePolicy = NSMergePolicy.overwrite
             try first.save()
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZTAG") == [["0"]])
+        try expect(pad.texts("SELECT count(*) FROM ZTAG"), equals: [["0"]])
     }
 
     @Test func deletionsLeaveWhatLiesBetweenThem() throws {
@@ -136,7 +137,7 @@ import Testing
             }
             try context.save()
             let left = (0..<Self.count).filter { $0 == 200 || !($0 > 150 || $0 % 3 == 0) }
-            #expect(try Self.names(context) == left.map { Self.name($0) + ($0 % 10 == 3 ? "!" : "") })
+            try expect(Self.names(context), equals: left.map { Self.name($0) + ($0 % 10 == 3 ? "!" : "") })
         }
     }
 
@@ -165,14 +166,14 @@ import Testing
             for tag in tags { context.delete(tag) }
             try context.save()
             // What has changed, and what was saved, for each of the three.
-            #expect(objects == Array(repeating: Set(tags), count: 6))
-            #expect(ids == Array(repeating: Set(tags.map(\.objectID)), count: 3))
+            expect(objects, equals: Array(repeating: Set(tags), count: 6))
+            expect(ids, equals: Array(repeating: Set(tags.map(\.objectID)), count: 3))
             // A set is as any other: it can be asked and changed.
             var set = try #require(objects.first)
             #expect(tags.allSatisfy(set.contains))
             set.remove(tags[5])
-            #expect(set.count == Self.count - 1)
-            #expect(objects[0].count == Self.count)
+            expect(set.count, equals: Self.count - 1)
+            expect(objects[0].count, equals: Self.count)
         }
     }
 
@@ -183,7 +184,7 @@ import Testing
             let tag = try #require(try context.all(Tag.self).first)
             context.delete(tag)
             tag.label = "other"
-            #expect(tag.changedValuesForCurrentEvent()["label"] as? String == Self.name(0))
+            expect(tag.changedValuesForCurrentEvent()["label"] as? String, equals: Self.name(0))
         }
     }
 
@@ -194,6 +195,6 @@ import Testing
         try context.performAndWait { _ = try context.saveBand("Cluster", albums: (0..<2500).map(Self.name)) }
         let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
         let fresh = try SQLiteFiles.connectForReading(pad.store, timeout: 5).texts("PRAGMA cache_size")
-        #expect(try store.writeLock.withLock { try store.database().texts("PRAGMA cache_size") } == fresh)
+        try expect(store.writeLock.withLock { try store.database().texts("PRAGMA cache_size") }, equals: fresh)
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -22,15 +23,15 @@ import Testing
         let coordinator = try pad.coordinator(model)
         let store = try #require(coordinator.persistentStores.first)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: pad.store)
-        #expect(metadata[NSStoreUUIDKey] as? String == store.identifier)
-        #expect(metadata[NSStoreTypeKey] as? String == "SQLite")
-        #expect(metadata[NSStoreModelVersionHashesKey] as? [String: Data] == model.entityVersionHashesByName)
-        #expect(metadata["NSStoreModelVersionHashesDigest"] as? String == model.versionHashesDigest)
-        #expect(metadata["NSStoreModelVersionChecksumKey"] as? String == model.versionChecksum)
-        #expect(metadata["_NSAutoVacuumLevel"] as? String == "2")
-        #expect(try pad.texts("PRAGMA journal_mode") == [["wal"]])
-        #expect(try pad.texts("PRAGMA auto_vacuum") == [["2"]])
-        #expect(try pad.texts("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY") == [["1", "Note", "0", "0"]])
+        expect(metadata[NSStoreUUIDKey] as? String, equals: store.identifier)
+        expect(metadata[NSStoreTypeKey] as? String, equals: "SQLite")
+        expect(metadata[NSStoreModelVersionHashesKey] as? [String: Data], equals: model.entityVersionHashesByName)
+        expect(metadata["NSStoreModelVersionHashesDigest"] as? String, equals: model.versionHashesDigest)
+        expect(metadata["NSStoreModelVersionChecksumKey"] as? String, equals: model.versionChecksum)
+        expect(metadata["_NSAutoVacuumLevel"] as? String, equals: "2")
+        try expect(pad.texts("PRAGMA journal_mode"), equals: [["wal"]])
+        try expect(pad.texts("PRAGMA auto_vacuum"), equals: [["2"]])
+        try expect(pad.texts("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY"), equals: [["1", "Note", "0", "0"]])
     }
 
     @Test func aStoreKeepsItsIdentityAndObjectsTheirURIs() throws {
@@ -45,12 +46,12 @@ import Testing
         }()
         let coordinator = try pad.coordinator(Self.notes())
         let uuid = try #require(coordinator.persistentStores[0].identifier)
-        #expect(uri.absoluteString == "x-coredata://\(uuid)/Note/p1")
+        expect(uri.absoluteString, equals: "x-coredata://\(uuid)/Note/p1")
         let context = Music.context(coordinator)
         let id = try #require(coordinator.managedObjectID(forURIRepresentation: uri))
         try context.performAndWait {
             let note = try context.existingObject(with: id)
-            #expect(note.value(forKey: "text") as? String == "a")
+            expect(note.value(forKey: "text") as? String, equals: "a")
         }
     }
 
@@ -60,8 +61,8 @@ import Testing
         let model = Music.model()
         model.entitiesByName["Tag"]?.properties.append(NSAttributeDescription(name: "color", type: .string))
         let error = try #require(failure { _ = try pad.coordinator(model) })
-        #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
-        #expect(error.userInfo["NSDifferingEntities"] as? [String] == ["Tag"])
+        expect(error.code, equals: NSPersistentStoreIncompatibleVersionHashError)
+        expect(error.userInfo["NSDifferingEntities"] as? [String], equals: ["Tag"])
         #expect(error.localizedDescription.contains("Tag"))
     }
 
@@ -69,13 +70,13 @@ import Testing
         let pad = try Scratchpad()
         try Data("This is a text, and a long one at that.".utf8).write(to: pad.store)
         let text = try #require(failure { _ = try pad.coordinator(Self.notes()) })
-        #expect(text.code == CocoaError.Code.fileReadCorruptFile.rawValue)
-        #expect(text.userInfo[NSSQLiteErrorDomain] as? Int == 26)
-        #expect(try Data(contentsOf: pad.store) == Data("This is a text, and a long one at that.".utf8))
+        expect(text.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
+        expect(text.userInfo[NSSQLiteErrorDomain] as? Int, equals: 26)
+        try expect(Data(contentsOf: pad.store), equals: Data("This is a text, and a long one at that.".utf8))
         try FileManager.default.removeItem(at: pad.store)
         try pad.execute("CREATE TABLE other (a)")
         let other = try #require(failure { _ = try pad.coordinator(Self.notes()) })
-        #expect(other.code == CocoaError.Code.fileReadCorruptFile.rawValue)
+        expect(other.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
         #expect(other.localizedDescription.contains("Z_METADATA"))
     }
 
@@ -84,13 +85,13 @@ import Testing
         try Data().write(to: pad.url.appendingPathComponent("file"))
         let nowhere = pad.url.appendingPathComponent("file/directory/store.sqlite")
         let made = try #require(failure { _ = try pad.coordinator(Self.notes(), at: nowhere) })
-        #expect(made.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        expect(made.code, equals: CocoaError.Code.fileReadNoSuchFile.rawValue)
         #expect(made.userInfo[NSUnderlyingErrorKey] is NSError)
         let read = try #require(failure { _ = try pad.coordinator(Self.notes(), options: [NSReadOnlyPersistentStoreOption: true]) })
-        #expect(read.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        expect(read.code, equals: CocoaError.Code.fileReadNoSuchFile.rawValue)
         #expect(!FileManager.default.fileExists(atPath: pad.store.path))
         let web = try #require(failure { _ = try pad.coordinator(Self.notes(), at: URL(string: "https://example.org/store")!) })
-        #expect(web.code == NSPersistentStoreOpenError)
+        expect(web.code, equals: NSPersistentStoreOpenError)
     }
 
     @Test("A store in directories that do not exist makes them, unless it is only to be read") func missingDirectories() throws {
@@ -98,7 +99,7 @@ import Testing
         let place = pad.url.appendingPathComponent("not/there/yet/store.sqlite")
         let read = try #require(
             failure { _ = try pad.coordinator(Self.notes(), options: [NSReadOnlyPersistentStoreOption: true], at: place) })
-        #expect(read.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        expect(read.code, equals: CocoaError.Code.fileReadNoSuchFile.rawValue)
         #expect(!FileManager.default.fileExists(atPath: place.deletingLastPathComponent().path))
         let context = Music.context(try pad.coordinator(Self.notes(), at: place))
         try context.performAndWait {
@@ -116,7 +117,7 @@ import Testing
             _ = context.insert("Note", ["text": "a"])
             try context.save()
             context.reset()
-            #expect(try context.all("Note").map { $0.value(forKey: "text") as? String } == ["a"])
+            try expect(context.all("Note").map { $0.value(forKey: "text") as? String }, equals: ["a"])
         }
     }
 
@@ -136,13 +137,13 @@ import Testing
         }()
         let type = NSSQLiteStoreType
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: pad.store)
-        #expect(metadata["owner"] as? String == "Ada")
+        expect(metadata["owner"] as? String, equals: "Ada")
         metadata["owner"] = "Grace"
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: type, at: pad.store)
         let again = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: pad.store)
-        #expect(again["owner"] as? String == "Grace")
-        #expect(again[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String)
-        #expect(try pad.coordinator(Self.notes()).persistentStores[0].metadata["owner"] as? String == "Grace")
+        expect(again["owner"] as? String, equals: "Grace")
+        expect(again[NSStoreUUIDKey] as? String, equals: metadata[NSStoreUUIDKey] as? String)
+        try expect(pad.coordinator(Self.notes()).persistentStores[0].metadata["owner"] as? String, equals: "Grace")
     }
 
     @Test func metadataThatNoPropertyListHoldsFailTheSaveAndNothingIsSaved() throws {
@@ -153,9 +154,9 @@ import Testing
         try context.performAndWait {
             _ = context.insert("Note")
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSPersistentStoreSaveError)
+            expect(error.code, equals: NSPersistentStoreSaveError)
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZNOTE") == [["0"]])
+        try expect(pad.texts("SELECT count(*) FROM ZNOTE"), equals: [["0"]])
     }
 
     @Test func pragmasAreSetAndWhatIsNoneIsRefused() throws {
@@ -166,12 +167,12 @@ import Testing
         ]
         let coordinator = try pad.coordinator(Self.notes(), options: options)
         let store = try #require(coordinator.persistentStores.first as? SQLiteStore)
-        #expect(try store.database().texts("PRAGMA journal_mode") == [["delete"]])
-        #expect(try store.database().texts("PRAGMA synchronous") == [["0"]])
+        try expect(store.database().texts("PRAGMA journal_mode"), equals: [["delete"]])
+        try expect(store.database().texts("PRAGMA synchronous"), equals: [["0"]])
         for pragma in [["synchronous": "OFF; DROP TABLE ZNOTE"], ["a = 1; --": "1"], ["": "1"], ["synchronous": ""]] {
             let other = try Scratchpad()
             let error = try #require(failure { _ = try other.coordinator(Self.notes(), options: [NSSQLitePragmasOption: pragma]) })
-            #expect(error.code == NSPersistentStoreOpenError)
+            expect(error.code, equals: NSPersistentStoreOpenError)
         }
     }
 
@@ -186,11 +187,11 @@ import Testing
             _ = context.insert("Note", ["text": "a"])
             try context.save()
         }
-        #expect(try pad.texts("SELECT * FROM ACHANGE") == [["7"]])
-        #expect(try pad.texts("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16001") == [["7"]])
-        #expect(try pad.texts("SELECT ZTEXT, ZEXTRA FROM ZNOTE") == [["a", nil]])
+        try expect(pad.texts("SELECT * FROM ACHANGE"), equals: [["7"]])
+        try expect(pad.texts("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16001"), equals: [["7"]])
+        try expect(pad.texts("SELECT ZTEXT, ZEXTRA FROM ZNOTE"), equals: [["a", nil]])
         // That of the store, and the one that was put beside it.
-        #expect(try pad.texts("SELECT count(*) FROM Z_MODELCACHE") == [["1"]])
+        try expect(pad.texts("SELECT count(*) FROM Z_MODELCACHE"), equals: [["1"]])
     }
 
     @Test func numbersThatAFileGivesToEntitiesAreTheOnesInUse() throws {
@@ -202,8 +203,8 @@ import Testing
             _ = context.insert("Note")
             try context.save()
         }
-        #expect(try pad.texts("SELECT Z_ENT FROM ZNOTE") == [["9"]])
-        #expect(try pad.texts("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY") == [["9", "1"]])
+        try expect(pad.texts("SELECT Z_ENT FROM ZNOTE"), equals: [["9"]])
+        try expect(pad.texts("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY"), equals: [["9", "1"]])
     }
 
     @Test func keysThatAFileHasBeyondItsOwnCountAreNotGivenAgain() throws {
@@ -215,8 +216,8 @@ import Testing
             _ = context.insert("Note", ["text": "new"])
             try context.save()
         }
-        #expect(try pad.texts("SELECT Z_PK, ZTEXT FROM ZNOTE ORDER BY 1") == [["41", "old"], ["42", "new"]])
-        #expect(try pad.texts("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 1") == [["42"]])
+        try expect(pad.texts("SELECT Z_PK, ZTEXT FROM ZNOTE ORDER BY 1"), equals: [["41", "old"], ["42", "new"]])
+        try expect(pad.texts("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 1"), equals: [["42"]])
     }
 
     @Test func aStoreWithoutTablesOfTheModelIsRefused() throws {
@@ -224,7 +225,7 @@ import Testing
         _ = try pad.coordinator(Self.notes())
         try pad.execute("ALTER TABLE ZNOTE RENAME COLUMN ZTEXT TO ZOTHER")
         let error = try #require(failure { _ = try pad.coordinator(Self.notes()) })
-        #expect(error.code == NSPersistentStoreIncompatibleSchemaError)
+        expect(error.code, equals: NSPersistentStoreIncompatibleSchemaError)
         #expect(error.localizedDescription.contains("ZNOTE.ZTEXT"))
     }
 
@@ -243,7 +244,7 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "Tags", at: pad.store)
         let tables = try pad.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'Z\\_%' ESCAPE '\\'")
-        #expect(tables == [["ZTAG"]])
+        expect(tables, equals: [["ZTAG"]])
     }
 
     @Test func aStoreIsMadeWithoutIndexesOfWhichNothingIsKnown() throws {
@@ -269,7 +270,7 @@ import Testing
         #expect(names.contains("Z_Note_plain"))
         #expect(names.allSatisfy { !$0.contains("partial") && !$0.contains("tree") && !$0.contains("computed") })
         // The log names these.
-        #expect(store.schema.unmadeIndexes.count == 3)
+        expect(store.schema.unmadeIndexes.count, equals: 3)
         #expect(["partial", "tree", "computed"].allSatisfy { name in store.schema.unmadeIndexes.contains { $0.contains("“\(name)”") } })
     }
 }

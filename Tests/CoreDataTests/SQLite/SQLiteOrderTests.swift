@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Orders in a SQLite store") struct SQLiteOrderTests {
@@ -25,11 +26,11 @@ import Testing
             members[2].setValue(nil, forKey: "queueOf")
             members[2].setValue(owner, forKey: "queueOf")
             members[2].setValue(5, forKey: "number")
-            #expect(labels(owner) == [0, 1, 2])
+            expect(labels(owner), equals: [0, 1, 2])
             try context.save()
             context.reset()
             let stored = try #require(try context.all("Node").first { $0.value(forKey: "label") as? Int == 9 })
-            #expect(labels(stored) == [0, 1, 2])
+            expect(labels(stored), equals: [0, 1, 2])
         }
     }
 
@@ -47,7 +48,7 @@ import Testing
             try context.save()
             context.reset()
             let stored = try #require(try context.all("Node").first { $0.value(forKey: "label") as? Int == 9 })
-            #expect(labels(stored) == [0, 1, 2])
+            expect(labels(stored), equals: [0, 1, 2])
         }
     }
 
@@ -81,7 +82,7 @@ import Testing
                     request.fetchOffset = page * 5
                     years += try context.fetch(request).map(\.year)
                 }
-                #expect(years == (ascending ? (1...20).reversed() : Array(1...20)))
+                expect(years, equals: (ascending ? (1...20).reversed() : Array(1...20)))
             }
         }
     }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -32,8 +33,8 @@ import Testing
         let pad = try Scratchpad()
         try make(pad)
         let before = try files(pad)
-        #expect(try readAll(pad) == ["Neu!: Neu! 2", "Neu!: Neu! 75"])
-        #expect(try files(pad) == before)
+        try expect(readAll(pad), equals: ["Neu!: Neu! 2", "Neu!: Neu! 75"])
+        try expect(files(pad), equals: before)
     }
 
     @Test func savingIsRefused() throws {
@@ -44,9 +45,9 @@ import Testing
             let band = try #require(try context.all(Band.self).first)
             band.name = "La Düsseldorf"
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSPersistentStoreSaveError)
+            expect(error.code, equals: NSPersistentStoreSaveError)
         }
-        #expect(try pad.texts("SELECT ZNAME FROM ZBAND") == [["Neu!"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZBAND"), equals: [["Neu!"]])
     }
 
     @Test func whatOnlyTheLogHoldsIsReadAndTheLogStays() throws {
@@ -60,11 +61,11 @@ import Testing
             try FileManager.default.copyItem(atPath: pad.store.path + ending, toPath: copy.store.path + ending)
         }
         let before = try files(copy)
-        #expect(before["store.sqlite-wal"]?.isEmpty == false)
-        #expect(try readAll(copy) == ["Neu!: Neu! 2", "Neu!: Neu! 75", "Harmonia: Deluxe"])
+        expect(before["store.sqlite-wal"]?.isEmpty, equals: false)
+        try expect(readAll(copy), equals: ["Neu!: Neu! 2", "Neu!: Neu! 75", "Harmonia: Deluxe"])
         let after = try files(copy)
-        #expect(after["store.sqlite"] == before["store.sqlite"])
-        #expect(after["store.sqlite-wal"] == before["store.sqlite-wal"])
+        expect(after["store.sqlite"], equals: before["store.sqlite"])
+        expect(after["store.sqlite-wal"], equals: before["store.sqlite-wal"])
         withExtendedLifetime(writer) {}
     }
 }

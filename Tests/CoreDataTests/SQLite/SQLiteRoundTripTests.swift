@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -40,17 +41,17 @@ import Testing
         let context = try pad.context(Music.model())
         try context.performAndWait {
             let albums = try context.fetch(NSFetchRequest<Album>(entityName: "Album"))
-            #expect(albums.count == 1)
+            expect(albums.count, equals: 1)
             let album = try #require(albums.first)
-            #expect(album.title == "Tago Mago")
-            #expect(album.year == 1971)
+            expect(album.title, equals: "Tago Mago")
+            expect(album.year, equals: 1971)
             #expect(album.rating == nil)
-            #expect(album.band?.name == "Can")
-            #expect(album.band?.founded == Date(timeIntervalSinceReferenceDate: -1_000_000_000.25))
-            #expect(album.band?.albums == [album])
-            #expect(Set(album.tags.map(\.label)) == ["kraut", "rock"])
+            expect(album.band?.name, equals: "Can")
+            expect(album.band?.founded, equals: Date(timeIntervalSinceReferenceDate: -1_000_000_000.25))
+            expect(album.band?.albums, equals: [album])
+            expect(Set(album.tags.map(\.label)), equals: ["kraut", "rock"])
             let titles = album.tracks?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "title") as? String }
-            #expect(titles == ["Paperhouse", "Mushroom", "Oh Yeah"])
+            expect(titles, equals: ["Paperhouse", "Mushroom", "Oh Yeah"])
         }
     }
 
@@ -73,11 +74,11 @@ import Testing
         let context = try pad.context(Music.model())
         try context.performAndWait {
             let names = try context.fetch(NSFetchRequest<Band>(entityName: "Band")).map(\.name)
-            #expect(Set(names) == Set((0..<40).map { "Band \($0)" + ($0 % 2 == 0 ? "!" : "") }))
+            expect(Set(names), equals: Set((0..<40).map { "Band \($0)" + ($0 % 2 == 0 ? "!" : "") }))
         }
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]])
-        #expect(try pad.texts("SELECT count(*), max(Z_OPT), min(Z_OPT) FROM ZBAND") == [["40", "2", "1"]])
-        #expect(try pad.texts("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Band'") == [["50"]])
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]])
+        try expect(pad.texts("SELECT count(*), max(Z_OPT), min(Z_OPT) FROM ZBAND"), equals: [["40", "2", "1"]])
+        try expect(pad.texts("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Band'"), equals: [["50"]])
     }
 
     @Test func anOrderIsKeptWhenObjectsAreMovedPutBetweenAndTakenOut() throws {
@@ -93,20 +94,20 @@ import Testing
             var tracks = ["a", "b", "c", "d"].map(track)
             album.tracks = NSOrderedSet(array: tracks)
             try context.save()
-            #expect(
-                try pad.texts("SELECT ZTITLE, Z_FOK_ALBUM FROM ZTRACK ORDER BY ZTITLE")
-                    == [["a", "2048"], ["b", "3072"], ["c", "4096"], ["d", "5120"]])
+            try expect(
+                pad.texts("SELECT ZTITLE, Z_FOK_ALBUM FROM ZTRACK ORDER BY ZTITLE"),
+                equals: [["a", "2048"], ["b", "3072"], ["c", "4096"], ["d", "5120"]])
             tracks.swapAt(0, 3)
             tracks.insert(track("e"), at: 2)
             tracks.remove(at: 1)
             album.tracks = NSOrderedSet(array: tracks)
             try context.save()
             let expected = tracks.map { $0.value(forKey: "title") as? String }
-            #expect(
-                try pad.texts("SELECT ZTITLE FROM ZTRACK WHERE ZALBUM IS NOT NULL ORDER BY Z_FOK_ALBUM").map { $0[0] } == expected)
+            try expect(
+                pad.texts("SELECT ZTITLE FROM ZTRACK WHERE ZALBUM IS NOT NULL ORDER BY Z_FOK_ALBUM").map { $0[0] }, equals: expected)
             context.reset()
             let again = try #require(try context.fetch(NSFetchRequest<Album>(entityName: "Album")).first)
-            #expect(again.tracks?.array.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String } == expected)
+            expect(again.tracks?.array.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String }, equals: expected)
         }
     }
 }

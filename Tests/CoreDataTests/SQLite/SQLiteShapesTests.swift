@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -25,7 +26,7 @@ import Testing
         }()
         let context = try pad.context(model())
         try context.performAndWait { try check(context, pad) }
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]])
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]])
     }
 
     private func named(_ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
@@ -57,12 +58,12 @@ import Testing
                 let set = try named(name, in: context).value(forKey: "friends") as? Set<NSManagedObject>
                 return Set((set ?? []).compactMap { $0.value(forKey: "name") as? String })
             }
-            #expect(friends == [["b", "c"], ["a"], ["a"]])
+            expect(friends, equals: [["b", "c"], ["a"], ["a"]])
             try named("a", in: context).setValue(Set([try named("c", in: context)]), forKey: "friends")
             try context.save()
             context.reset()
-            #expect((try named("b", in: context).value(forKey: "friends") as? Set<NSManagedObject>)?.isEmpty == true)
-            #expect((try named("c", in: context).value(forKey: "friends") as? Set<NSManagedObject>)?.count == 1)
+            expect((try named("b", in: context).value(forKey: "friends") as? Set<NSManagedObject>)?.isEmpty, equals: true)
+            expect((try named("c", in: context).value(forKey: "friends") as? Set<NSManagedObject>)?.count, equals: 1)
         }
     }
 
@@ -83,14 +84,14 @@ import Testing
                 let set = try named("a", in: context).value(forKey: "heroes") as? NSOrderedSet
                 return set?.array.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } ?? []
             }
-            #expect(try heroes() == ["d", "b", "c"])
+            try expect(heroes(), equals: ["d", "b", "c"])
             let order = try ["c", "a", "d"].map { try named($0, in: context) }
             try named("a", in: context).setValue(NSOrderedSet(array: order), forKey: "heroes")
             try context.save()
             context.reset()
-            #expect(try heroes() == ["c", "a", "d"])
+            try expect(heroes(), equals: ["c", "a", "d"])
             let fans = try named("c", in: context).value(forKey: "fans") as? Set<NSManagedObject>
-            #expect(fans?.map { $0.value(forKey: "name") as? String } == ["a"])
+            expect(fans?.map { $0.value(forKey: "name") as? String }, equals: ["a"])
         }
     }
 
@@ -110,15 +111,15 @@ import Testing
             people[0].setValue(Set([people[1], people[2]]), forKey: "favourites")
         } _: { context, pad in
             let person = try named("a", in: context)
-            #expect((person.value(forKey: "boss") as? NSManagedObject)?.value(forKey: "name") as? String == "b")
+            expect((person.value(forKey: "boss") as? NSManagedObject)?.value(forKey: "name") as? String, equals: "b")
             let favourites = person.value(forKey: "favourites") as? Set<NSManagedObject>
-            #expect(Set(favourites?.compactMap { $0.value(forKey: "name") as? String } ?? []) == ["b", "c"])
+            expect(Set(favourites?.compactMap { $0.value(forKey: "name") as? String } ?? []), equals: ["b", "c"])
             let gone = try named("c", in: context)
             person.setValue(Set([try named("b", in: context)]), forKey: "favourites")
             context.delete(gone)
             try context.save()
             context.reset()
-            #expect((try named("a", in: context).value(forKey: "favourites") as? Set<NSManagedObject>)?.count == 1)
+            expect((try named("a", in: context).value(forKey: "favourites") as? Set<NSManagedObject>)?.count, equals: 1)
         }
     }
 
@@ -145,20 +146,20 @@ import Testing
             context.insert("Post", ["name": "1"]).setValue(words, forKey: "quote")
             context.insert("Post", ["name": "2"]).setValue(picture, forKey: "quote")
         } _: { context, pad in
-            #expect(
-                try pad.texts("SELECT name FROM pragma_table_info('ZQUOTE')").map { $0[0] }
-                    == ["Z_PK", "Z_ENT", "Z_OPT", "ZTEXT", "ZNAME", "ZTEXT1"])
+            try expect(
+                pad.texts("SELECT name FROM pragma_table_info('ZQUOTE')").map { $0[0] },
+                equals: ["Z_PK", "Z_ENT", "Z_OPT", "ZTEXT", "ZNAME", "ZTEXT1"])
             #expect(try pad.texts("SELECT name FROM pragma_table_info('ZPOST')").map { $0[0] }.contains("Z2_QUOTE"))
             let kinds = try context.all("Quote").map { $0.entity.name }
-            #expect(Set(kinds) == ["Words", "Picture"])
+            expect(Set(kinds), equals: ["Words", "Picture"])
             for post in try context.all("Post") {
                 let quote = try #require(post.value(forKey: "quote") as? NSManagedObject)
                 let isFirst = post.value(forKey: "name") as? String == "1"
-                #expect(quote.objectID.entity.name == (isFirst ? "Words" : "Picture"))
-                #expect("\(quote.value(forKey: "text") ?? "")" == (isFirst ? "Hello" : "7"))
-                #expect(quote.value(forKey: "posts") as? Set<NSManagedObject> == [post])
+                expect(quote.objectID.entity.name, equals: (isFirst ? "Words" : "Picture"))
+                expect("\(quote.value(forKey: "text") ?? "")", equals: (isFirst ? "Hello" : "7"))
+                expect(quote.value(forKey: "posts") as? Set<NSManagedObject>, equals: [post])
             }
-            #expect(try context.all("Words").count == 1)
+            try expect(context.all("Words").count, equals: 1)
         }
     }
 
@@ -178,7 +179,7 @@ import Testing
             #expect(b.value(forKey: "partner") as? NSManagedObject === a)
             a.setValue(c, forKey: "partner")
             try context.save()
-            #expect(try pad.texts("SELECT ZNAME, ZPARTNER FROM ZPERSON ORDER BY ZNAME") == [["a", "3"], ["b", nil], ["c", "1"]])
+            try expect(pad.texts("SELECT ZNAME, ZPARTNER FROM ZPERSON ORDER BY ZNAME"), equals: [["a", "3"], ["b", nil], ["c", "1"]])
         }
     }
 
@@ -203,8 +204,8 @@ import Testing
                 object.setValue(Set([context.insert(name, ["name": "b"])]), forKey: name)
             } _: { context, pad in
                 let object = try named("a", in: context)
-                #expect(object.value(forKey: "Z" + name) as? String == "'; DROP")
-                #expect((object.value(forKey: name) as? Set<NSManagedObject>)?.count == 1)
+                expect(object.value(forKey: "Z" + name) as? String, equals: "'; DROP")
+                expect((object.value(forKey: name) as? Set<NSManagedObject>)?.count, equals: 1)
             }
         }
     }
@@ -215,7 +216,7 @@ import Testing
             _ = context.insert("Person", ["name": "a", "Title": "1", "title": "2", "TITLE": "3"])
         } _: { context, _ in
             let person = try named("a", in: context)
-            #expect(["Title", "title", "TITLE"].map { person.value(forKey: $0) as? String } == ["1", "2", "3"])
+            expect(["Title", "title", "TITLE"].map { person.value(forKey: $0) as? String }, equals: ["1", "2", "3"])
         }
     }
 
@@ -231,14 +232,14 @@ import Testing
             _ = context.insert("Person", ["name": "a", "data": Data([1, 2, 3])])
             _ = context.insert("Person", ["name": "b"])
         } _: { context, pad in
-            #expect(try named("a", in: context).value(forKey: "data") as? Data == Data([1, 2, 3]))
-            #expect(try pad.texts("SELECT hex(ZDATA) FROM ZPERSON WHERE ZNAME = 'a'") == [["01010203"]])
+            try expect(named("a", in: context).value(forKey: "data") as? Data, equals: Data([1, 2, 3]))
+            try expect(pad.texts("SELECT hex(ZDATA) FROM ZPERSON WHERE ZNAME = 'a'"), equals: [["01010203"]])
             let folder = pad.url.appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data("large".utf8).write(to: folder.appendingPathComponent("ABC"))
             try pad.execute("UPDATE ZPERSON SET ZDATA = x'0241424300' WHERE ZNAME = 'b'")
             context.reset()
-            #expect(try named("b", in: context).value(forKey: "data") as? Data == Data("large".utf8))
+            try expect(named("b", in: context).value(forKey: "data") as? Data, equals: Data("large".utf8))
             try pad.execute("UPDATE ZPERSON SET ZDATA = x'022E2E2F7374" + "00' WHERE ZNAME = 'b'")
             context.reset()
             #expect(throws: NSError.self) { try context.all("Person") }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -16,16 +17,16 @@ import Testing
         try first.performAndWait { _ = try first.saveBand("Cluster", albums: ["Zuckerzeit"]) }
         try second.performAndWait {
             let band = try #require(try second.all(Band.self).first)
-            #expect(band.name == "Cluster")
+            expect(band.name, equals: "Cluster")
             band.name = "Kluster"
             try second.save()
         }
         try first.performAndWait {
             let band = try #require(try first.all(Band.self).first)
-            #expect(band.name == "Cluster")
+            expect(band.name, equals: "Cluster")
             first.refresh(band, mergeChanges: false)
-            #expect(band.name == "Kluster")
-            #expect(try first.all(Band.self, "name == 'Kluster'").count == 1)
+            expect(band.name, equals: "Kluster")
+            try expect(first.all(Band.self, "name == 'Kluster'").count, equals: 1)
         }
     }
 
@@ -45,7 +46,7 @@ import Testing
                 try first.save()
             }
             second.refresh(shown[0], mergeChanges: false)
-            #expect((shown[0].value(forKey: "name") as? String)?.last == "!")
+            expect((shown[0].value(forKey: "name") as? String)?.last, equals: "!")
         }
     }
 
@@ -62,16 +63,16 @@ import Testing
         try first.performAndWait {
             band.name = "Qluster"
             let error = try #require(failure { try first.save() })
-            #expect(error.code == NSManagedObjectMergeError)
+            expect(error.code, equals: NSManagedObjectMergeError)
             let conflict = try #require((error.userInfo["conflictList"] as? [NSMergeConflict])?.first)
-            #expect(conflict.objectSnapshot?["name"] as? String == "Cluster")
-            #expect(conflict.persistedSnapshot?["name"] as? String == "Kluster")
-            #expect(conflict.oldVersionNumber == 1)
-            #expect(conflict.newVersionNumber == 2)
+            expect(conflict.objectSnapshot?["name"] as? String, equals: "Cluster")
+            expect(conflict.persistedSnapshot?["name"] as? String, equals: "Kluster")
+            expect(conflict.oldVersionNumber, equals: 1)
+            expect(conflict.newVersionNumber, equals: 2)
             first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try first.save()
         }
-        #expect(try pad.texts("SELECT ZNAME, Z_OPT FROM ZBAND") == [["Qluster", "3"]])
+        try expect(pad.texts("SELECT ZNAME, Z_OPT FROM ZBAND"), equals: [["Qluster", "3"]])
     }
 
     @Test func aRowThatAnotherCoordinatorHasDeletedOrChangedIsAConflictOfADeletion() throws {
@@ -89,9 +90,9 @@ import Testing
             for band in bands { first.delete(band) }
             let error = try #require(failure { try first.save() })
             let conflicts = try #require(error.userInfo["conflictList"] as? [NSMergeConflict])
-            #expect(Set(conflicts.map(\.newVersionNumber)) == [0, 2])
+            expect(Set(conflicts.map(\.newVersionNumber)), equals: [0, 2])
         }
-        #expect(try pad.texts("SELECT ZNAME FROM ZBAND ORDER BY 1") == [["B"], ["c"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZBAND ORDER BY 1"), equals: [["B"], ["c"]])
     }
 
     @Test func aSaveThatFailsLeavesTheFileAsItWas() throws {
@@ -104,12 +105,12 @@ import Testing
             let band = try #require(try context.all(Band.self).first)
             band.name = "Kluster"
             let busy = try #require(failure { try context.save() })
-            #expect(busy.code == NSPersistentStoreTimeoutError)
-            #expect(busy.userInfo[NSSQLiteErrorDomain] as? Int == 5)
+            expect(busy.code, equals: NSPersistentStoreTimeoutError)
+            expect(busy.userInfo[NSSQLiteErrorDomain] as? Int, equals: 5)
             try other.execute("ROLLBACK")
             try context.save()
         }
-        #expect(try pad.texts("SELECT ZNAME FROM ZBAND") == [["Kluster"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZBAND"), equals: [["Kluster"]])
     }
 
     @Test func twoRowsMayExchangeTheirUniqueValues() throws {
@@ -128,11 +129,11 @@ import Testing
             try context.save()
             _ = context.insert("Seat", ["number": 1])
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectConstraintMergeError)
+            expect(error.code, equals: NSManagedObjectConstraintMergeError)
             let conflict = try #require((error.userInfo["conflictList"] as? [NSConstraintConflict])?.first)
             #expect(conflict.databaseObject === seats[1])
         }
-        #expect(try pad.texts("SELECT Z_PK, ZNUMBER FROM ZSEAT ORDER BY 1") == [["1", "2"], ["2", "1"]])
+        try expect(pad.texts("SELECT Z_PK, ZNUMBER FROM ZSEAT ORDER BY 1"), equals: [["1", "2"], ["2", "1"]])
     }
 
     @Test func coordinatorsOnManyThreadsGiveNoKeyTwice() async throws {
@@ -147,7 +148,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try pad.texts("SELECT count(*), max(Z_PK) FROM ZALBUM") == [["200", "200"]])
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]])
+        try expect(pad.texts("SELECT count(*), max(Z_PK) FROM ZALBUM"), equals: [["200", "200"]])
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]])
     }
 }

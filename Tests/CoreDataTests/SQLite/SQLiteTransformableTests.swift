@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -44,15 +45,16 @@ import Testing
 
     @Test func propertyListsAreArchivedWhereNoTransformerIsNamed() throws {
         for transformer in [nil, "NSSecureUnarchiveFromData"] {
-            #expect(try roundTrip(["a", "b"], transformer) as? [String] == ["a", "b"])
-            #expect(try roundTrip(["a": 1, "b": 2], transformer) as? [String: Int] == ["a": 1, "b": 2])
-            #expect(
-                try roundTrip(Date(timeIntervalSinceReferenceDate: 1.5), transformer) as? Date == Date(timeIntervalSinceReferenceDate: 1.5))
+            try expect(roundTrip(["a", "b"], transformer) as? [String], equals: ["a", "b"])
+            try expect(roundTrip(["a": 1, "b": 2], transformer) as? [String: Int], equals: ["a": 1, "b": 2])
+            try expect(
+                roundTrip(Date(timeIntervalSinceReferenceDate: 1.5), transformer) as? Date,
+                equals: Date(timeIntervalSinceReferenceDate: 1.5))
         }
     }
 
     @Test("Values whose transformer does not exist are archived as without one") func missingTransformer() throws {
-        #expect(try roundTrip(["a", "b"], "NoSuchTransformer") as? [String] == ["a", "b"])
+        try expect(roundTrip(["a", "b"], "NoSuchTransformer") as? [String], equals: ["a", "b"])
         let error = try #require(failure { _ = try roundTrip(Color(red: 1, green: 2), "NoSuchTransformer") })
         #expect(error.localizedDescription.contains("cannot be archived"))
     }
@@ -61,14 +63,14 @@ import Testing
         let name = "ColorTransformer\(UUID().uuidString)"
         ValueTransformer.setValueTransformer(ColorTransformer(), forName: NSValueTransformerName(name))
         #expect(ValueTransformer.valueTransformerNames().contains(NSValueTransformerName(name)))
-        #expect(try roundTrip(Color(red: 1, green: 2), name) as? Color == Color(red: 1, green: 2))
+        try expect(roundTrip(Color(red: 1, green: 2), name) as? Color, equals: Color(red: 1, green: 2))
         ValueTransformer.setValueTransformer(nil, forName: NSValueTransformerName(name))
         #expect(ValueTransformer(forName: NSValueTransformerName(name)) == nil)
     }
 
     @Test func whatCannotBeTurnedIntoBytesFailsTheSave() throws {
         let strange = try #require(failure { _ = try roundTrip(Color(red: 1, green: 2), nil) })
-        #expect(strange.code == NSPersistentStoreSaveError)
+        expect(strange.code, equals: NSPersistentStoreSaveError)
         #expect(strange.localizedDescription.contains("Thing.value"))
     }
 
@@ -79,11 +81,11 @@ import Testing
         let context = try pad.context(Self.model(nil))
         try context.performAndWait {
             let thing = try #require(try context.all("Thing").first)
-            #expect(thing.value(forKey: "value") as? Data == Data([0, 255, 0]))
+            expect(thing.value(forKey: "value") as? Data, equals: Data([0, 255, 0]))
             thing.setValue("a", forKey: "name")
             try context.save()
         }
-        #expect(try pad.texts("SELECT ZNAME, hex(ZVALUE) FROM ZTHING") == [["a", "00FF00"]])
+        try expect(pad.texts("SELECT ZNAME, hex(ZVALUE) FROM ZTHING"), equals: [["a", "00FF00"]])
     }
 
     @Test func aTransformerMayAskForOthersWhenItIsMade() {

@@ -61,7 +61,7 @@ import Testing
 
     @Test func faultsAndFetchesAreServedWhileASaveWaitsForTheFile() throws {
         nonisolated(unsafe) let setting = try Setting(20)
-        #expect(try setting.inContext { try $0.all(Band.self).count } == 20)
+        try expect(setting.inContext { try $0.all(Band.self).count }, equals: 20)
         // Another connection keeps the save waiting.
         let other = try SQLiteFiles.connectForWriting(setting.pad.store, timeout: 5, creates: false)
         try other.execute("BEGIN IMMEDIATE")
@@ -80,14 +80,14 @@ import Testing
             sched_yield()
         }
         #expect(try setting.cachedRow(setting.ids[1]) != nil)
-        #expect(try setting.name(setting.ids[1]) == "0")
+        try expect(setting.name(setting.ids[1]), equals: "0")
         setting.store.forgetRow(of: setting.ids[2])
-        #expect(try setting.name(setting.ids[2]) == "0")
-        #expect(try setting.inContext { try $0.all(Band.self, "name == '0'").count } == 20)
-        #expect(try setting.inContext { try $0.count(for: NSFetchRequest<Band>(entityName: "Band")) } == 20)
+        try expect(setting.name(setting.ids[2]), equals: "0")
+        try expect(setting.inContext { try $0.all(Band.self, "name == '0'").count }, equals: 20)
+        try expect(setting.inContext { try $0.count(for: NSFetchRequest<Band>(entityName: "Band")) }, equals: 20)
         try other.execute("ROLLBACK")
         isDone.wait()
-        #expect(try setting.name(setting.ids[0]) == "1")
+        try expect(setting.name(setting.ids[0]), equals: "1")
     }
 
     @Test func readersSeeWhatWasSavedBeforeTheyBegan() throws {
@@ -130,7 +130,7 @@ import Testing
                 #expect(try #require(Int(found)) >= known, "COREDATA_TEST_SEED=\(seed), thread \(thread)")
             }
         }
-        for index in 0..<16 { #expect(try setting.name(setting.ids[index]) == "\(saved[index])") }
+        for index in 0..<16 { try expect(setting.name(setting.ids[index]), equals: "\(saved[index])") }
     }
 
     @Test func deletedRowsComeNotBackByThoseWhoReadThemBefore() throws {
@@ -177,7 +177,7 @@ import Testing
                 }
             }
         }
-        #expect(try pad.texts("SELECT count(*), count(DISTINCT ZTEXT) FROM ZWORD") == [["50", "50"]])
+        try expect(pad.texts("SELECT count(*), count(DISTINCT ZTEXT) FROM ZWORD"), equals: [["50", "50"]])
     }
 
     @Test("All readers are lent, and who comes then waits", arguments: [nil, 1, 3])
@@ -199,15 +199,15 @@ import Testing
             }
         }
         for _ in 0..<size { taken.wait() }
-        #expect(setting.store.readerCount == size)
+        expect(setting.store.readerCount, equals: size)
         Thread.detachNewThread {
             let count = try? shared.inContext { try $0.all(Band.self).count }
-            #expect(count == 1)
+            expect(count, equals: 1)
             ended.signal()
         }
         for _ in 0..<size { given.signal() }
         for _ in 0..<size + 1 { ended.wait() }
-        #expect(setting.store.readerCount == size)
+        expect(setting.store.readerCount, equals: size)
     }
 
     @Test func aBlockPredicateMayUseTheStoreThatRunsIt() throws {
@@ -222,7 +222,7 @@ import Testing
                     return other.performAndWait { (try? other.all(Band.self, "name == '0'").count) == 5 }
                 }
                 let found = try context.fetch(request)
-                #expect(found.count == 5)
+                expect(found.count, equals: 5)
             }
         }
     }
@@ -242,8 +242,8 @@ import Testing
                 return true
             }
             let found = try context.fetch(request)
-            #expect(found.count == 3)
-            #expect(counts == [1, 2, 3])
+            expect(found.count, equals: 3)
+            expect(counts, equals: [1, 2, 3])
         }
     }
 
@@ -264,9 +264,9 @@ import Testing
         taken.wait()
         removing.signal()
         try setting.coordinator.remove(setting.store)
-        #expect(isRead[0] == 1)
+        expect(isRead[0], equals: 1)
         let error = failure { _ = try setting.store.reading { _ in } }
-        #expect(error?.code == NSPersistentStoreOperationError)
+        expect(error?.code, equals: NSPersistentStoreOperationError)
         #expect(try setting.cachedRow(setting.ids[0]) == nil)
         // The last connection took the log with it.
         #expect(!FileManager.default.fileExists(atPath: setting.pad.store.path + "-wal"))
@@ -276,17 +276,17 @@ import Testing
         let setting = try Setting(3)
         for id in setting.ids {
             try setting.inContext { context in
-                #expect(try context.all(Band.self).count == 3)
+                try expect(context.all(Band.self).count, equals: 3)
                 (context.object(with: id) as? Band)?.name = "1"
                 try context.save()
             }
         }
-        #expect(setting.store.readerCount == 0)
+        expect(setting.store.readerCount, equals: 0)
         nonisolated(unsafe) let shared = setting
         setting.store.writeLock.lock()
         try onOwnThreads(2) { _ in
             let count = try shared.inContext { try $0.all(Band.self, "name == '1'").count }
-            #expect(count == 3)
+            expect(count, equals: 3)
         }
         setting.store.writeLock.unlock()
         #expect(setting.store.readerCount <= SQLReaderPool.standardSize)
@@ -296,9 +296,9 @@ import Testing
         let setting = try Setting(2)
         try FileManager.default.moveItem(atPath: setting.pad.store.path, toPath: setting.pad.store.path + "-old")
         try FileManager.default.copyItem(atPath: #filePath, toPath: setting.pad.store.path)
-        #expect(try setting.inContext { try $0.all(Band.self).count } == 2)
-        #expect(try setting.store.reading { try $0.database().texts("SELECT count(*) FROM ZBAND") } == [["2"]])
-        #expect(setting.store.readerCount == 0)
+        try expect(setting.inContext { try $0.all(Band.self).count }, equals: 2)
+        try expect(setting.store.reading { try $0.database().texts("SELECT count(*) FROM ZBAND") }, equals: [["2"]])
+        expect(setting.store.readerCount, equals: 0)
     }
 
     @Test func databasesWithoutASharedLogAreReadByTheirOneConnection() throws {
@@ -307,9 +307,9 @@ import Testing
             nonisolated(unsafe) let shared = setting
             try onOwnThreads(4) { _ in
                 let names = try shared.inContext { try $0.all(Band.self).map(\.name) }
-                #expect(names == ["0", "0"])
+                expect(names, equals: ["0", "0"])
             }
-            #expect(setting.store.readerCount == 0)
+            expect(setting.store.readerCount, equals: 0)
         }
     }
 
@@ -318,7 +318,7 @@ import Testing
         arguments: [[:], ["cache_size": "100"], ["journal_mode": "WAL"]])
     func pragmasLeaveReaders(_ pragmas: [String: String]) throws {
         let setting = try Setting(2, options: [NSSQLitePragmasOption: pragmas])
-        #expect(try setting.store.reading { try $0.database().texts("SELECT count(*) FROM ZBAND") } == [["2"]])
+        try expect(setting.store.reading { try $0.database().texts("SELECT count(*) FROM ZBAND") }, equals: [["2"]])
         #expect(setting.store.pool != nil)
     }
 }

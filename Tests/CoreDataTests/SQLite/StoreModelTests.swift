@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// The model that a store was written with is found among several, also where the store has the hashes of Apple's framework, which this
@@ -59,16 +60,16 @@ struct StoreModelTests {
         try makeStore(attributes, hashes: hashes)
         let metadata = try metadata
         let found = try #require(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: metadata))
-        #expect(self.attributes(of: found) == Set(attributes))
-        #expect(found.entityVersionHashesByName == hashes)
+        expect(self.attributes(of: found), equals: Set(attributes))
+        expect(found.entityVersionHashesByName, equals: hashes)
         let versions = [Self.model(["title"], ""), Self.model(["title", "body"], "")]
         let compatible = versions.filter { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) }
-        #expect(compatible.map { self.attributes(of: $0) } == [Set(attributes)])
-        #expect(self.attributes(of: NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata)) == Set(attributes))
-        #expect(self.attributes(of: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: pad.store)) == Set(attributes))
+        expect(compatible.map { self.attributes(of: $0) }, equals: [Set(attributes)])
+        expect(self.attributes(of: NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata)), equals: Set(attributes))
+        expect(self.attributes(of: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: pad.store)), equals: Set(attributes))
         // It opens with the model, and the metadata of the open store tell the same.
         let store = try #require(try pad.coordinator(found).persistentStores.first)
-        #expect(store.metadata[NSStoreModelVersionHashesKey] as? [String: Data] == hashes)
+        expect(store.metadata[NSStoreModelVersionHashesKey] as? [String: Data], equals: hashes)
         let reopened = try #require(try pad.coordinator(Self.model(attributes, "")).persistentStores.first)
         #expect(Self.model(attributes, "").isConfiguration(withName: nil, compatibleWithStoreMetadata: reopened.metadata))
     }
@@ -102,9 +103,9 @@ struct StoreModelTests {
         #expect(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: read) == nil)
         var named = read
         named[NSStoreModelVersionIdentifiersKey] = ["1"]
-        #expect(attributes(of: NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: named)) == ["title"])
+        expect(attributes(of: NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: named)), equals: ["title"])
         let only = Self.model(["title"], "")
-        #expect(attributes(of: NSManagedObjectModel(byMerging: [only], forStoreMetadata: read)) == ["title"])
+        expect(attributes(of: NSManagedObjectModel(byMerging: [only], forStoreMetadata: read)), equals: ["title"])
         // What only the names tell does not make a model compatible: the tables decide when the store is opened.
         #expect(!only.isConfiguration(withName: nil, compatibleWithStoreMetadata: read))
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("An atomic store") struct AtomicStoreTests {
@@ -22,11 +23,11 @@ import Testing
     func load() throws {
         try run(disk()) { context in
             let albums = try context.all(Album.self, "band.name == 'Low' AND year > 2001")
-            #expect(albums.map(\.title) == ["Trust"])
-            #expect(try context.all(Album.self, by: "title").map(\.title) == ["Secret", "Trust"])
-            #expect(try context.count(for: NSFetchRequest<Album>(entityName: "Album")) == 2)
+            expect(albums.map(\.title), equals: ["Trust"])
+            try expect(context.all(Album.self, by: "title").map(\.title), equals: ["Secret", "Trust"])
+            try expect(context.count(for: NSFetchRequest<Album>(entityName: "Album")), equals: 2)
             let band = try #require(try context.all(Band.self).first)
-            #expect(Set(band.albums.map(\.title)) == ["Trust", "Secret"])
+            expect(Set(band.albums.map(\.title)), equals: ["Trust", "Secret"])
             #expect(albums.first?.band === band)
         }
     }
@@ -43,21 +44,21 @@ import Testing
             try #require(try context.all(Album.self, "title == 'Trust'").first).title = "Distrust"
             context.delete(try #require(try context.all(Album.self, "title == 'Secret'").first))
             try context.save()
-            #expect(disk.writes == 1)
+            expect(disk.writes, equals: 1)
             #expect(!new.objectID.isTemporaryID)
             let store = context.persistentStoreCoordinator?.persistentStores.first as? ListStore
-            #expect(store?.removed == 1)
-            #expect(Set(band.albums.map(\.title)) == ["Distrust", "New"])
+            expect(store?.removed, equals: 1)
+            expect(Set(band.albums.map(\.title)), equals: ["Distrust", "New"])
         }
-        #expect(disk.records.map(\.entity).sorted() == ["Album", "Album", "Band", "Tag", "Tag"])
+        expect(disk.records.map(\.entity).sorted(), equals: ["Album", "Album", "Band", "Tag", "Tag"])
         try run(disk) { context in
             let band = try #require(try context.all(Band.self).first)
-            #expect(Set(band.albums.map(\.title)) == ["Distrust", "New"])
+            expect(Set(band.albums.map(\.title)), equals: ["Distrust", "New"])
             #expect(band.albums.allSatisfy { $0.band === band })
             let new = try #require(band.albums.first { $0.title == "New" })
-            #expect(new.tags.count == 2)
+            expect(new.tags.count, equals: 2)
             #expect(new.tags.allSatisfy { ($0.value(forKey: "albums") as? Set<NSManagedObject>) == [new] })
-            #expect(new.year == 2001)
+            expect(new.year, equals: 2001)
         }
     }
 
@@ -74,24 +75,24 @@ import Testing
             let doomed = try #require(band.albums.first { $0.title == "Trust" })
             context.delete(doomed)
             disk.full = true
-            #expect(failure { try context.save() }?.domain == "disk")
-            #expect(context.insertedObjects == [new])
-            #expect(context.updatedObjects == [band])
-            #expect(context.deletedObjects == [doomed])
+            expect(failure { try context.save() }?.domain, equals: "disk")
+            expect(context.insertedObjects, equals: [new])
+            expect(context.updatedObjects, equals: [band])
+            expect(context.deletedObjects, equals: [doomed])
             #expect(new.objectID.isTemporaryID)
             let other = Music.context(coordinator)
             try other.performAndWait {
                 let bands = try other.all(Band.self)
-                #expect(bands.map(\.name) == ["Low"])
-                #expect(Set(bands.first?.albums.map(\.title) ?? []) == ["Trust", "Secret"])
-                #expect(try other.all(Album.self).count == 2)
+                expect(bands.map(\.name), equals: ["Low"])
+                expect(Set(bands.first?.albums.map(\.title) ?? []), equals: ["Trust", "Secret"])
+                try expect(other.all(Album.self).count, equals: 2)
             }
             disk.full = false
             try context.save()
-            #expect(Set(band.albums.map(\.title)) == ["Secret", "Untitled"])
+            expect(Set(band.albums.map(\.title)), equals: ["Secret", "Untitled"])
         }
-        #expect(disk.records.filter { $0.entity == "Album" }.count == 2)
-        #expect(disk.records.first { $0.entity == "Band" }?.values["name"] as? String == "High")
+        expect(disk.records.filter { $0.entity == "Album" }.count, equals: 2)
+        expect(disk.records.first { $0.entity == "Band" }?.values["name"] as? String, equals: "High")
     }
 
     @Test("Ordered relationships keep their order through the file")
@@ -105,7 +106,7 @@ import Testing
         try run(disk) { context in
             let album = try #require(try context.all(Album.self, by: "title").first)
             let titles = album.tracks?.array.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String }
-            #expect(titles == ["c", "a", "b"])
+            expect(titles, equals: ["c", "a", "b"])
         }
     }
 
@@ -138,14 +139,14 @@ import Testing
             try first.save()
         }
         try second.performAndWait {
-            #expect(failure { try second.save() }?.code == NSManagedObjectMergeError)
+            expect(failure { try second.save() }?.code, equals: NSManagedObjectMergeError)
             second.refresh(band, mergeChanges: true)
             try second.save()
         }
         try first.performAndWait {
             first.refreshAllObjects()
             let names = try first.all(Band.self).map(\.name)
-            #expect(names == ["Mine"])
+            expect(names, equals: ["Mine"])
         }
     }
 
@@ -155,7 +156,7 @@ import Testing
             let disk = FakeDisk()
             disk.records = [FakeDisk.Record(entity: "Album", key: "1", values: [key: value], related: [:])]
             let error = try #require(failure { _ = try ListStore.coordinator(disk) })
-            #expect(error.code == NSPersistentStoreOperationError)
+            expect(error.code, equals: NSPersistentStoreOperationError)
             #expect(error.localizedDescription.contains(key))
         }
     }
@@ -168,7 +169,7 @@ import Testing
         NSPersistentStoreCoordinator.registerStoreClass(BareStore.self, forStoreType: "BareStore")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
         let error = try #require(failure { try coordinator.addPersistentStore(ofType: "BareStore", configurationName: nil, at: nil) })
-        #expect(error.code == NSPersistentStoreOperationError)
+        expect(error.code, equals: NSPersistentStoreOperationError)
         #expect(error.localizedDescription.contains("load()"))
         #expect(coordinator.persistentStores.isEmpty)
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("What an incremental store is asked") struct IncrementalCallTests {
@@ -15,8 +16,8 @@ import Testing
                 return [Any]()
             }
             try context.save()
-            #expect(store.calls == ["obtainPermanentIDs 2", "save"])
-            #expect(temporary == [false, false])
+            expect(store.calls, equals: ["obtainPermanentIDs 2", "save"])
+            expect(temporary, equals: [false, false])
         }
     }
 
@@ -28,11 +29,11 @@ import Testing
             let album = Album(context: context)
             album.band = band
             try context.save()
-            #expect(store.records[album.objectID]?.values["band"] as? NSManagedObjectID == band.objectID)
-            #expect(store.records[band.objectID]?.values["albums"] as? [NSManagedObjectID] == [album.objectID])
+            expect(store.records[album.objectID]?.values["band"] as? NSManagedObjectID, equals: band.objectID)
+            expect(store.records[band.objectID]?.values["albums"] as? [NSManagedObjectID], equals: [album.objectID])
             context.refreshAllObjects()
             #expect(album.band === band)
-            #expect(band.albums == [album])
+            expect(band.albums, equals: [album])
         }
     }
 
@@ -45,14 +46,14 @@ import Testing
         let held = contexts.map { context in
             context.performAndWait { () -> Band? in
                 let object = context.object(with: band) as? Band
-                #expect(object?.name == "Low")
-                #expect(object?.albums.first?.title == "Trust")
+                expect(object?.name, equals: "Low")
+                expect(object?.albums.first?.title, equals: "Trust")
                 return object
             }
         }
-        #expect(store.calls.filter { $0 == "newValues 1" }.count == 1)
-        #expect(store.calls.filter { $0 == "newValues 2" }.count == 1)
-        #expect(store.calls.filter { $0 == "newValue albums" }.count == 1)
+        expect(store.calls.filter { $0 == "newValues 1" }.count, equals: 1)
+        expect(store.calls.filter { $0 == "newValues 2" }.count, equals: 1)
+        expect(store.calls.filter { $0 == "newValue albums" }.count, equals: 1)
         withExtendedLifetime(held) {}
     }
 
@@ -69,7 +70,7 @@ import Testing
             return tag
         }
         let second = Music.context(coordinator)
-        second.performAndWait { #expect((second.object(with: tag.objectID) as? Tag)?.label == "slower") }
+        second.performAndWait { expect((second.object(with: tag.objectID) as? Tag)?.label, equals: "slower") }
         #expect(!store.calls.contains { $0.hasPrefix("newValues") })
     }
 
@@ -78,12 +79,12 @@ import Testing
         try DictionaryStore.run { store, context in
             let id = store.put("Tag", 1, ["label": "slow"])
             let tag = try #require(context.object(with: id) as? Tag)
-            #expect(tag.label == "slow")
+            expect(tag.label, equals: "slow")
             store.put("Tag", 1, ["label": "slower"])
-            #expect(tag.label == "slow")
+            expect(tag.label, equals: "slow")
             context.refresh(tag, mergeChanges: true)
-            #expect(tag.label == "slower")
-            #expect(store.calls.filter { $0 == "newValues 1" }.count == 2)
+            expect(tag.label, equals: "slower")
+            expect(store.calls.filter { $0 == "newValues 1" }.count, equals: 2)
         }
     }
 
@@ -96,11 +97,11 @@ import Testing
                 let album = store.put("Album", 2, ["title": "Trust", "band": band])
                 let lonely = store.put("Album", 3, ["title": "Lonely", "band": NSNull()])
                 let object = try #require(context.object(with: album) as? Album)
-                #expect(object.title == "Trust")
-                #expect(object.hasFault(forRelationshipNamed: "band") == !inNode)
+                expect(object.title, equals: "Trust")
+                expect(object.hasFault(forRelationshipNamed: "band"), equals: !inNode)
                 #expect(!store.calls.contains("newValue band"))
-                for _ in 0..<2 { #expect(object.band?.name == "Low") }
-                #expect(store.calls.filter { $0 == "newValue band" }.count == (inNode ? 0 : 1))
+                for _ in 0..<2 { expect(object.band?.name, equals: "Low") }
+                expect(store.calls.filter { $0 == "newValue band" }.count, equals: (inNode ? 0 : 1))
                 #expect((context.object(with: lonely) as? Album)?.band == nil)
                 #expect(context.pendingFaultError == nil)
             }
@@ -112,13 +113,13 @@ import Testing
         try DictionaryStore.run { store, context in
             let album = try #require(context.object(with: store.put("Album", 1, ["title": "Trust"])) as? Album)
             store.answersToOneInNodes = false
-            #expect(album.title == "Trust")
+            expect(album.title, equals: "Trust")
             store.relationshipAnswer = { _, _ in
                 throw NSError(domain: NSCocoaErrorDomain, code: NSManagedObjectReferentialIntegrityError)
             }
             context.delete(album)
             try context.throwPendingFaultError()
-            #expect(context.deletedObjects == [album])
+            expect(context.deletedObjects, equals: [album])
         }
     }
 
@@ -131,9 +132,9 @@ import Testing
             let object = try #require(context.object(with: album) as? Album)
             object.title = "Distrust"
             try context.save()
-            #expect(store.records[album]?.values["band"] as? NSManagedObjectID == band)
+            expect(store.records[album]?.values["band"] as? NSManagedObjectID, equals: band)
             context.refresh(object, mergeChanges: false)
-            #expect(object.band?.name == "Low")
+            expect(object.band?.name, equals: "Low")
         }
     }
 
@@ -146,9 +147,9 @@ import Testing
             let context = Music.context(coordinator)
             try context.performAndWait {
                 let band = try #require(try context.all(Band.self).first)
-                #expect(band.albums.count == 1)
+                expect(band.albums.count, equals: 1)
                 _ = context.object(with: band.objectID)
-                #expect(Set(store.registered) == [band.objectID, album])
+                expect(Set(store.registered), equals: [band.objectID, album])
                 let new = Tag(context: context)
                 let early = Tag(context: context)
                 try context.obtainPermanentIDs(for: [early])
@@ -162,9 +163,9 @@ import Testing
                 _ = try context.all(Album.self)
             }
         }
-        #expect(store.registered.count == 5)
-        #expect(Set(store.registered).count == 5)
-        #expect(store.unregistered.sorted { $0.hash < $1.hash } == store.registered.sorted { $0.hash < $1.hash })
+        expect(store.registered.count, equals: 5)
+        expect(Set(store.registered).count, equals: 5)
+        expect(store.unregistered.sorted { $0.hash < $1.hash }, equals: store.registered.sorted { $0.hash < $1.hash })
     }
 
     @Test("A failed save leaves registrations in balance")
@@ -181,8 +182,8 @@ import Testing
                 try context.save()
             }
         }
-        #expect(Set(store.registered) == Set(store.unregistered))
-        #expect(store.registered.count == store.unregistered.count)
+        expect(Set(store.registered), equals: Set(store.unregistered))
+        expect(store.registered.count, equals: store.unregistered.count)
     }
 
     @Test("The store is given an erased fetch request, with its entity, whatever type it was asked with")
@@ -198,8 +199,8 @@ import Testing
             request.fetchLimit = 3
             _ = try context.fetch(request)
             #expect(seen?.entity === store.entity("Album"))
-            #expect(seen?.predicate == request.predicate)
-            #expect(seen?.fetchLimit == 3)
+            expect(seen?.predicate, equals: request.predicate)
+            expect(seen?.fetchLimit, equals: 3)
         }
     }
 
@@ -213,7 +214,7 @@ import Testing
                 return found.filter { ($0 as? Band)?.name == "Low" }
             }
             let bands = try context.all(Band.self)
-            #expect(bands.map(\.objectID) == [band])
+            expect(bands.map(\.objectID), equals: [band])
         }
     }
 
@@ -229,7 +230,7 @@ import Testing
             }
             let request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: [tag])
             _ = try context.persistentStoreCoordinator?.execute(request, with: context)
-            #expect(seen?.lockedObjects == [tag])
+            expect(seen?.lockedObjects, equals: [tag])
             #expect(seen?.insertedObjects == nil)
             #expect(seen?.updatedObjects == nil)
             #expect(seen?.deletedObjects == nil)
@@ -254,12 +255,12 @@ import Testing
                     userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
             }
             let answer = store.saveAnswer
-            #expect(failure { try context.save() }?.code == NSManagedObjectMergeError)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectMergeError)
             store.saveAnswer = answer
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
-            #expect(refusals == 2)
-            #expect(store.records[tag.objectID]?.values["label"] as? String == "edited")
+            expect(refusals, equals: 2)
+            expect(store.records[tag.objectID]?.values["label"] as? String, equals: "edited")
             #expect(!context.hasChanges)
         }
     }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Stores that answer wrongly: each mistake is an error that names the method and what was wrong with its answer.

@@ -58,9 +58,9 @@ private final class BusyStore: DictionaryStore {
             request.fetchLimit = 1
             _ = Album(context: context)
             _ = try context.fetch(request)
-            #expect((seen.last as? ErasedAgedRequest)?.longestAge == 7)
-            #expect((seen.last as? ErasedAgedRequest)?.fetchLimit == 2)
-            #expect(request.fetchLimit == 1)
+            expect((seen.last as? ErasedAgedRequest)?.longestAge, equals: 7)
+            expect((seen.last as? ErasedAgedRequest)?.fetchLimit, equals: 2)
+            expect(request.fetchLimit, equals: 1)
         }
     }
 
@@ -78,7 +78,7 @@ private final class BusyStore: DictionaryStore {
                 return [NSManagedObject]()
             }
             _ = try context.fetch(request)
-            #expect(age == 9)
+            expect(age, equals: 9)
             #expect(predicate === request.predicate)
         }
     }
@@ -96,6 +96,6 @@ private final class BusyStore: DictionaryStore {
                 context.performAndWait { _ = try? context.count(for: NSFetchRequest<Album>(entityName: "Album")) }
             }
         }
-        #expect(store.counts.withValue { $0.most } == (takesMany ? 2 : 1))
+        expect(store.counts.withValue { $0.most }, equals: (takesMany ? 2 : 1))
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// An object of the program whose deinitializer uses what held it.
@@ -77,7 +78,7 @@ private final class MovingStore: NSIncrementalStore {
             objectID: store.newObjectID(for: entity, referenceObject: 1), withValues: ["name": "Low"], version: 1)
         node.update(withValues: ["word": LastWord { [unowned node] in _ = node.version }], version: 2)
         #expect(ends { node.update(withValues: ["name": "High"], version: 3) })
-        #expect(node.version == 3)
+        expect(node.version, equals: 3)
     }
 
     @Test("Two stores that are moved to one place at once do not both get there")
@@ -95,7 +96,7 @@ private final class MovingStore: NSIncrementalStore {
         MovingStore.move.withValue { $0 = { other.withValue { $0 = coordinator.setURL(place, for: second) } } }
         let first = coordinator.setURL(place, for: stores[0])
         #expect(first != other.withValue { $0 })
-        #expect(stores.count { $0.url == place } == 1)
+        expect(stores.count { $0.url == place }, equals: 1)
     }
 
     @Test("The store that an object was assigned to is not that of another object at its address")

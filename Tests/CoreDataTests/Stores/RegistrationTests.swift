@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -46,7 +47,7 @@ private final class HeldStore: DictionaryStore {
             context?.retainsRegisteredObjects = true
             return try context?.all("Tag").count
         }
-        #expect(count == 3)
+        expect(count, equals: 3)
         store.holds = true
         let hasEnded = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -61,6 +62,6 @@ private final class HeldStore: DictionaryStore {
         while gone != nil { sched_yield() }
         store.mayEnd.signal()
         hasEnded.wait()
-        #expect(store.told.withValue { $0.filter { !$0.hasPrefix("registered") } } == ["released 3"])
+        expect(store.told.withValue { $0.filter { !$0.hasPrefix("registered") } }, equals: ["released 3"])
     }
 }

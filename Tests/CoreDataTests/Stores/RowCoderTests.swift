@@ -108,12 +108,12 @@ import Testing
             (start, count) = (piece.end, count + piece.rowCount)
         }
         let rows = changes.compactMap(\.row)
-        #expect(count == rows.count, "seed \(seed)")
+        expect(count, equals: rows.count, "seed \(seed)")
         try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             for row in rows {
                 let decoded = try coder.decodeRow(from: &reader)
-                #expect(Self.differences(row, decoded) == [], "seed \(seed)")
+                expect(Self.differences(row, decoded), equals: [], "seed \(seed)")
             }
         }
     }
@@ -173,7 +173,7 @@ import Testing
         let data = try first.coder.data(of: try #require(saves.first))
         let (second, _) = try Self.saves(&random)
         #expect(first.coder.fingerprint != second.coder.fingerprint)
-        #expect(failure { _ = try second.coder.changes(in: data) }?.code == NSPersistentStoreIncompatibleVersionHashError)
+        expect(failure { _ = try second.coder.changes(in: data) }?.code, equals: NSPersistentStoreIncompatibleVersionHashError)
     }
 
     @Test func aRowKeepsWhatItDoesNotKnow() throws {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -37,7 +38,7 @@ import Testing
         #expect(row.int64(columns["whole"]!) == 42 && row.int64(columns["flag"]!) == 1 && row.double(columns["real"]!) == 1.5)
         #expect(row.date(columns["day"]!) == day && row.string(columns["text"]!) == "text" && row.data(columns["bytes"]!) == Data([1]))
         #expect(row.uuid(columns["uuid"]!) == uuid && row.objectID(columns["next"]!) == id)
-        #expect(row.any(of: child.attributesByName["text"]!) as? String == "text")
+        expect(row.any(of: child.attributesByName["text"]!) as? String, equals: "text")
         row.set(nil as String?, columns["text"]!)
         #expect(row.string(columns["text"]!) == nil)
     }

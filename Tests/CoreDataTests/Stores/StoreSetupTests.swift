@@ -38,20 +38,20 @@ private final class UnwritableStore: NSIncrementalStore {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
             let url = try #require(URL(string: path))
             let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
-            #expect(store.type == type)
+            expect(store.type, equals: type)
             let entity = try #require(coordinator.managedObjectModel.entitiesByName["Band"])
             let uri = (store as? SilentStore)?.newObjectID(for: entity, referenceObject: "low").uriRepresentation()
-            #expect(uri?.absoluteString == "x-coredata://\(store.identifier!)/Band/plow")
+            expect(uri?.absoluteString, equals: "x-coredata://\(store.identifier!)/Band/plow")
             return store.identifier
         }
         let first = try uuid("SilentStore", "https://music.example/bands")
         #expect(UUID(uuidString: first) != nil)
-        #expect(try uuid("SilentStore", "https://music.example/bands") == first)
-        #expect(try uuid("SilentStore", "https://music.example/albums/../bands") == first)
+        try expect(uuid("SilentStore", "https://music.example/bands"), equals: first)
+        try expect(uuid("SilentStore", "https://music.example/albums/../bands"), equals: first)
         #expect(try uuid("SilentStore", "https://music.example/albums") != first)
         #expect(try uuid("OtherSilentStore", "https://music.example/bands") != first)
         // Written down, for URIs that programs have kept must hold in later versions.
-        #expect(try uuid("SilentStore", "file:///nowhere/bands") == "DC3F1FAA-36BB-8913-82DB-ACDAB4EB8453")
+        try expect(uuid("SilentStore", "file:///nowhere/bands"), equals: "DC3F1FAA-36BB-8913-82DB-ACDAB4EB8453")
     }
 
     @Test("Metadata with one of the two keys are no less an error where the store has a URL")
@@ -64,7 +64,7 @@ private final class UnwritableStore: NSIncrementalStore {
                     ofType: DictionaryStore.typeName, configurationName: nil, at: URL(fileURLWithPath: "/nowhere/half"),
                     options: ["metadata": metadata])
             }
-            #expect(error?.code == NSPersistentStoreOperationError)
+            expect(error?.code, equals: NSPersistentStoreOperationError)
             // The place is free again.
             #expect(
                 failure {
@@ -80,8 +80,8 @@ private final class UnwritableStore: NSIncrementalStore {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
         let url = URL(fileURLWithPath: "/nowhere/meeting")
         let store = try coordinator.addPersistentStore(ofType: "MeetingStore", configurationName: nil, at: url)
-        #expect(MeetingStore.rivals.withValue { $0.map { $0?.code } } == [NSPersistentStoreOpenError])
-        #expect(coordinator.persistentStores == [store])
+        expect(MeetingStore.rivals.withValue { $0.map { $0?.code } }, equals: [NSPersistentStoreOpenError])
+        expect(coordinator.persistentStores, equals: [store])
     }
 
     @Test("Metadata may be read while another thread sets them")
@@ -95,11 +95,11 @@ private final class UnwritableStore: NSIncrementalStore {
                     metadata["number"] = number
                     coordinator.setMetadata(metadata, for: shared)
                 } else {
-                    #expect(coordinator.metadata(for: shared)[NSStoreTypeKey] as? String == DictionaryStore.typeName)
+                    expect(coordinator.metadata(for: shared)[NSStoreTypeKey] as? String, equals: DictionaryStore.typeName)
                 }
             }
         }
-        #expect(store.metadata["number"] as? Int == 499)
+        expect(store.metadata["number"] as? Int, equals: 499)
     }
 
     @Test("A store without metadata and without a URL is an error that names the method")
@@ -108,7 +108,7 @@ private final class UnwritableStore: NSIncrementalStore {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
         let error = try #require(
             failure { try coordinator.addPersistentStore(ofType: "SilentStore", configurationName: nil, at: nil) })
-        #expect(error.code == NSPersistentStoreOperationError)
+        expect(error.code, equals: NSPersistentStoreOperationError)
         #expect(error.localizedDescription.contains("loadMetadata()"))
         #expect(error.localizedDescription.contains("no metadata"))
         #expect(coordinator.persistentStores.isEmpty)
@@ -118,7 +118,7 @@ private final class UnwritableStore: NSIncrementalStore {
     func noUUID() throws {
         for metadata in [[NSStoreTypeKey: DictionaryStore.typeName], [NSStoreTypeKey: DictionaryStore.typeName, NSStoreUUIDKey: ""]] {
             let error = try failureOfAdding(["metadata": metadata])
-            #expect(error.code == NSPersistentStoreOperationError)
+            expect(error.code, equals: NSPersistentStoreOperationError)
             #expect(error.localizedDescription.contains("loadMetadata()"))
             #expect(error.localizedDescription.contains("NSStoreUUIDKey"))
         }
@@ -127,14 +127,14 @@ private final class UnwritableStore: NSIncrementalStore {
     @Test("Metadata without a type are an error that names the key")
     func noType() throws {
         let error = try failureOfAdding(["metadata": [NSStoreUUIDKey: "1"]])
-        #expect(error.code == NSPersistentStoreOperationError)
+        expect(error.code, equals: NSPersistentStoreOperationError)
         #expect(error.localizedDescription.contains("NSStoreTypeKey"))
     }
 
     @Test("Metadata of another type are an error that names both")
     func wrongType() throws {
         let error = try failureOfAdding(["metadata": [NSStoreUUIDKey: "1", NSStoreTypeKey: "Other"]])
-        #expect(error.code == NSPersistentStoreTypeMismatchError)
+        expect(error.code, equals: NSPersistentStoreTypeMismatchError)
         #expect(error.localizedDescription.contains("Other"))
         #expect(error.localizedDescription.contains(DictionaryStore.typeName))
     }
@@ -143,7 +143,7 @@ private final class UnwritableStore: NSIncrementalStore {
     func unknownType() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
         let error = try #require(failure { try coordinator.addPersistentStore(ofType: "Nowhere", configurationName: nil, at: nil) })
-        #expect(error.code == NSPersistentStoreInvalidTypeError)
+        expect(error.code, equals: NSPersistentStoreInvalidTypeError)
         #expect(error.localizedDescription.contains("Nowhere"))
     }
 
@@ -153,8 +153,8 @@ private final class UnwritableStore: NSIncrementalStore {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
         let error = try #require(
             failure { try coordinator.addPersistentStore(ofType: "UnwritableStore", configurationName: nil, at: nil) })
-        #expect(error.domain == "place")
-        #expect(error.code == 13)
+        expect(error.domain, equals: "place")
+        expect(error.code, equals: 13)
     }
 
     @Test("A class that is not a store stops the program when it is registered")
@@ -175,9 +175,9 @@ private final class UnwritableStore: NSIncrementalStore {
     @Test("Metadata are loaded once, and known by the coordinator")
     func metadata() throws {
         let (store, coordinator) = try DictionaryStore.make()
-        #expect(store.calls == ["loadMetadata"])
-        #expect(coordinator.metadata(for: store)[NSStoreUUIDKey] as? String == store.identifier)
-        #expect(store.type == DictionaryStore.typeName)
+        expect(store.calls, equals: ["loadMetadata"])
+        expect(coordinator.metadata(for: store)[NSStoreUUIDKey] as? String, equals: store.identifier)
+        expect(store.type, equals: DictionaryStore.typeName)
         #expect(store.persistentStoreCoordinator === coordinator)
     }
 
@@ -193,7 +193,7 @@ private final class UnwritableStore: NSIncrementalStore {
         let again = failure {
             try other.addPersistentStore(ofType: DictionaryStore.typeName, configurationName: nil, at: nil, options: metadata)
         }
-        #expect(again?.localizedDescription.contains("one") == true)
+        expect(again?.localizedDescription.contains("one"), equals: true)
     }
 
     @Test("A store that is removed answers no more, and says so")
@@ -204,12 +204,12 @@ private final class UnwritableStore: NSIncrementalStore {
         let band = try context.performAndWait { try context.saveBand("Low") }
         try coordinator.remove(store)
         #expect(coordinator.persistentStores.isEmpty)
-        #expect(failure { try coordinator.remove(store) }?.code == NSPersistentStoreOperationError)
+        expect(failure { try coordinator.remove(store) }?.code, equals: NSPersistentStoreOperationError)
         context.performAndWait {
             #expect(failure { _ = try context.all(Band.self) } != nil)
             band.name = "High"
             #expect(failure { try context.save() } != nil)
-            #expect(context.updatedObjects == [band])
+            expect(context.updatedObjects, equals: [band])
         }
     }
 
@@ -219,7 +219,7 @@ private final class UnwritableStore: NSIncrementalStore {
         container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         var failures: [(any Error)?] = []
         container.loadPersistentStores { failures.append($1) }
-        #expect(failures.count == 1)
+        expect(failures.count, equals: 1)
         #expect(failures.allSatisfy { $0 == nil })
         try await container.performBackgroundTask { context in
             Tag(context: context).label = "slow"
@@ -227,7 +227,7 @@ private final class UnwritableStore: NSIncrementalStore {
         }
         let context = container.newBackgroundContext()
         let labels = try await context.perform { try context.all(Tag.self).map(\.label) }
-        #expect(labels == ["slow"])
+        expect(labels, equals: ["slow"])
         #expect(container.viewContext.persistentStoreCoordinator === container.persistentStoreCoordinator)
     }
 
@@ -239,6 +239,6 @@ private final class UnwritableStore: NSIncrementalStore {
         container.persistentStoreDescriptions = [description]
         var codes: [Int?] = []
         container.loadPersistentStores { codes.append(($1 as NSError?)?.code) }
-        #expect(codes == [NSPersistentStoreInvalidTypeError])
+        expect(codes, equals: [NSPersistentStoreInvalidTypeError])
     }
 }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -36,10 +37,10 @@ struct ValueStoreTests {
             try fill(context, 100)
             _ = store.takeCalls()
             let albums = try albums(context)
-            #expect(albums.map(\.year) == (0..<100).map { Int16($0) })
+            expect(albums.map(\.year), equals: (0..<100).map { Int16($0) })
             #expect(albums.allSatisfy { $0.band?.name == "Tidal" })
             #expect(albums.allSatisfy { $0.tags.isEmpty })
-            #expect(store.takeCalls() == ["fetch Album", "rows 1", "related Album.tags 100"])
+            expect(store.takeCalls(), equals: ["fetch Album", "rows 1", "related Album.tags 100"])
         }
     }
 
@@ -51,16 +52,16 @@ struct ValueStoreTests {
             store.state.withLock { $0.lazyProperties = ["rating", "year"] }
             _ = store.takeCalls()
             let albums = try albums(context)
-            #expect(albums.map(\.title).count == 50)
-            #expect(store.takeCalls() == ["fetch Album"])
-            #expect(albums.map(\.rating) == (0..<50).map { Double($0) })
-            #expect(store.takeCalls() == ["values rating 50"])
+            expect(albums.map(\.title).count, equals: 50)
+            expect(store.takeCalls(), equals: ["fetch Album"])
+            expect(albums.map(\.rating), equals: (0..<50).map { Double($0) })
+            expect(store.takeCalls(), equals: ["values rating 50"])
             // By key, by a predicate over objects, and as what was committed.
-            #expect(albums[7].value(forKey: "year") as? Int == 7)
-            #expect(store.takeCalls() == ["values year 50"])
-            #expect(try albums.filter { try NSPredicate(format: "year > 40 AND rating > 40").matches($0) }.count == 9)
-            #expect(albums[3].committedValues(forKeys: ["year"])["year"] as? Int == 3)
-            #expect(store.takeCalls() == [])
+            expect(albums[7].value(forKey: "year") as? Int, equals: 7)
+            expect(store.takeCalls(), equals: ["values year 50"])
+            try expect(albums.filter { try NSPredicate(format: "year > 40 AND rating > 40").matches($0) }.count, equals: 9)
+            expect(albums[3].committedValues(forKeys: ["year"])["year"] as? Int, equals: 3)
+            expect(store.takeCalls(), equals: [])
         }
     }
 
@@ -72,16 +73,16 @@ struct ValueStoreTests {
             store.state.withLock { $0.lazyProperties = ["title", "rating"] }
             let albums = try albums(context)
             albums[0].year = 1999
-            #expect(albums[0].changedValues().keys.sorted() == ["year"])
+            expect(albums[0].changedValues().keys.sorted(), equals: ["year"])
             albums[1].rating = nil
             albums[2].title = "Other"
             _ = store.takeCalls()
             try context.save()
-            #expect(store.takeCalls() == ["save nobody: +0 ~3 -0"])
+            expect(store.takeCalls(), equals: ["save nobody: +0 ~3 -0"])
             // What was set is known; what was not is asked for.
             #expect(albums[1].rating == nil)
-            #expect(albums[2].title == "Other")
-            #expect(store.takeCalls() == [])
+            expect(albums[2].title, equals: "Other")
+            expect(store.takeCalls(), equals: [])
         }
     }
 
@@ -94,14 +95,14 @@ struct ValueStoreTests {
             let albums = try albums(context)
             albums[1].year = 7
             albums[1].year = 8
-            #expect(albums[0].year == 0)
-            #expect(albums[1].year == 8)
-            #expect(albums[1].committedValues(forKeys: ["year"])["year"] as? Int == 1)
+            expect(albums[0].year, equals: 0)
+            expect(albums[1].year, equals: 8)
+            expect(albums[1].committedValues(forKeys: ["year"])["year"] as? Int, equals: 1)
             albums[1].rating = nil
             #expect(albums[1].rating == nil)
             context.rollback()
-            #expect(albums[1].year == 1)
-            #expect(albums[1].rating == 1)
+            expect(albums[1].year, equals: 1)
+            expect(albums[1].rating, equals: 1)
         }
     }
 
@@ -116,8 +117,8 @@ struct ValueStoreTests {
         child.parent = context
         try child.performAndWait {
             let albums = try albums(child)
-            #expect(albums.map(\.year).count == 10)
-            #expect(albums.map(\.rating) == (0..<10).map { Double($0) })
+            expect(albums.map(\.year).count, equals: 10)
+            expect(albums.map(\.rating), equals: (0..<10).map { Double($0) })
         }
     }
 
@@ -147,18 +148,18 @@ struct ValueStoreTests {
                 return error.code == NSPersistentStoreIncompleteSaveError && details.count == 1
                     && (error.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject]) == [band]
             }
-            #expect(saved == [album])
+            expect(saved, equals: [album])
             #expect(!album.hasChanges && band.isInserted)
-            #expect(context.insertedObjects == [band])
+            expect(context.insertedObjects, equals: [band])
             // A later edit does not reach into what the store was given.
             band.name = "Better"
             store.state.withLock { $0.refused = [] }
             _ = store.takeCalls()
             try context.save()
-            #expect(store.takeCalls() == ["save nobody: +1 ~0 -0"])
+            expect(store.takeCalls(), equals: ["save nobody: +1 ~0 -0"])
             #expect(!context.hasChanges)
             context.reset()
-            #expect(try albums(context).map { $0.band?.name } == ["Better"])
+            try expect(albums(context).map { $0.band?.name }, equals: ["Better"])
         }
     }
 
@@ -171,14 +172,14 @@ struct ValueStoreTests {
             request.storeOptions[LongestAge.self] = 5
             request.predicate = NSPredicate(value: true)
             _ = try context.fetch(request)
-            #expect(store.state.withLock { $0.options[LongestAge.self] } == 5)
+            expect(store.state.withLock { $0.options[LongestAge.self] }, equals: 5)
             _ = try context.count(for: NSFetchRequest<Album>(entityName: "Album"))
-            #expect(store.state.withLock { $0.options[LongestAge.self] } == 60)
+            expect(store.state.withLock { $0.options[LongestAge.self] }, equals: 60)
             context.transactionAuthor = "importer"
             _ = Tag(context: context)
             _ = store.takeCalls()
             try context.save()
-            #expect(store.takeCalls() == ["save importer: +1 ~0 -0"])
+            expect(store.takeCalls(), equals: ["save importer: +1 ~0 -0"])
         }
     }
 
@@ -196,15 +197,15 @@ struct ValueStoreTests {
                 return try #require(result?.result as? [NSPersistentHistoryTransaction])
             }
             let all = try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?))
-            #expect(all.map(\.author) == ["importer", "editor", "importer"])
-            #expect(try transactions(.fetchHistory(after: all[0].token)).map(\.transactionNumber) == [2, 3])
+            expect(all.map(\.author), equals: ["importer", "editor", "importer"])
+            try expect(transactions(.fetchHistory(after: all[0].token)).map(\.transactionNumber), equals: [2, 3])
             let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
             fetch.predicate = NSPredicate(format: "author == 'editor'")
-            #expect(try transactions(.fetchHistory(withFetch: fetch)).map(\.transactionNumber) == [2])
+            try expect(transactions(.fetchHistory(withFetch: fetch)).map(\.transactionNumber), equals: [2])
             let tags = try context.fetch(NSFetchRequest<Tag>(entityName: "Tag")).map(\.objectID)
-            #expect(Set(all.flatMap { $0.changes ?? [] }.map(\.changedObjectID)) == Set(tags))
+            expect(Set(all.flatMap { $0.changes ?? [] }.map(\.changedObjectID)), equals: Set(tags))
             _ = try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: all[2].token))
-            #expect(try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?)).map(\.transactionNumber) == [3])
+            try expect(transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?)).map(\.transactionNumber), equals: [3])
         }
     }
 }

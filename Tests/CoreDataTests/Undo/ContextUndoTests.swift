@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @Suite("Undo in a context") struct ContextUndoTests {
@@ -46,23 +47,23 @@ import Testing
                 context.delete(tracks[1])
             }
             group(manager) { context.delete(band) }
-            #expect(context.deletedObjects == [band, albums[0], tracks[0], tracks[1], tracks[2]])
+            expect(context.deletedObjects, equals: [band, albums[0], tracks[0], tracks[1], tracks[2]])
             context.undo()
-            #expect(context.deletedObjects == [tracks[1]])
+            expect(context.deletedObjects, equals: [tracks[1]])
             #expect(band.name == "Low" && band.albums == [albums[0]])
-            #expect(albums[0].tracks?.array as? [NSManagedObject] == [tracks[0], tracks[2]])
+            expect(albums[0].tracks?.array as? [NSManagedObject], equals: [tracks[0], tracks[2]])
             context.undo()
             #expect(context.deletedObjects.isEmpty)
             #expect(albums[0].title == "Secret" && albums[1].band === band && band.albums == Set(albums))
-            #expect(albums[0].tracks?.array as? [NSManagedObject] == tracks)
+            expect(albums[0].tracks?.array as? [NSManagedObject], equals: tracks)
             #expect(context.updatedObjects.allSatisfy { !$0.hasPersistentChangedValues })
             #expect(!manager.canUndo)
             context.redo()
             context.redo()
-            #expect(context.deletedObjects == [band, albums[0], tracks[0], tracks[1], tracks[2]])
+            expect(context.deletedObjects, equals: [band, albums[0], tracks[0], tracks[1], tracks[2]])
             try context.save()
             #expect(try context.all(Band.self).isEmpty)
-            #expect(try context.all(Album.self) == [albums[1]])
+            try expect(context.all(Album.self), equals: [albums[1]])
         }
     }
 
@@ -79,15 +80,15 @@ import Testing
             try context.save()
             #expect(band.managedObjectContext == nil)
             context.undo()
-            #expect(context.insertedObjects == [band, album])
+            expect(context.insertedObjects, equals: [band, album])
             #expect(band.name == "Low" && band.albums == [album] && album.title == "Trust" && album.tags.count == 1)
             #expect(band.objectID.isTemporaryID)
             try context.save()
             context.refreshAllObjects()
-            #expect(try context.all(Band.self) == [band])
+            try expect(context.all(Band.self), equals: [band])
             #expect(album.band === band && album.tags.count == 1)
             context.redo()
-            #expect(context.deletedObjects == [band, album])
+            expect(context.deletedObjects, equals: [band, album])
             try context.save()
             #expect(try context.all(Band.self).isEmpty)
         }
@@ -107,13 +108,13 @@ import Testing
             try context.save()
             context.undo()
             #expect(album?.isDeleted == true && band.name == "Low" && band.albums.isEmpty)
-            #expect(band.changedValues()["name"] as? String == "Low")
+            expect(band.changedValues()["name"] as? String, equals: "Low")
             try context.save()
             #expect(try context.all(Album.self).isEmpty)
             context.redo()
             #expect(album?.isInserted == true && album?.band === band && band.name == "High")
             try context.save()
-            #expect(try context.all(Album.self).count == 1)
+            try expect(context.all(Album.self).count, equals: 1)
         }
     }
 
@@ -130,10 +131,10 @@ import Testing
             #expect(album?.managedObjectContext == nil && !context.hasChanges)
             #expect(try context.all(Album.self).isEmpty)
             context.redo()
-            #expect(try context.all(Album.self) == [album])
+            try expect(context.all(Album.self), equals: [album])
             #expect(album?.title == "Trust" && album?.objectID == id)
             try context.save()
-            #expect(try context.all(Album.self, "title == 'Trust'") == [album])
+            try expect(context.all(Album.self, "title == 'Trust'"), equals: [album])
         }
     }
 
@@ -153,13 +154,13 @@ import Testing
             }
         }
         context.performAndWait {
-            #expect(context.undoManager?.undoCount == 3)
+            expect(context.undoManager?.undoCount, equals: 3)
             context.undo()
-            #expect(band.name == "2")
+            expect(band.name, equals: "2")
             context.undo()
-            #expect(band.name == "1")
+            expect(band.name, equals: "1")
             context.redo()
-            #expect(band.name == "2")
+            expect(band.name, equals: "2")
         }
     }
 
@@ -179,7 +180,7 @@ import Testing
             context.undo()
             return names + [band.name]
         }
-        #expect(names == ["2", "1", "0"])
+        expect(names, equals: ["2", "1", "0"])
     }
 
     @Test("Changes made while registration is disabled, and processed then, are not undone")
@@ -195,7 +196,7 @@ import Testing
             Album(context: context).band = band
             context.processPendingChanges()
             manager.enableUndoRegistration()
-            #expect(manager.undoCount == 1)
+            expect(manager.undoCount, equals: 1)
             context.undo()
             #expect(band.name == "Low" && band.founded == founded && band.albums.count == 1)
             context.redo()
@@ -216,7 +217,7 @@ import Testing
             context.processPendingChanges()
             manager.enableUndoRegistration()
             context.undo()
-            #expect(band.albums == Set(albums + [new]))
+            expect(band.albums, equals: Set(albums + [new]))
             #expect(new.band === band && albums.allSatisfy { $0.band === band })
         }
     }
@@ -250,16 +251,16 @@ import Testing
                 return scrap.snapshotEvents
             }
             group(manager) { scrap.setValue("text", forKey: "text") }
-            #expect(events { context.undo() } == [.undoUpdate])
-            #expect(events { context.redo() } == [.undoUpdate])
+            expect(events { context.undo() }, equals: [.undoUpdate])
+            expect(events { context.redo() }, equals: [.undoUpdate])
             group(manager) { context.delete(scrap) }
-            #expect(events { context.undo() } == [.undoDeletion])
-            #expect(events { context.refresh(scrap, mergeChanges: true) } == [.refresh])
-            #expect(events { context.rollback() } == [.rollback])
+            expect(events { context.undo() }, equals: [.undoDeletion])
+            expect(events { context.refresh(scrap, mergeChanges: true) }, equals: [.refresh])
+            expect(events { context.rollback() }, equals: [.rollback])
             var new: Scrap?
             group(manager) { new = Scrap(context: context) }
             context.undo()
-            #expect(new?.snapshotEvents == [.undoInsertion])
+            expect(new?.snapshotEvents, equals: [.undoInsertion])
         }
     }
 
@@ -276,7 +277,7 @@ import Testing
             #expect(store.calls.isEmpty, "\(store.calls)")
             context.undo()
             #expect(store.calls.isEmpty, "\(store.calls)")
-            #expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.count == 3)
+            expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.count, equals: 3)
         }
     }
 

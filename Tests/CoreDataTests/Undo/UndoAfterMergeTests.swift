@@ -1,5 +1,6 @@
 import CoreData
 import RandomPrograms
+import TestSupport
 import Testing
 
 @Suite("Undoing after others have saved") struct UndoAfterMergeTests {
@@ -20,9 +21,9 @@ import Testing
                 contexts.second.undo()
                 try contexts.second.save()
             }
-            #expect(try contexts.shown(0, "parent") == [1])
-            #expect(try contexts.shown(1, "children") == [0])
-            #expect(try contexts.stored(0, "parent") == [1])
+            try expect(contexts.shown(0, "parent"), equals: [1])
+            try expect(contexts.shown(1, "children"), equals: [0])
+            try expect(contexts.stored(0, "parent"), equals: [1])
         }
     }
 
@@ -37,9 +38,9 @@ import Testing
                 #expect(contexts.second.deletedObjects.isEmpty)
                 try contexts.second.save()
             }
-            #expect(try contexts.shown(2, "parent") == [])
-            #expect(try contexts.shown(0, "children") == [])
-            #expect(try contexts.stored(2, "parent") == [])
+            try expect(contexts.shown(2, "parent"), equals: [])
+            try expect(contexts.shown(0, "children"), equals: [])
+            try expect(contexts.stored(2, "parent"), equals: [])
         }
     }
 
@@ -60,8 +61,8 @@ import Testing
             try contexts.save { $0[0]!.setValue(nil, forKey: name) }
             contexts.merge()
             contexts.second.performAndWait { contexts.second.undo() }
-            #expect(try contexts.shown(0, name) == [1])
-            #expect(try contexts.shown(1, relationship.inverseName) == [0])
+            try expect(contexts.shown(0, name), equals: [1])
+            try expect(contexts.shown(1, relationship.inverseName), equals: [0])
         }
     }
 
@@ -74,9 +75,9 @@ import Testing
             try contexts.save { $0[0]!.mutableSetValue(forKey: "likes").remove($0[1]!) }
             contexts.merge()
             contexts.second.performAndWait { contexts.second.undo() }
-            #expect(try contexts.shown(0, "likes") == [2])
-            #expect(try contexts.shown(1, "likedBy") == [])
-            #expect(try contexts.shown(2, "likedBy") == [0])
+            try expect(contexts.shown(0, "likes"), equals: [2])
+            try expect(contexts.shown(1, "likedBy"), equals: [])
+            try expect(contexts.shown(2, "likedBy"), equals: [0])
         }
     }
 
@@ -88,8 +89,8 @@ import Testing
             try contexts.perform(context) { context.refresh($0[0]!, mergeChanges: false) }
             context.performAndWait { context.undo() }
             context.performAndWait { context.redo() }
-            #expect(try contexts.shown(0, "likedBy") == [])
-            #expect(try contexts.shown(0, "likes") == [])
+            try expect(contexts.shown(0, "likedBy"), equals: [])
+            try expect(contexts.shown(0, "likes"), equals: [])
         }
     }
 }
@@ -135,9 +136,9 @@ import Testing
                 contexts.second.undo()
                 #expect(!contexts.second.hasChanges)
             }
-            #expect(try contexts.shown(0, name) == [])
-            #expect(try contexts.shown(1, ProgramModel.relationship(named: name).inverseName) == [])
-            #expect(try contexts.shown(0, "twigs") == [1])
+            try expect(contexts.shown(0, name), equals: [])
+            try expect(contexts.shown(1, ProgramModel.relationship(named: name).inverseName), equals: [])
+            try expect(contexts.shown(0, "twigs"), equals: [1])
         }
     }
 
@@ -159,7 +160,7 @@ import Testing
             child.refreshAllObjects()
             child.undo()
             #expect(!child.hasChanges)
-            #expect(try ProgramSide.read(child).0.nodes.mapValues(\.links) == [0: [:], 1: [:]])
+            try expect(ProgramSide.read(child).0.nodes.mapValues(\.links), equals: [0: [:], 1: [:]])
         }
     }
 
@@ -177,9 +178,9 @@ import Testing
             }
             contexts.merge()
             contexts.second.performAndWait { contexts.second.undo() }
-            #expect(try contexts.shown(0, name) == [1])
-            #expect(try contexts.shown(1, ProgramModel.relationship(named: name).inverseName) == [0])
-            #expect(try contexts.shown(0, "twigs") == [1])
+            try expect(contexts.shown(0, name), equals: [1])
+            try expect(contexts.shown(1, ProgramModel.relationship(named: name).inverseName), equals: [0])
+            try expect(contexts.shown(0, "twigs"), equals: [1])
         }
     }
 
@@ -189,6 +190,6 @@ import Testing
         try contexts.save { contexts.first.delete($0[1]!) }
         contexts.merge()
         contexts.second.performAndWait { contexts.second.undo() }
-        #expect(try contexts.shown(0, "queue") == [1, 2])
+        try expect(contexts.shown(0, "queue"), equals: [1, 2])
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// A number whose changes can be taken back.
@@ -36,18 +37,18 @@ private final class Counter {
             counter.set(2)
         }
         group(manager) { counter.set(3) }
-        #expect(manager.undoCount == 2)
+        expect(manager.undoCount, equals: 2)
         manager.undo()
-        #expect(counter.value == 2)
+        expect(counter.value, equals: 2)
         manager.undo()
         #expect(counter.value == 0 && !manager.canUndo && manager.redoCount == 2)
         manager.undo()
         manager.redo()
-        #expect(counter.value == 2)
+        expect(counter.value, equals: 2)
         manager.redo()
         #expect(counter.value == 3 && !manager.canRedo)
         manager.undo()
-        #expect(counter.value == 2)
+        expect(counter.value, equals: 2)
     }
 
     @Test("A new change leaves nothing to redo")
@@ -58,7 +59,7 @@ private final class Counter {
         group(manager) { counter.set(5) }
         #expect(!manager.canRedo)
         manager.undo()
-        #expect(counter.value == 0)
+        expect(counter.value, equals: 0)
     }
 
     @Test("Nested groups are undone with the outer one, or by themselves while it is open")
@@ -67,12 +68,12 @@ private final class Counter {
         manager.beginUndoGrouping()
         group(manager) { counter.set(1) }
         group(manager) { counter.set(2) }
-        #expect(manager.groupingLevel == 1)
+        expect(manager.groupingLevel, equals: 1)
         manager.undoNestedGroup()
-        #expect(counter.value == 1)
+        expect(counter.value, equals: 1)
         manager.endUndoGrouping()
         manager.undo()
-        #expect(counter.value == 0)
+        expect(counter.value, equals: 0)
     }
 
     @Test("By event, a group opens by itself, and undo closes it")
@@ -81,7 +82,7 @@ private final class Counter {
         let counter = Counter(manager)
         counter.set(1)
         counter.set(2)
-        #expect(manager.groupingLevel == 1)
+        expect(manager.groupingLevel, equals: 1)
         manager.undo()
         #expect(counter.value == 0 && manager.groupingLevel == 0)
     }
@@ -98,7 +99,7 @@ private final class Counter {
         manager.enableUndoRegistration()
         #expect(manager.isUndoRegistrationEnabled && manager.undoCount == 1)
         manager.undo()
-        #expect(counter.value == 0)
+        expect(counter.value, equals: 0)
     }
 
     @Test("Only so many levels are kept, and an empty group is none")
@@ -107,14 +108,14 @@ private final class Counter {
         manager.levelsOfUndo = 2
         for number in 1...5 { group(manager) { counter.set(number) } }
         group(manager) {}
-        #expect(manager.undoCount == 2)
+        expect(manager.undoCount, equals: 2)
         manager.undo()
         manager.undo()
         manager.undo()
-        #expect(counter.value == 3)
+        expect(counter.value, equals: 3)
         manager.redo()
         manager.levelsOfUndo = 1
-        #expect(manager.undoCount == 1)
+        expect(manager.undoCount, equals: 1)
     }
 
     @Test("Actions go with their target, or when they are removed")
@@ -124,13 +125,13 @@ private final class Counter {
         group(manager) { counter.set(1) }
         group(manager) { other?.set(2) }
         manager.removeAllActions(withTarget: other as Any)
-        #expect(manager.undoCount == 1)
+        expect(manager.undoCount, equals: 1)
         group(manager) { other?.set(3) }
         other = nil
         manager.undo()
-        #expect(counter.value == 1)
+        expect(counter.value, equals: 1)
         manager.undo()
-        #expect(counter.value == 0)
+        expect(counter.value, equals: 0)
         manager.disableUndoRegistration()
         manager.removeAllActions()
         #expect(!manager.canUndo && !manager.canRedo && manager.isUndoRegistrationEnabled)
@@ -148,12 +149,12 @@ private final class Counter {
             manager.setActionUserInfoValue("me", forKey: key)
         }
         #expect(manager.undoMenuItemTitle == "Undo Typing" && manager.undoActionIsDiscardable)
-        #expect(manager.undoActionUserInfoValue(forKey: key) as? String == "me")
+        expect(manager.undoActionUserInfoValue(forKey: key) as? String, equals: "me")
         manager.undo()
         #expect(manager.redoMenuItemTitle == "Redo Typing" && manager.redoActionIsDiscardable && manager.undoActionName == "")
-        #expect(manager.redoActionUserInfoValue(forKey: key) as? String == "me")
+        expect(manager.redoActionUserInfoValue(forKey: key) as? String, equals: "me")
         manager.redo()
-        #expect(manager.undoActionName == "Typing")
+        expect(manager.undoActionName, equals: "Typing")
     }
 
     @Test("It tells of groups, undos and redos in Apple's order, and knows what it is doing")
@@ -174,7 +175,7 @@ private final class Counter {
         }
         defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
         group(manager) { counter.set(1) }
-        #expect(told == ["Checkpoint", "DidOpenUndoGroup", "Checkpoint", "WillCloseUndoGroup", "DidCloseUndoGroup"])
+        expect(told, equals: ["Checkpoint", "DidOpenUndoGroup", "Checkpoint", "WillCloseUndoGroup", "DidCloseUndoGroup"])
         told = []
         var states: [Bool] = []
         manager.beginUndoGrouping()
@@ -182,12 +183,12 @@ private final class Counter {
         manager.endUndoGrouping()
         told = []
         manager.undo()
-        #expect(states == [true, false])
-        #expect(told.filter { $0 != "Checkpoint" } == ["WillUndoChange", "DidUndoChange"])
+        expect(states, equals: [true, false])
+        expect(told.filter { $0 != "Checkpoint" }, equals: ["WillUndoChange", "DidUndoChange"])
         manager.undo()
         told = []
         manager.redo()
-        #expect(told.filter { $0 != "Checkpoint" } == ["WillRedoChange", "DidRedoChange"])
+        expect(told.filter { $0 != "Checkpoint" }, equals: ["WillRedoChange", "DidRedoChange"])
     }
 
     @Test("Mistakes stop the program with a message")

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Teams of two to four players, in whichever store.
@@ -34,18 +35,18 @@ extension NSManagedObjectContext {
             let error = failure { try context.save() }
             switch count {
             // One without any lacks a value altogether where two are needed.
-            case 0, 1: #expect(error?.code == NSValidationRelationshipLacksMinimumCountError)
-            case 5: #expect(error?.code == NSValidationRelationshipExceedsMaximumCountError)
+            case 0, 1: expect(error?.code, equals: NSValidationRelationshipLacksMinimumCountError)
+            case 5: expect(error?.code, equals: NSValidationRelationshipExceedsMaximumCountError)
             default: #expect(error == nil)
             }
             if let error {
-                #expect(error.key == "players")
+                expect(error.key, equals: "players")
                 #expect(error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === team)
-                #expect((error.userInfo[NSValidationValueErrorKey] as? Set<NSManagedObject>)?.count == count)
+                expect((error.userInfo[NSValidationValueErrorKey] as? Set<NSManagedObject>)?.count, equals: count)
             }
             let other = Music.context(context.persistentStoreCoordinator!)
             let stored = try other.performAndWait { try other.all("Team").count }
-            #expect(stored == (error == nil ? 1 : 0))
+            expect(stored, equals: (error == nil ? 1 : 0))
         }
     }
 
@@ -55,7 +56,7 @@ extension NSManagedObjectContext {
             _ = context.team(of: 0)
             try context.save()
             _ = context.team(of: 1)
-            #expect(failure { try context.save() }?.code == NSValidationRelationshipLacksMinimumCountError)
+            expect(failure { try context.save() }?.code, equals: NSValidationRelationshipLacksMinimumCountError)
         }
     }
 
@@ -67,12 +68,12 @@ extension NSManagedObjectContext {
             context.refreshAllObjects()
             let player = try #require(try context.all("Player").first)
             player.setValue(nil, forKey: "team")
-            #expect(failure { try context.save() }?.code == NSValidationRelationshipLacksMinimumCountError)
+            expect(failure { try context.save() }?.code, equals: NSValidationRelationshipLacksMinimumCountError)
             player.setValue(team, forKey: "team")
             try context.save()
             context.refreshAllObjects()
             for _ in 0..<3 { context.insert("Player").setValue(team, forKey: "team") }
-            #expect(failure { try context.save() }?.code == NSValidationRelationshipExceedsMaximumCountError)
+            expect(failure { try context.save() }?.code, equals: NSValidationRelationshipExceedsMaximumCountError)
         }
     }
 
@@ -82,11 +83,11 @@ extension NSManagedObjectContext {
             let team = context.team(of: 2)
             try context.save()
             context.delete(try #require(try context.all("Player").first))
-            #expect(failure { try context.save() }?.code == NSValidationRelationshipLacksMinimumCountError)
+            expect(failure { try context.save() }?.code, equals: NSValidationRelationshipLacksMinimumCountError)
             context.delete(team)
             try context.save()
             #expect(try context.all("Team").isEmpty)
-            #expect(try context.all("Player").count == 1)
+            try expect(context.all("Player").count, equals: 1)
         }
     }
 
@@ -96,11 +97,12 @@ extension NSManagedObjectContext {
             let small = context.team(of: 1)
             let large = context.team(of: 5)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSValidationMultipleErrorsError)
+            expect(error.code, equals: NSValidationMultipleErrorsError)
             let objects = error.parts.map { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }
-            #expect(Set(objects.compactMap { $0 }) == [small, large])
-            #expect(
-                Set(error.parts.map(\.code)) == [
+            expect(Set(objects.compactMap { $0 }), equals: [small, large])
+            expect(
+                Set(error.parts.map(\.code)),
+                equals: [
                     NSValidationRelationshipLacksMinimumCountError, NSValidationRelationshipExceedsMaximumCountError,
                 ])
         }

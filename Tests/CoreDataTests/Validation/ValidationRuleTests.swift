@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// An object whose class has a rule of its own.
@@ -74,12 +75,12 @@ final class ValidatedMember: NSManagedObject {
             }
             for bad in rule.bad {
                 var value: Any? = bad
-                #expect(failure { try thing.validateValue(&value, forKey: "value") }?.code == rule.code)
+                expect(failure { try thing.validateValue(&value, forKey: "value") }?.code, equals: rule.code)
                 thing.setValue(bad, forKey: "value")
                 let error = try #require(failure { try context.save() })
-                #expect(error.code == rule.code)
-                #expect(error.domain == NSCocoaErrorDomain)
-                #expect(error.key == "value")
+                expect(error.code, equals: rule.code)
+                expect(error.domain, equals: NSCocoaErrorDomain)
+                expect(error.key, equals: "value")
                 #expect(error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === thing)
                 #expect(error.userInfo[NSValidationPredicateErrorKey] is NSPredicate)
                 #expect(error.userInfo[NSValidationValueErrorKey] != nil)
@@ -97,9 +98,9 @@ final class ValidatedMember: NSManagedObject {
         let mandatory = try context(.string, ["length >= 3"], isOptional: false)
         mandatory.performAndWait {
             let thing = mandatory.insert("Thing")
-            #expect(failure { try mandatory.save() }?.code == NSValidationMissingMandatoryPropertyError)
+            expect(failure { try mandatory.save() }?.code, equals: NSValidationMissingMandatoryPropertyError)
             var value: Any?
-            #expect(failure { try thing.validateValue(&value, forKey: "value") }?.code == NSValidationMissingMandatoryPropertyError)
+            expect(failure { try thing.validateValue(&value, forKey: "value") }?.code, equals: NSValidationMissingMandatoryPropertyError)
         }
     }
 
@@ -109,9 +110,9 @@ final class ValidatedMember: NSManagedObject {
         try context.performAndWait {
             for text in ["1", "fine", "TOO LONG BY FAR", "ab"] { context.insert("Thing").setValue(text, forKey: "value") }
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSValidationMultipleErrorsError)
-            #expect(error.parts.map(\.code).sorted() == [1660, 1670, 1670, 1680, 1680])
-            #expect(Set(error.parts.compactMap { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }).count == 3)
+            expect(error.code, equals: NSValidationMultipleErrorsError)
+            expect(error.parts.map(\.code).sorted(), equals: [1660, 1670, 1670, 1680, 1680])
+            expect(Set(error.parts.compactMap { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }).count, equals: 3)
         }
     }
 
@@ -121,9 +122,9 @@ final class ValidatedMember: NSManagedObject {
         context.performAndWait {
             let thing = context.insert("Thing")
             thing.setValue("a", forKey: "value")
-            #expect(failure { try context.save() }?.localizedDescription.contains("At least three letters.") == true)
+            expect(failure { try context.save() }?.localizedDescription.contains("At least three letters."), equals: true)
             thing.setValue("abcd", forKey: "value")
-            #expect(failure { try context.save() }?.code == 1234)
+            expect(failure { try context.save() }?.code, equals: 1234)
         }
     }
 
@@ -140,7 +141,7 @@ final class ValidatedMember: NSManagedObject {
             album.year = 2
             try context.save()
             album.title = "y"
-            #expect(failure { try context.save() }?.code == NSValidationStringTooShortError)
+            expect(failure { try context.save() }?.code, equals: NSValidationStringTooShortError)
         }
     }
 
@@ -162,16 +163,16 @@ final class ValidatedMember: NSManagedObject {
         try context.performAndWait {
             let object = context.insert("Member", ["nick": "AB", "email": "nowhere"])
             let error = try #require(failure { try context.save() })
-            #expect(error.parts.map(\.code).sorted() == [7, 1670])
+            expect(error.parts.map(\.code).sorted(), equals: [7, 1670])
             object.setValue("ABC", forKey: "nick")
             object.setValue("a@b", forKey: "email")
             try context.save()
-            #expect(object.value(forKey: "nick") as? String == "abc")
+            expect(object.value(forKey: "nick") as? String, equals: "abc")
             #expect(!context.hasChanges)
             context.refresh(object, mergeChanges: false)
-            #expect(object.value(forKey: "nick") as? String == "abc")
+            expect(object.value(forKey: "nick") as? String, equals: "abc")
             object.setValue("root", forKey: "nick")
-            #expect(failure { try context.save() }?.code == 8)
+            expect(failure { try context.save() }?.code, equals: 8)
         }
     }
 
@@ -188,7 +189,7 @@ final class ValidatedMember: NSManagedObject {
             album.tags = [Tag(context: context)]
             try context.save()
             album.tags.insert(Tag(context: context))
-            #expect(failure { try context.save() }?.key == "tags")
+            expect(failure { try context.save() }?.key, equals: "tags")
         }
     }
 }

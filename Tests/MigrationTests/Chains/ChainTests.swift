@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -17,7 +18,7 @@ struct ChainTests {
         let bundle = try shop.bundle([People.model("name"), People.model("name", "email"), People.model("name", "email", "phone")])
         try NSManagedObjectModel(reading: bundle, version: "People").opening(url)
         try NSManagedObjectModel(reading: bundle).migrating(url)
-        #expect(try PaperStore.migrations(of: url) == ["Person(name) -> Person(email,name,phone)"])
+        try expect(PaperStore.migrations(of: url), equals: ["Person(name) -> Person(email,name,phone)"])
     }
 
     @Test func whereNothingLeadsThereDirectlyTheShortestChainOfLaterVersionsIsTaken() throws {
@@ -28,8 +29,9 @@ struct ChainTests {
         ])
         try NSManagedObjectModel(reading: bundle, version: "People").opening(url)
         try NSManagedObjectModel(reading: bundle).migrating(url)
-        #expect(
-            try PaperStore.migrations(of: url) == [
+        try expect(
+            PaperStore.migrations(of: url),
+            equals: [
                 "Person(age,name) -> Person(email,name)", "Person(email,name) -> Person(age,email,name,phone)",
             ])
     }
@@ -63,12 +65,12 @@ struct ChainTests {
         let bundle = try chain()
         let before = try shop.bytes()
         _ = failing(NSMigrationError)
-        #expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) }?.code == NSMigrationError)
-        #expect(try shop.bytes() == before)
+        expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) }?.code, equals: NSMigrationError)
+        try expect(shop.bytes(), equals: before)
         PaperStore.willMigrate.withLock { $0[copy.path] = nil }
         try NSManagedObjectModel(reading: bundle).migrating(url)
-        #expect(try PaperStore.migrations(of: url) == ["Person(age,name) -> Person(name)", "Person(name) -> Person(age,name)"])
-        #expect(try shop.bytes().keys.sorted() == ["people.store"])
+        try expect(PaperStore.migrations(of: url), equals: ["Person(age,name) -> Person(name)", "Person(name) -> Person(age,name)"])
+        try expect(shop.bytes().keys.sorted(), equals: ["people.store"])
     }
 
     @Test func aChainThatIsCancelledGoesOnWithTheNextStepUnlessTheStoreWasChanged() throws {
@@ -76,8 +78,8 @@ struct ChainTests {
         for isChanged in [false, true] {
             let before = try Data(contentsOf: url)
             _ = failing(NSMigrationCancelledError)
-            #expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) }?.code == NSMigrationCancelledError)
-            #expect(try Data(contentsOf: url) == before)
+            expect(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) }?.code, equals: NSMigrationCancelledError)
+            try expect(Data(contentsOf: url), equals: before)
             if isChanged {
                 var metadata = try PaperStore.metadataForPersistentStore(with: url)
                 metadata["note"] = "changed"
@@ -85,9 +87,9 @@ struct ChainTests {
             }
             let steps = failing(0, at: 0)
             try NSManagedObjectModel(reading: bundle).migrating(url)
-            #expect(steps.withLock { $0 } == (isChanged ? 2 : 1))
-            #expect(try PaperStore.migrations(of: url).count == 2)
-            #expect((try PaperStore.metadataForPersistentStore(with: url)["note"] != nil) == isChanged)
+            expect(steps.withLock { $0 }, equals: (isChanged ? 2 : 1))
+            try expect(PaperStore.migrations(of: url).count, equals: 2)
+            expect((try PaperStore.metadataForPersistentStore(with: url)["note"] != nil), equals: isChanged)
             if !isChanged {
                 try FileManager.default.removeItem(at: url)
                 try NSManagedObjectModel(reading: bundle, version: "People").opening(url)
@@ -100,7 +102,7 @@ struct ChainTests {
         let bundle = try shop.bundle([People.model("name"), People.model("name", "#age"), People.model("name", "age")])
         try NSManagedObjectModel(reading: bundle, version: "People 2").opening(url)
         let error = try #require(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
-        #expect(error.code == NSInferredMappingModelError)
+        expect(error.code, equals: NSInferredMappingModelError)
         #expect(try PaperStore.migrations(of: url).isEmpty)
     }
 

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -37,7 +38,7 @@ import Testing
                     try NSManagedObjectModel(reading: bundle).opening(shop.store, type: NSSQLiteStoreType)
                 }
                 if let error {
-                    #expect(error.code == NSInferredMappingModelError, "\(bundle.lastPathComponent) \(name): \(error)")
+                    expect(error.code, equals: NSInferredMappingModelError, "\(bundle.lastPathComponent) \(name): \(error)")
                     #expect(try shop.bytes() == before || error.code != NSInferredMappingModelError)
                     refused.append("\(bundle.lastPathComponent) \(name): \(error.localizedFailureReason ?? "")")
                 } else {
@@ -67,7 +68,7 @@ import Testing
         let description = NSPersistentStoreDescription(url: shop.store)
         description.shouldInferMappingModelAutomatically = false
         let plan = try NSPersistentStoreCoordinator(managedObjectModel: model).migrationPlan(for: description)
-        #expect(plan.steps.count == 4)
+        expect(plan.steps.count, equals: 4)
         for step in plan.steps {
             guard case .mappingModel(let name) = step.way else {
                 Issue.record("\(step)")

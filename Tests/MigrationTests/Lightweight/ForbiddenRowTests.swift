@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// Rows that the new version forbids, and what the rules say of them.
@@ -41,14 +42,14 @@ import Testing
         let (store, uris) = try filled(copies)
         let bytes = try Data(contentsOf: store.url)
         let estimate = try store.estimate(old(), new())
-        #expect(estimate.isInPlace == !copies)
+        expect(estimate.isInPlace, equals: !copies)
         #expect(estimate.rows == ["Car": 4] && estimate.deletedRows.isEmpty && estimate.bytes > 0)
-        #expect(estimate.forbiddenCount == 3)
+        expect(estimate.forbiddenCount, equals: 3)
         let found = estimate.forbidden.sorted { $0.properties[0] < $1.properties[0] }
-        #expect(found.map(\.properties) == [["doors"], ["name"], ["owner"]])
-        #expect(found.map(\.uri) == [uris[1], uris[3], uris[2]])
-        #expect(found.map(\.violatesConstraint) == [false, true, false])
-        #expect(try Data(contentsOf: store.url) == bytes)
+        expect(found.map(\.properties), equals: [["doors"], ["name"], ["owner"]])
+        expect(found.map(\.uri), equals: [uris[1], uris[3], uris[2]])
+        expect(found.map(\.violatesConstraint), equals: [false, true, false])
+        try expect(Data(contentsOf: store.url), equals: bytes)
     }
 
     @Test("By default the migration fails and names them; the store is as before", arguments: [false, true])
@@ -58,11 +59,11 @@ import Testing
             try store.migrate(old(), new(), permitsMissingValues: true)
             Issue.record("It should fail.")
         } catch let error as NSError {
-            #expect(error.code == NSMigrationError)
+            expect(error.code, equals: NSMigrationError)
             for uri in uris.dropFirst() { #expect(error.localizedDescription.contains(uri.absoluteString)) }
         }
         let names = try store.open(old()) { try $0.values("Car", "name") }
-        #expect(names == ["A", "A", "B", "C"])
+        expect(names, equals: ["A", "A", "B", "C"])
     }
 
     @Test(
@@ -73,9 +74,9 @@ import Testing
         try store.migrate(old(), new(), rules: MigrationRules(forbiddenRows: .repair), permitsMissingValues: true)
         try store.open(new()) { context in
             let names = try context.values("Car", "name", by: "doors")
-            #expect(names == ["A", "C", "nil", "B"])
-            #expect(try context.values("Car", "owner", by: "doors") == ["O", "", "P", "O"])
-            #expect(try context.values("Car", "doors", by: "doors") == ["1", "3", "4", "32767"])
+            expect(names, equals: ["A", "C", "nil", "B"])
+            try expect(context.values("Car", "owner", by: "doors"), equals: ["O", "", "P", "O"])
+            try expect(context.values("Car", "doors", by: "doors"), equals: ["1", "3", "4", "32767"])
         }
     }
 
@@ -85,7 +86,7 @@ import Testing
         try store.migrate(old(), new(), rules: MigrationRules(forbiddenRows: .keep), permitsMissingValues: true)
         try store.open(new()) { context in
             let names = try context.values("Car", "name")
-            #expect(names == ["A", "A", "B", "C"])
+            expect(names, equals: ["A", "A", "B", "C"])
             #expect(try context.all("Car").last?.value(forKey: "owner") == nil)
             context.make("Car", ["name": "D", "doors": 3])
             #expect(throws: (any Error).self) { try context.save() }
@@ -117,9 +118,9 @@ import Testing
         try store.migrate(model(false), model(true), rules: MigrationRules(forbiddenRows: .repair))
         try store.open(model(true)) { context in
             let owners = try context.all("Owner")
-            #expect(owners.map { $0.value(forKeyPath: "car.name") as? String } == ["A", nil])
-            #expect(owners.map { ($0.value(forKey: "cars") as? Set<NSManagedObject>)?.count } == [1, 0])
-            #expect(try context.all("Car").count == 1)
+            expect(owners.map { $0.value(forKeyPath: "car.name") as? String }, equals: ["A", nil])
+            expect(owners.map { ($0.value(forKey: "cars") as? Set<NSManagedObject>)?.count }, equals: [1, 0])
+            try expect(context.all("Car").count, equals: 1)
         }
     }
 
@@ -132,11 +133,11 @@ import Testing
             try store.migrate(old(), new(), rules: MigrationRules(forbiddenRows: .keep), permitsMissingValues: true, progress: progress)
             Issue.record("It should be cancelled.")
         } catch let error as NSError {
-            #expect(error.code == NSMigrationCancelledError)
+            expect(error.code, equals: NSMigrationCancelledError)
         }
         #expect(try store.files.filter { $0.contains("migration") }.isEmpty)
         let names = try store.open(old()) { try $0.values("Car", "name") }
-        #expect(names == ["A", "A", "B", "C"])
+        expect(names, equals: ["A", "A", "B", "C"])
     }
 
     @Test("What is put off is done later, while the store is used", arguments: [false])
@@ -160,13 +161,13 @@ import Testing
             try context.save()
             var steps = 1
             while try SQLiteStore.continueDeferredMigration(at: store.url, options: nil, model: model(true)) { steps += 1 }
-            #expect(steps == 4)
-            #expect(try context.values("Car", "doors") == ["nil", "2"])
+            expect(steps, equals: 4)
+            try expect(context.values("Car", "doors"), equals: ["nil", "2"])
         }
         #expect(try !SQLiteStore.hasDeferredMigration(at: store.url, options: nil))
         let database = try Database(store.url)
-        #expect(try database.column("SELECT name FROM pragma_table_info('ZCAR')") == ["Z_PK", "Z_ENT", "Z_OPT", "ZNAME", "ZDOORS"])
+        try expect(database.column("SELECT name FROM pragma_table_info('ZCAR')"), equals: ["Z_PK", "Z_ENT", "Z_OPT", "ZNAME", "ZDOORS"])
         #expect(try database.column("SELECT name FROM sqlite_master WHERE name LIKE '%DROPPED%' OR name LIKE 'ZGONE%'").isEmpty)
-        #expect(try database.column("SELECT count(*) FROM sqlite_master WHERE name = 'Z_Car_name'") == ["1"])
+        try expect(database.column("SELECT count(*) FROM sqlite_master WHERE name = 'Z_Car_name'"), equals: ["1"])
     }
 }

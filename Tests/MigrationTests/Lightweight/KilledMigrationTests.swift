@@ -46,18 +46,18 @@ import WriterVersions
         let isOld = WriterVersions.model("first").isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
         #expect(isNew != isOld, "\(place): it is of no version")
         let database = try Database(store.url)
-        #expect(try database.column("PRAGMA integrity_check") == ["ok"], "\(place)")
+        try expect(database.column("PRAGMA integrity_check"), equals: ["ok"], "\(place)")
         let columns = try database.column("SELECT name FROM pragma_table_info('ZITEM')")
         let expected = isNew ? ["added": "ZNOTE", "filled": "ZMORE", "copied": "ZLABEL"][version, default: ""] : "ZTEXT"
         #expect(columns.contains(expected), "\(place): \(columns)")
         let text = columns.contains("ZLABEL") ? "ZLABEL" : "ZTEXT"
         let sum = (rows * (rows + 1) / 2 - 1) * 3
-        #expect(
-            try database.column(
-                "SELECT count(*) || ' ' || CAST(sum(ZVALUE) AS INTEGER) || ' ' || count(\(text)) || ' ' || sum(ZBATCH) FROM ZITEM")
-                == ["\(rows) \(sum) \(rows) \(rows)"], "\(place)")
-        #expect(try database.column("SELECT count(*) FROM ACHANGE") == ["2"], "\(place): the history is not there")
-        if isNew, version == "filled" { #expect(try database.column("SELECT count(*) FROM ZITEM WHERE ZMORE = 7") == ["\(rows)"]) }
+        try expect(
+            database.column(
+                "SELECT count(*) || ' ' || CAST(sum(ZVALUE) AS INTEGER) || ' ' || count(\(text)) || ' ' || sum(ZBATCH) FROM ZITEM"),
+            equals: ["\(rows) \(sum) \(rows) \(rows)"], "\(place)")
+        try expect(database.column("SELECT count(*) FROM ACHANGE"), equals: ["2"], "\(place): the history is not there")
+        if isNew, version == "filled" { try expect(database.column("SELECT count(*) FROM ZITEM WHERE ZMORE = 7"), equals: ["\(rows)"]) }
         return isNew
     }
 
@@ -126,7 +126,7 @@ import WriterVersions
         #expect(isDone && runs > 3)
         #expect(try Self.isMigrated(store, "copied", rows, "after \(runs) runs"))
         #expect(Double(written) <= 1.5 * Double(rows), "\(written) of \(rows) rows were written in \(runs) runs")
-        #expect(try store.files == ["Store.sqlite"])
+        try expect(store.files, equals: ["Store.sqlite"])
         print("\(runs) runs wrote \(written) of \(rows) rows.")
     }
 
@@ -160,8 +160,8 @@ import WriterVersions
         }
         #expect(runs > 1)
         #expect(Double(made) <= 1.5 * Double(rows), "\(made) of \(rows) rows were made in \(runs) runs")
-        #expect(try run("check", store.directory.appendingPathComponent("Store.sqlite.new"), rows).output == "copied\n")
-        #expect(try run("check", store.url, rows).output == "first\n")
+        try expect(run("check", store.directory.appendingPathComponent("Store.sqlite.new"), rows).output, equals: "copied\n")
+        try expect(run("check", store.url, rows).output, equals: "first\n")
     }
 
     @Test("A store that cannot be written on leaves the older version and an error", arguments: ["filled", "copied"])
@@ -194,7 +194,7 @@ import WriterVersions
                     try store.migrate(WriterVersions.model("first"), WriterVersions.model("copied"))
                     Issue.record("It should fail.")
                 } catch let error as NSError {
-                    #expect(error.code == NSPersistentStoreTimeoutError)
+                    expect(error.code, equals: NSPersistentStoreTimeoutError)
                 }
             }
             context.make("Item", ["value": 1])
@@ -204,6 +204,6 @@ import WriterVersions
         let count = try store.open(WriterVersions.model("copied")) {
             try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
         }
-        #expect(count == 11)
+        expect(count, equals: 11)
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// Changes of what inherits from what, in place and into a copy.
@@ -31,13 +32,13 @@ import Testing
         }
         try store.migrate(old, new)
         try store.open(new) { context in
-            #expect(try context.values("Vehicle", "name") == ["Amber", "Beryl"])
-            #expect(try context.values("Vehicle", "note") == ["new", "new"])
-            #expect(try context.values("Car", "doors") == ["2"])
-            #expect(try context.values("Boat", "sails") == ["3"])
+            try expect(context.values("Vehicle", "name"), equals: ["Amber", "Beryl"])
+            try expect(context.values("Vehicle", "note"), equals: ["new", "new"])
+            try expect(context.values("Car", "doors"), equals: ["2"])
+            try expect(context.values("Boat", "sails"), equals: ["3"])
             context.make("Vehicle", ["name": "Coral"])
             try context.save()
-            #expect(try context.values("Vehicle", "name") == ["Amber", "Beryl", "Coral"])
+            try expect(context.values("Vehicle", "name"), equals: ["Amber", "Beryl", "Coral"])
         }
     }
 
@@ -71,15 +72,15 @@ import Testing
             try NSPersistentStoreCoordinator(managedObjectModel: version(true)).replacePersistentStore(
                 at: store.url, withPersistentStoreFrom: place, type: .sqlite)
         } else {
-            #expect(try store.estimate(version(false), version(true)).isInPlace == (way == .inPlace))
+            try expect(store.estimate(version(false), version(true)).isInPlace, equals: (way == .inPlace))
             try store.migrate(version(false), version(true))
         }
         try store.open(version(true)) { context in
             let show = try #require(try context.all("Show").first)
-            #expect((show.value(forKey: "images") as? Set<NSManagedObject>)?.map { $0.value(forKey: "name") as? String } == ["b"])
+            expect((show.value(forKey: "images") as? Set<NSManagedObject>)?.map { $0.value(forKey: "name") as? String }, equals: ["b"])
             #expect(show.value(forKey: "cover") == nil)
-            #expect(try context.values("Image", "name") == ["a", "b", "c"])
-            for work in try context.all("Work") { #expect((work.value(forKey: "others") as? Set<NSManagedObject>)?.isEmpty == true) }
+            try expect(context.values("Image", "name"), equals: ["a", "b", "c"])
+            for work in try context.all("Work") { expect((work.value(forKey: "others") as? Set<NSManagedObject>)?.isEmpty, equals: true) }
             show.setValue(try context.all("Image").first, forKey: "cover")
             show.setValue(Set(try context.all("Sketch")), forKey: "images")
             show.setValue(Set(try context.all("Work")), forKey: "friends")
@@ -113,10 +114,10 @@ import Testing
         }
         try store.migrate(flat(), deep())
         try store.open(deep()) { context in
-            #expect(try context.values("Thing", "name") == ["Amber", "Beryl"])
-            #expect(try context.values("Car", "doors") == ["3", "3"])
+            try expect(context.values("Thing", "name"), equals: ["Amber", "Beryl"])
+            try expect(context.values("Car", "doors"), equals: ["3", "3"])
             let owner = try #require(try context.all("Owner").first)
-            #expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count == 2)
+            expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count, equals: 2)
             context.make("Taxi", ["name": "Coral", "sign": "T", "owner": owner])
             context.make("Thing", ["name": "Dusk"])
             try context.save()
@@ -124,9 +125,9 @@ import Testing
         // The parent goes, with its own objects; the child's objects go as well.
         try store.migrate(deep(), flat())
         try store.open(flat()) { context in
-            #expect(try context.values("Car", "name") == ["Amber", "Beryl"])
+            try expect(context.values("Car", "name"), equals: ["Amber", "Beryl"])
             let cars = try context.all("Owner").first?.value(forKey: "cars") as? Set<NSManagedObject>
-            #expect(cars?.count == 2)
+            expect(cars?.count, equals: 2)
         }
     }
 
@@ -152,11 +153,11 @@ import Testing
         }
         try store.migrate(model(true), model(false))
         try store.open(model(false)) { context in
-            #expect(try context.values("Car", "name") == ["Amber", "Beryl"])
-            #expect(try context.values("Boat", "name") == ["Amber boat", "Beryl boat"])
+            try expect(context.values("Car", "name"), equals: ["Amber", "Beryl"])
+            try expect(context.values("Boat", "name"), equals: ["Amber boat", "Beryl boat"])
             let owner = try #require(try context.all("Owner").first)
-            #expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count == 2)
-            #expect((owner.value(forKey: "boats") as? NSOrderedSet)?.count == 2)
+            expect((owner.value(forKey: "cars") as? Set<NSManagedObject>)?.count, equals: 2)
+            expect((owner.value(forKey: "boats") as? NSOrderedSet)?.count, equals: 2)
             context.make("Boat", ["name": "Coral"])
             try context.save()
         }

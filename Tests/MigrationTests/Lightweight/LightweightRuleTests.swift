@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// Every change that Core Data infers, in place and into a copy.
@@ -31,19 +32,19 @@ import Testing
         let store = try MigratedStore.filled(copies, plain(), fillCars)
         try store.migrate(plain(), new)
         try store.open(new) { context in
-            #expect(try context.values("Car", "doors") == ["2", "4", "nil"])
-            #expect(try context.values("Car", "color") == ["nil", "nil", "nil"])
-            #expect(try context.values("Car", "wheels") == ["4", "4", "4"])
+            try expect(context.values("Car", "doors"), equals: ["2", "4", "nil"])
+            try expect(context.values("Car", "color"), equals: ["nil", "nil", "nil"])
+            try expect(context.values("Car", "wheels"), equals: ["4", "4", "4"])
             let car = try #require(try context.all("Car").first)
-            #expect(car.value(forKey: "maker") as? String == "it's unknown")
-            #expect(car.value(forKey: "built") as? Date == Date(timeIntervalSinceReferenceDate: 1.5))
-            #expect(car.value(forKey: "price") as? Decimal == Decimal(string: "12345678901234567890.5"))
-            #expect(car.value(forKey: "photo") as? Data == Data([0, 1, 2]))
+            expect(car.value(forKey: "maker") as? String, equals: "it's unknown")
+            expect(car.value(forKey: "built") as? Date, equals: Date(timeIntervalSinceReferenceDate: 1.5))
+            expect(car.value(forKey: "price") as? Decimal, equals: Decimal(string: "12345678901234567890.5"))
+            expect(car.value(forKey: "photo") as? Data, equals: Data([0, 1, 2]))
             context.make("Car", ["name": "Dusk", "color": "red"])
             try context.save()
         }
         let wheels = try store.open(new) { try $0.values("Car", "wheels") }
-        #expect(wheels.count == 4)
+        expect(wheels.count, equals: 4)
     }
 
     @Test("An attribute or entity that is removed is gone from the file", arguments: [false, true])
@@ -58,15 +59,15 @@ import Testing
         }
         try store.migrate(old, new)
         try store.open(new) { context in
-            #expect(try context.all("Car", by: "kind").count == 1)
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Boat")) == 0)
+            try expect(context.all("Car", by: "kind").count, equals: 1)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Boat")), equals: 0)
             context.make("Boat")
             try context.save()
         }
-        #expect(try SQLiteStore.keptModel(at: store.url, options: nil)?.entitiesByName.keys.sorted() == ["Boat", "Car"])
+        try expect(SQLiteStore.keptModel(at: store.url, options: nil)?.entitiesByName.keys.sorted(), equals: ["Boat", "Car"])
         let database = try Database(store.url)
-        #expect(try database.column("SELECT name FROM sqlite_master WHERE name LIKE 'ZGARAGE%'") == [])
-        #expect(try database.column("SELECT name FROM pragma_table_info('ZCAR')") == ["Z_PK", "Z_ENT", "Z_OPT", "ZKIND"])
+        try expect(database.column("SELECT name FROM sqlite_master WHERE name LIKE 'ZGARAGE%'"), equals: [])
+        try expect(database.column("SELECT name FROM pragma_table_info('ZCAR')"), equals: ["Z_PK", "Z_ENT", "Z_OPT", "ZKIND"])
     }
 
     @Test(
@@ -95,14 +96,14 @@ import Testing
         }
         try store.migrate(old, new)
         try store.open(new) { context in
-            #expect(try context.values("Vehicle", "paint") == ["cAmber", "cBeryl", "cCoral"])
-            #expect(try context.values("Vehicle", "color") == ["pAmber", "pBeryl", "pCoral"])
+            try expect(context.values("Vehicle", "paint"), equals: ["cAmber", "cBeryl", "cCoral"])
+            try expect(context.values("Vehicle", "color"), equals: ["pAmber", "pBeryl", "pCoral"])
             let hall = try #require(try context.all("Hall", by: "title").first)
             let names = (hall.value(forKey: "vehicles") as? NSOrderedSet)?.array.compactMap {
                 ($0 as? NSManagedObject)?.value(forKey: "name") as? String
             }
-            #expect(names == ["Coral", "Amber", "Beryl"])
-            #expect(try context.all("Vehicle").first?.value(forKeyPath: "hall.title") as? String == "North")
+            expect(names, equals: ["Coral", "Amber", "Beryl"])
+            try expect(context.all("Vehicle").first?.value(forKeyPath: "hall.title") as? String, equals: "North")
         }
     }
 
@@ -117,7 +118,7 @@ import Testing
         let store = try MigratedStore.filled(copies, old, fillCars)
         try store.migrate(old, new)
         try store.open(new) { context in
-            #expect(try context.values("Car", "doors") == ["2", "4", "5"])
+            try expect(context.values("Car", "doors"), equals: ["2", "4", "5"])
             context.make("Car")
             try context.save()
         }
@@ -145,12 +146,12 @@ import Testing
             try store.migrate(old, new)
             try store.open(new) { context in
                 let rows = try context.all("N")
-                #expect(rows.count == numbers.count + 1)
+                expect(rows.count, equals: numbers.count + 1)
                 for (row, number) in zip(rows, numbers) {
                     let value = number.doubleValue
                     for name in ["small", "middle", "large"] {
-                        #expect(
-                            (row.value(forKey: name) as? NSNumber)?.intValue ?? row.value(forKey: name) as? Int == Int(value),
+                        expect(
+                            (row.value(forKey: name) as? NSNumber)?.intValue ?? row.value(forKey: name) as? Int, equals: Int(value),
                             "\(from) \(name)")
                     }
                     for name in ["double", "float"] {
@@ -160,7 +161,7 @@ import Testing
                     #expect(
                         "\(row.value(forKey: "flag") ?? "")" == (value != 0 ? "true" : "false")
                             || "\(row.value(forKey: "flag") ?? "")" == (value != 0 ? "1" : "0"))
-                    #expect(Double("\(row.value(forKey: "exact") ?? "")") == value)
+                    expect(Double("\(row.value(forKey: "exact") ?? "")"), equals: value)
                 }
                 for name in names { #expect(rows.last?.value(forKey: name) == nil) }
             }
@@ -193,7 +194,7 @@ import Testing
                         ($0 as? NSManagedObject)?.value(forKey: "name") as? String
                     }
                 }
-                #expect(owners == [["of Amber"], ["of Beryl"], []])
+                expect(owners, equals: [["of Amber"], ["of Beryl"], []])
                 let first = try #require(try context.all("Owner").first)
                 if newInverse {
                     #expect((first.value(forKey: "cars") as? Set<NSManagedObject>)?.first === cars[0])
@@ -224,15 +225,15 @@ import Testing
             try store.open(model(true, many)) { context in
                 let owner = try #require(try context.all("Owner").first)
                 let cars = owner.mutableOrderedSetValue(forKey: "cars")
-                #expect(
-                    cars.array.compactMap { $0.value(forKey: "name") as? String } == ["Amber", "Beryl", "Coral"])
+                expect(
+                    cars.array.compactMap { $0.value(forKey: "name") as? String }, equals: ["Amber", "Beryl", "Coral"])
                 cars.insert(context.make("Car", ["name": "Dusk"]), at: 1)
                 try context.save()
             }
             try store.migrate(model(true, many), model(false, many))
             try store.open(model(false, many)) { context in
                 let cars = try context.all("Owner").first?.value(forKey: "cars") as? Set<NSManagedObject>
-                #expect(cars?.count == 4)
+                expect(cars?.count, equals: 4)
             }
         }
     }
@@ -254,7 +255,7 @@ import Testing
             try store.migrate(model(!isExternal), model(isExternal))
             try store.open(model(isExternal)) { context in
                 let photos = try context.all("Car").map { $0.value(forKey: "photo") as? Data }
-                #expect(photos == [large, nil, small])
+                expect(photos, equals: [large, nil, small])
             }
         }
     }
@@ -287,16 +288,16 @@ import Testing
         }
         try store.migrate(model(false), model(true))
         try store.open(model(true)) { context in
-            #expect(try context.values("Owner", "count") == ["2", "0"])
-            #expect(try context.values("Car", "ownerName") == ["O", "O"])
-            #expect(try context.values("Car", "plain") == ["amber", "beryl"])
+            try expect(context.values("Owner", "count"), equals: ["2", "0"])
+            try expect(context.values("Car", "ownerName"), equals: ["O", "O"])
+            try expect(context.values("Car", "plain"), equals: ["amber", "beryl"])
             context.make("Car", ["name": "Coral", "owner": try #require(try context.all("Owner").last)])
             try context.save()
         }
         try store.open(model(true)) { context in
             let counts = try context.values("Owner", "count")
-            #expect(counts == ["2", "1"])
-            #expect(try context.values("Car", "ownerName") == ["O", "O", "P"])
+            expect(counts, equals: ["2", "1"])
+            try expect(context.values("Car", "ownerName"), equals: ["O", "O", "P"])
         }
     }
 
@@ -319,8 +320,8 @@ import Testing
         try store.migrate(model(true), model(false))
         try store.open(model(false)) { context in
             let owners = try context.all("Owner")
-            #expect(owners.map { $0.value(forKeyPath: "favourite.name") as? String } == ["Amber", nil])
-            #expect(owners.map { ($0.value(forKey: "cars") as? Set<NSManagedObject>)?.count } == [1, 0])
+            expect(owners.map { $0.value(forKeyPath: "favourite.name") as? String }, equals: ["Amber", nil])
+            expect(owners.map { ($0.value(forKey: "cars") as? Set<NSManagedObject>)?.count }, equals: [1, 0])
         }
     }
 

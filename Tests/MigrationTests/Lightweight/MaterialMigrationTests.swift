@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// Real versions of models and real stores, migrated from each version to the next.
@@ -123,7 +124,7 @@ import Testing
                 let (before, after) = (try Self.model(url, old), try Self.model(url, new))
                 let mapping: InferredMapping
                 do { mapping = try InferredMapping.infer(from: before, to: after) } catch let error as NSError {
-                    #expect(error.code == NSInferredMappingModelError, "\(place)")
+                    expect(error.code, equals: NSInferredMappingModelError, "\(place)")
                     refused.append("\(place): \(error.localizedFailureReason ?? "")")
                     continue
                 }
@@ -191,14 +192,14 @@ import Testing
                                 let request = NSFetchRequest<NSManagedObject>(entityName: name)
                                 request.includesSubentities = false
                                 let found = try context.fetch(request)
-                                #expect(found.count == count, "\(path) \(version) \(name)")
+                                expect(found.count, equals: count, "\(path) \(version) \(name)")
                                 for object in found {
                                     for attribute in entity.attributes { _ = object.value(forKey: attribute.destination.name) }
                                 }
                             }
                         }
                         let after = try SQLiteStore.metadataForPersistentStore(with: store.url)
-                        #expect(after[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String)
+                        expect(after[NSStoreUUIDKey] as? String, equals: metadata[NSStoreUUIDKey] as? String)
                     } catch { Issue.record("\(path) to \(version): \((error as NSError).localizedDescription)") }
                 }
                 break

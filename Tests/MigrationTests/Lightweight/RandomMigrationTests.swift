@@ -46,7 +46,7 @@ import Testing
                 return wrong
             }
             #expect(wrong.isEmpty, "seed \(seed), copies \(store.copies): \(edits): \(wrong.prefix(5))")
-            #expect(try Database(store.url).column("PRAGMA integrity_check") == ["ok"])
+            try expect(Database(store.url).column("PRAGMA integrity_check"), equals: ["ok"])
         } catch {
             Issue.record("seed \(seed), copies \(store.copies): \(edits): \((error as NSError).localizedDescription)")
             return false

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 @_spi(Stores) import ObjectGraph
+import TestSupport
 import Testing
 
 /// What cannot be inferred is refused with code 134190, naming entity and property.
@@ -10,7 +11,7 @@ import Testing
             _ = try InferredMapping.infer(from: old, to: new)
             return []
         } catch let error as NSError {
-            #expect(error.code == NSInferredMappingModelError)
+            expect(error.code, equals: NSInferredMappingModelError)
             let all = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
             return all.map { error in
                 let place = [error.userInfo["entity"] as? String, error.userInfo["property"] as? String].compactMap { $0 }
@@ -25,8 +26,8 @@ import Testing
         let (car, owner) = (Version.entity("Car", [Version.attribute("owner")]), Version.entity("Owner", [Version.attribute("x")]))
         let (car1, owner1) = (Version.entity("Car"), Version.entity("Owner", [Version.attribute("y", was: "x")]))
         Version.relate(car1, "owner", to: owner1)
-        #expect(try refusals(Version.model(car, owner), Version.model(car1, owner1)) == ["Car.owner"])
-        #expect(try refusals(Version.model(car1, owner1), Version.model(car, owner)) == ["Car.owner"])
+        try expect(refusals(Version.model(car, owner), Version.model(car1, owner1)), equals: ["Car.owner"])
+        try expect(refusals(Version.model(car1, owner1), Version.model(car, owner)), equals: ["Car.owner"])
     }
 
     @Test("An attribute without a default value cannot be added or become required")
@@ -35,7 +36,7 @@ import Testing
         let new = Version.model(
             Version.entity(
                 "Car", [Version.attribute("name", isOptional: false), Version.attribute("wheels", .integer16, isOptional: false)]))
-        #expect(try refusals(old, new) == ["Car.name", "Car.wheels"])
+        try expect(refusals(old, new), equals: ["Car.name", "Car.wheels"])
         #expect(throws: Never.self) { try InferredMapping.infer(from: old, to: new, permitsMissingValues: true) }
     }
 
@@ -50,7 +51,7 @@ import Testing
                     Version.model(Version.entity("Car", [Version.attribute("a", old)])),
                     Version.model(Version.entity("Car", [Version.attribute("a", new)]))
                 )
-                #expect(try refusals(before, after) == ["Car.a"])
+                try expect(refusals(before, after), equals: ["Car.a"])
             }
         }
     }
@@ -62,7 +63,7 @@ import Testing
             Version.relate(car, "r", toMany: toMany, to: owner)
             return Version.model(car, owner)
         }
-        #expect(try refusals(model(true), model(false)) == ["Car.r"])
+        try expect(refusals(model(true), model(false)), equals: ["Car.r"])
     }
 
     @Test("A relationship without an inverse that becomes to-many is migrated, unless several owners have an object in common")
@@ -83,13 +84,13 @@ import Testing
             if isShared {
                 #expect(throws: NSError.self) { try store.migrate(model(false), model(true)) }
                 let names = try store.open(model(false)) { try $0.all("Owner").map { $0.value(forKeyPath: "cars.name") as? String } }
-                #expect(names == ["A", "A"])
+                expect(names, equals: ["A", "A"])
             } else {
                 try store.migrate(model(false), model(true))
                 let counts = try store.open(model(true)) { context in
                     try context.all("Owner").map { ($0.value(forKey: "cars") as? Set<NSManagedObject>)?.count }
                 }
-                #expect(counts == [1, 1])
+                expect(counts, equals: [1, 1])
             }
         }
     }
@@ -100,14 +101,14 @@ import Testing
         let vehicle = Version.entity("Vehicle")
         let (boat, car) = (Version.entity("Boat"), Version.entity("Car"))
         vehicle.subentities = [boat, car]
-        #expect(try refusals(old, Version.model(vehicle, boat, car)) == ["Car"])
+        try expect(refusals(old, Version.model(vehicle, boat, car)), equals: ["Car"])
     }
 
     @Test("Two names for one former property are refused")
     func rivals() throws {
         let old = Version.model(Version.entity("Car", [Version.attribute("name")]))
         let new = Version.model(Version.entity("Car", [Version.attribute("a", was: "name"), Version.attribute("b", was: "name")]))
-        #expect(try refusals(old, new) == ["Car.b"])
+        try expect(refusals(old, new), equals: ["Car.b"])
     }
 
     @Test("A mapping tells what becomes of each entity and where each value comes from")
@@ -119,11 +120,11 @@ import Testing
             Version.entity("Vehicle", was: "Car", [Version.attribute("title", was: "name"), Version.attribute("note")]),
             Version.entity("New"))
         let mapping = try InferredMapping.infer(from: old, to: new)
-        #expect(
-            mapping.entities.map { "\($0.source?.name ?? "-") \($0.kind) \($0.destination?.name ?? "-")" }
-                == ["Boat copy Boat", "- add New", "Car transform Vehicle", "Gone remove -"])
+        expect(
+            mapping.entities.map { "\($0.source?.name ?? "-") \($0.kind) \($0.destination?.name ?? "-")" },
+            equals: ["Boat copy Boat", "- add New", "Car transform Vehicle", "Gone remove -"])
         let vehicle = try #require(mapping.entity(from: car))
-        #expect(vehicle.attributes.map { "\($0.destination.name) \($0.source?.name ?? "-")" } == ["note -", "title name"])
+        expect(vehicle.attributes.map { "\($0.destination.name) \($0.source?.name ?? "-")" }, equals: ["note -", "title name"])
     }
 
     @Test("Virtual tables of a program's own are not lost in a copy: it is refused, and names them; in place they stay")
@@ -139,9 +140,9 @@ import Testing
         store.copies = true
         let error = #expect(throws: NSError.self) { try store.migrate(old, new) }
         #expect(error?.code == NSMigrationError && error?.localizedFailureReason?.contains("notes") == true)
-        #expect(try store.open(old) { try $0.values("Car", "name") } == ["A"])
+        try expect(store.open(old) { try $0.values("Car", "name") }, equals: ["A"])
         store.copies = false
         try store.migrate(old, new)
-        #expect(try Database(store.url).column("SELECT text FROM notes WHERE notes MATCH 'word'") == ["a word"])
+        try expect(Database(store.url).column("SELECT text FROM notes WHERE notes MATCH 'word'"), equals: ["a word"])
     }
 }

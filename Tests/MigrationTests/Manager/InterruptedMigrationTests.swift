@@ -66,7 +66,7 @@ import Testing
             try snapshots.putBack(place)
             let manager = Self.manager()
             try manager.migrate(folder, Self.mapping())
-            #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected(), "\(place.lastPathComponent)")
+            try expect(LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected(), "\(place.lastPathComponent)")
             let made = manager.userInfo?["made"] as? Int ?? 0
             if manager.userInfo?["resumed"] as? Bool == true || made == 0 { resumed += 1 }
             #expect(made <= 26)
@@ -94,8 +94,8 @@ import Testing
             }
             try Data(bytes).write(to: journal)
             try Self.manager().migrate(folder, Self.mapping())
-            #expect(
-                try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected(),
+            try expect(
+                LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected(),
                 "COREDATA_TEST_SEED=\(seed), \(place.lastPathComponent), round \(round)")
         }
     }
@@ -108,20 +108,20 @@ import Testing
         mapping.entityMappings[0].entityMigrationPolicyClassName = "BlockingPolicy"
         let first = Self.manager()
         first.userInfo = ["place": folder.new]
-        #expect(migrationFailure { try first.migrate(folder, mapping) }?.code == NSMigrationManagerDestinationStoreError)
+        expect(migrationFailure { try first.migrate(folder, mapping) }?.code, equals: NSMigrationManagerDestinationStoreError)
         try FileManager.default.removeItem(at: folder.new)
         let copy = folder.url.appendingPathComponent("copy")
         try FileManager.default.copyItem(at: folder.unfinished, to: copy)
         let second = Self.manager()
         try second.migrate(folder, mapping)
         #expect(second.userInfo?["made"] == nil)
-        #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected())
+        try expect(LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected())
         try FileManager.default.copyItem(at: copy, to: folder.unfinished)
         let before = try Data(contentsOf: folder.new)
         let third = Self.manager()
         try third.migrate(folder, mapping)
         #expect(third.userInfo?["made"] == nil)
-        #expect(try Data(contentsOf: folder.new) == before)
+        try expect(Data(contentsOf: folder.new), equals: before)
         #expect(!FileManager.default.fileExists(atPath: folder.unfinished.path))
     }
 
@@ -136,7 +136,7 @@ import Testing
         other.entityMappings[1].attributeMappings?[1].valueExpression = CoreData.NSExpression(format: "$source.price * 1000")
         let manager = Self.manager()
         try manager.migrate(folder, other)
-        #expect(manager.userInfo?["made"] as? Int == 26)
+        expect(manager.userInfo?["made"] as? Int, equals: 26)
         #expect(try LibraryVersions.lines(at: folder.new)[1].contains(" 1500 "))
         #expect(!GenrePolicy().canResume)
         #expect(CountingPolicy().canResume)
@@ -157,12 +157,12 @@ import Testing
         try journal.append(record)
         try journal.close()
         let contents = try #require(MigrationJournal.read(url))
-        #expect(contents.fingerprint == "all that matters")
-        #expect(contents.records == [record, record])
+        expect(contents.fingerprint, equals: "all that matters")
+        expect(contents.records, equals: [record, record])
         var continued = try MigrationJournal.open(url, length: contents.ends[0])
         try continued.append(record)
         try continued.close()
-        #expect(MigrationJournal.read(url)?.records == [record, record])
+        expect(MigrationJournal.read(url)?.records, equals: [record, record])
         #expect(MigrationJournal.read(folder.url) == nil)
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct MigrationManagerTests {
@@ -9,8 +10,8 @@ import Testing
         try LibraryVersions.fill(folder.old)
         let manager = NSMigrationManager.library()
         try manager.migrate(folder, LibraryVersions.mapping())
-        #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected())
-        #expect(manager.migrationProgress == 1)
+        try expect(LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected())
+        expect(manager.migrationProgress, equals: 1)
         #expect(!FileManager.default.fileExists(atPath: folder.unfinished.path))
     }
 
@@ -23,10 +24,10 @@ import Testing
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: folder.old)
         let before = try Data(contentsOf: folder.old)
         try NSMigrationManager.library().migrate(folder, LibraryVersions.mapping())
-        #expect(try Data(contentsOf: folder.old) == before)
+        try expect(Data(contentsOf: folder.old), equals: before)
         let new = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: folder.new)
-        #expect(new[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String)
-        #expect(new["edition"] as? String == "third")
+        expect(new[NSStoreUUIDKey] as? String, equals: metadata[NSStoreUUIDKey] as? String)
+        expect(new["edition"] as? String, equals: "third")
         #expect(new["OpenCoreDataMigrationSequence"] == nil)
     }
 
@@ -43,29 +44,30 @@ import Testing
         ]
         try manager.migrateStore(
             from: folder.old, type: .sqlite, mapping: mapping, to: URL(fileURLWithPath: "/dev/null"), type: .inMemory)
-        #expect(lines == LibraryVersions.expected())
+        expect(lines, equals: LibraryVersions.expected())
     }
 
     @Test("Without a mapping model the error is 134140")
     func noMapping() throws {
         let folder = try MappingFolder()
         try LibraryVersions.fill(folder.old)
-        #expect(migrationFailure { try NSMigrationManager.library().migrate(folder, nil) }?.code == NSMigrationMissingMappingModelError)
+        expect(
+            migrationFailure { try NSMigrationManager.library().migrate(folder, nil) }?.code, equals: NSMigrationMissingMappingModelError)
     }
 
     @Test("A source that cannot be opened is error 134150, and a place that is taken 134160")
     func places() throws {
         let folder = try MappingFolder()
-        #expect(
-            migrationFailure { try NSMigrationManager.library().migrate(folder, LibraryVersions.mapping()) }?.code
-                == NSMigrationManagerSourceStoreError)
+        expect(
+            migrationFailure { try NSMigrationManager.library().migrate(folder, LibraryVersions.mapping()) }?.code,
+            equals: NSMigrationManagerSourceStoreError)
         #expect(!FileManager.default.fileExists(atPath: folder.new.path))
         try LibraryVersions.fill(folder.old)
         try LibraryVersions.withStore(folder.new, LibraryVersions.new()) { try $0.save() }
         let before = try Data(contentsOf: folder.new)
         let taken = migrationFailure { try NSMigrationManager.library().migrate(folder, LibraryVersions.mapping()) }
-        #expect(taken?.code == NSMigrationManagerDestinationStoreError)
-        #expect(try Data(contentsOf: folder.new) == before)
+        expect(taken?.code, equals: NSMigrationManagerDestinationStoreError)
+        try expect(Data(contentsOf: folder.new), equals: before)
     }
 
     @Test("A source of another version than the manager's model is error 134150")
@@ -73,8 +75,8 @@ import Testing
         let folder = try MappingFolder()
         try LibraryVersions.withStore(folder.old, LibraryVersions.new()) { try $0.save() }
         let error = migrationFailure { try NSMigrationManager.library().migrate(folder, LibraryVersions.mapping()) }
-        #expect(error?.code == NSMigrationManagerSourceStoreError)
-        #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == NSPersistentStoreIncompatibleVersionHashError)
+        expect(error?.code, equals: NSMigrationManagerSourceStoreError)
+        expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.code, equals: NSPersistentStoreIncompatibleVersionHashError)
     }
 
     @Test("Objects that break a rule of the new model end the migration, with entity and property, and nothing is left")
@@ -86,9 +88,9 @@ import Testing
             try context.save()
         }
         let error = migrationFailure { try NSMigrationManager.library().migrate(folder, LibraryVersions.mapping()) }
-        #expect(error?.code == NSMigrationError)
-        #expect(error?.userInfo["entity"] as? String == "Book")
-        #expect(error?.userInfo["property"] as? String == "title")
+        expect(error?.code, equals: NSMigrationError)
+        expect(error?.userInfo["entity"] as? String, equals: "Book")
+        expect(error?.userInfo["property"] as? String, equals: "title")
         #expect(!FileManager.default.fileExists(atPath: folder.new.path))
         #expect(!FileManager.default.fileExists(atPath: folder.unfinished.path))
     }
@@ -100,9 +102,9 @@ import Testing
         let mapping = LibraryVersions.mapping()
         mapping.entityMappings[1].attributeMappings?[1].valueExpression = CoreData.NSExpression(format: "$source.title")
         let error = migrationFailure { try NSMigrationManager.library().migrate(folder, mapping) }
-        #expect(error?.code == NSMigrationError)
-        #expect(error?.localizedDescription.contains("“BookToBook”") == true)
-        #expect(error?.userInfo["property"] as? String == "cents")
+        expect(error?.code, equals: NSMigrationError)
+        expect(error?.localizedDescription.contains("“BookToBook”"), equals: true)
+        expect(error?.userInfo["property"] as? String, equals: "cents")
     }
 
     @Test("A cancelled migration ends with 134120 and the reason, and goes on the next time")
@@ -113,14 +115,14 @@ import Testing
         let mapping = LibraryVersions.mapping()
         mapping.entityMappings[2].entityMigrationPolicyClassName = "CancellingPolicy"
         let error = migrationFailure { try manager.migrate(folder, mapping) }
-        #expect(error?.code == NSMigrationCancelledError)
-        #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == "reader")
+        expect(error?.code, equals: NSMigrationCancelledError)
+        expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain, equals: "reader")
         #expect(!FileManager.default.fileExists(atPath: folder.new.path))
         let second = NSMigrationManager.library()
         second.userInfo = ["goes on": true]
         try second.migrate(folder, mapping)
-        #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected(authors: 3, books: 1000))
-        #expect(second.userInfo?["resumed"] as? Bool == true)
+        try expect(LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected(authors: 3, books: 1000))
+        expect(second.userInfo?["resumed"] as? Bool, equals: true)
     }
 
     @Test("A migration whose source has changed since it was interrupted begins again")
@@ -129,7 +131,7 @@ import Testing
         try LibraryVersions.fill(folder.old, authors: 3, books: 1000)
         let mapping = LibraryVersions.mapping()
         mapping.entityMappings[2].entityMigrationPolicyClassName = "CancellingPolicy"
-        #expect(migrationFailure { try NSMigrationManager.library().migrate(folder, mapping) }?.code == NSMigrationCancelledError)
+        expect(migrationFailure { try NSMigrationManager.library().migrate(folder, mapping) }?.code, equals: NSMigrationCancelledError)
         try LibraryVersions.withStore(folder.old, LibraryVersions.old()) { context in
             for author in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Author")) { context.delete(author) }
             try context.save()
@@ -159,8 +161,8 @@ import Testing
                 toDestinationURL: folder.new,
                 destinationType: NSSQLiteStoreType)
         }
-        #expect(error?.code == NSMigrationManagerSourceStoreError)
-        #expect(ObjectIdentifier(NSPersistentStore.migrationManagerClass()) == ObjectIdentifier(NSMigrationManager.self))
+        expect(error?.code, equals: NSMigrationManagerSourceStoreError)
+        expect(ObjectIdentifier(NSPersistentStore.migrationManagerClass()), equals: ObjectIdentifier(NSMigrationManager.self))
     }
 
     @Test("Between two migrations of one manager nothing remains")
@@ -170,7 +172,7 @@ import Testing
             let folder = try MappingFolder()
             try LibraryVersions.fill(folder.old)
             try manager.migrate(folder, LibraryVersions.mapping())
-            #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected())
+            try expect(LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected())
             manager.reset()
         }
     }

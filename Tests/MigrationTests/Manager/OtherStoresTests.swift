@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct OtherStoresTests {
@@ -17,8 +18,9 @@ import Testing
         try NSMigrationManager.library().migrateStore(
             from: lines, sourceType: LineStore.type, with: LibraryVersions.mapping(), toDestinationURL: new, destinationType: LineStore.type
         )
-        #expect(try LibraryVersions.lines(at: new, type: LineStore.type) == LibraryVersions.expected())
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["new.lines", "old.lines", "old.sqlite"])
+        try expect(LibraryVersions.lines(at: new, type: LineStore.type), equals: LibraryVersions.expected())
+        try expect(
+            FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted(), equals: ["new.lines", "old.lines", "old.sqlite"])
     }
 
     @Test("An atomic store that breaks a rule leaves no file")
@@ -33,9 +35,9 @@ import Testing
             try NSMigrationManager.library().migrateStore(
                 from: folder.old, sourceType: NSSQLiteStoreType, with: mapping, toDestinationURL: new, destinationType: LineStore.type)
         }
-        #expect(error?.code == NSMigrationError)
-        #expect(error?.userInfo["property"] as? String == "title")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["old.sqlite"])
+        expect(error?.code, equals: NSMigrationError)
+        expect(error?.userInfo["property"] as? String, equals: "title")
+        try expect(FileManager.default.contentsOfDirectory(atPath: folder.url.path), equals: ["old.sqlite"])
     }
 }
 

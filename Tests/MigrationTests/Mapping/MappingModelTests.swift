@@ -1,12 +1,13 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct MappingModelTests {
     @Test("A mapping model finds its entity mappings by name, and names without one follow from the entities")
     func names() {
         let mapping = LibraryVersions.mapping()
-        #expect(mapping.entityMappings.map { $0.name } == ["AuthorToWriter", "BookToBook", "ChapterToChapter"])
+        expect(mapping.entityMappings.map { $0.name }, equals: ["AuthorToWriter", "BookToBook", "ChapterToChapter"])
         #expect(mapping.entityMappingsByName["BookToBook"] === mapping.entityMappings[1])
         mapping.entityMappings[1].name = "Books"
         #expect(mapping.entityMappingsByName["Books"] === mapping.entityMappings[1])
@@ -16,8 +17,8 @@ import Testing
     func copies() {
         let mapping = LibraryVersions.mapping()
         let copy = mapping.copy() as! NSMappingModel
-        #expect(copy == mapping)
-        #expect(copy.hash == mapping.hash)
+        expect(copy, equals: mapping)
+        expect(copy.hash, equals: mapping.hash)
         copy.entityMappings[1].attributeMappings?[0].valueExpression = nil
         #expect(copy != mapping)
         #expect(mapping.entityMappings[1].attributeMappings?[0].valueExpression != nil)
@@ -39,13 +40,13 @@ import Testing
         wrong.entityMappings[2].name = "BookToBook"
         wrong.entityMappings[2].sourceEntityVersionHash = Data([1])
         let error = migrationFailure { try wrong.validate(forSourceModel: old, destinationModel: new) }
-        #expect(error?.code == NSMigrationError)
+        expect(error?.code, equals: NSMigrationError)
         let all = error?.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
         let text = all.map(\.localizedDescription).joined(separator: "\n")
         for name in ["“Poet”", "“subtitle”", "“cost”", "“PoetToPoet”", "two entity mappings called “BookToBook”", "another version"] {
             #expect(text.contains(name), "\(name)")
         }
-        #expect(all.compactMap { $0.userInfo["property"] as? String }.sorted() == ["author", "cents", "chapters", "subtitle"])
+        expect(all.compactMap { $0.userInfo["property"] as? String }.sorted(), equals: ["author", "cents", "chapters", "subtitle"])
     }
 
     @Test("An inferred mapping model migrates by names and renaming identifiers, and can be given a policy")
@@ -58,8 +59,9 @@ import Testing
         new.entitiesByName["Book"]?.attributesByName["title"]?.defaultValue = "Untitled"
         new.entitiesByName["Book"]?.attributesByName["cents"]?.renamingIdentifier = "price"
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
-        #expect(Set(mapping.entityMappingsByName.keys) == ["AuthorToWriter", "BookToBook", "ChapterToChapter", "IEM_Add_Genre"])
-        #expect(mapping.entityMappingsByName["ChapterToChapter"]?.sourceEntityVersionHash == old.entitiesByName["Chapter"]?.versionHash)
+        expect(Set(mapping.entityMappingsByName.keys), equals: ["AuthorToWriter", "BookToBook", "ChapterToChapter", "IEM_Add_Genre"])
+        expect(
+            mapping.entityMappingsByName["ChapterToChapter"]?.sourceEntityVersionHash, equals: old.entitiesByName["Chapter"]?.versionHash)
         mapping.entityMappingsByName["BookToBook"]?.entityMigrationPolicyClassName = "CountingPolicy"
         let folder = try MappingFolder()
         try LibraryVersions.fill(folder.old)
@@ -69,15 +71,16 @@ import Testing
         }
         let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
         try manager.migrate(folder, mapping)
-        #expect(manager.userInfo?["made"] as? Int == 7)
+        expect(manager.userInfo?["made"] as? Int, equals: 7)
         let books = try LibraryVersions.withStore(folder.new, new) { context in
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")).map {
                 "\($0.value(forKey: "title") ?? "-") \($0.value(forKey: "cents") ?? "-") \($0.value(forKeyPath: "author.name") ?? "-")"
             }.sorted()
         }
         // A required attribute without a value gets the default one, and the fraction of a price is lost in a whole number.
-        #expect(
-            books == [
+        expect(
+            books,
+            equals: [
                 "Book 0.0 0 Author 0", "Book 0.1 1 Author 0", "Book 0.2 2 Author 0", "Book 1.0 0 Author 1", "Book 1.1 1 Author 1",
                 "Book 1.2 2 Author 1", "Untitled 7 -",
             ])
@@ -88,7 +91,7 @@ import Testing
         let error = migrationFailure {
             _ = try NSMappingModel.inferredMappingModel(forSourceModel: LibraryVersions.old(), destinationModel: LibraryVersions.new())
         }
-        #expect(error?.code == NSInferredMappingModelError)
+        expect(error?.code, equals: NSInferredMappingModelError)
     }
 
     @Test("Objects of subentities keep their entities, and relationships to any of them lead to what they have become")
@@ -131,6 +134,6 @@ import Testing
                 "\($0.entity.name ?? "?") \($0.value(forKey: "name") ?? "-") \($0.entity.name == "Animal" ? "-" : $0.value(forKey: "bark") ?? "-")"
             }.sorted()
         }
-        #expect(pets == ["Animal Animal -", "Dog Dog woof", "Puppy Puppy woof"])
+        expect(pets, equals: ["Animal Animal -", "Dog Dog woof", "Puppy Puppy woof"])
     }
 }

@@ -70,15 +70,15 @@ import Testing
     @Test("A file is read in the order of its numbers; orphans are left out, and expressions follow from the models")
     func reading() throws {
         let mapping = try Self.read(Self.file())
-        #expect(mapping.entityMappings.map { $0.name } == ["AuthorToWriter", "BookToBook", "ChapterToChapter"])
+        expect(mapping.entityMappings.map { $0.name }, equals: ["AuthorToWriter", "BookToBook", "ChapterToChapter"])
         let used = mapping.resolved(from: LibraryVersions.old(), to: LibraryVersions.new())
         func text(_ entity: Int, _ property: Int) -> String? {
             used.entityMappings[entity].propertyMappings[property].valueExpression?.description
         }
-        #expect(text(0, 0) == CoreData.NSExpression(format: "$source.name").description)
-        #expect(text(0, 1) == LibraryVersions.mapping().entityMappings[0].relationshipMappings?[0].valueExpression?.description)
-        #expect(text(1, 1) == CoreData.NSExpression(format: "$source.price * 100").description)
-        #expect(text(1, 3) == LibraryVersions.mapping().entityMappings[1].relationshipMappings?[1].valueExpression?.description)
+        expect(text(0, 0), equals: CoreData.NSExpression(format: "$source.name").description)
+        expect(text(0, 1), equals: LibraryVersions.mapping().entityMappings[0].relationshipMappings?[0].valueExpression?.description)
+        expect(text(1, 1), equals: CoreData.NSExpression(format: "$source.price * 100").description)
+        expect(text(1, 3), equals: LibraryVersions.mapping().entityMappings[1].relationshipMappings?[1].valueExpression?.description)
     }
 
     @Test("A file in a folder migrates a store, with the filter of its source objects")
@@ -92,8 +92,9 @@ import Testing
             .replacingOccurrences(of: " z10\"", with: "\"")
         try text.write(to: url.appendingPathComponent("xcmapping.xml"), atomically: true, encoding: .utf8)
         try NSMigrationManager.library().migrate(folder, NSMappingModel(contentsOf: url))
-        #expect(
-            try LibraryVersions.lines(at: folder.new) == [
+        try expect(
+            LibraryVersions.lines(at: folder.new),
+            equals: [
                 "Book 0.0 Author 0 50 - ", "Book 0.1 Author 0 150 - ", "Book 1.0 Author 1 50 - ", "Book 1.1 Author 1 150 - ",
             ])
     }
@@ -132,9 +133,9 @@ import Testing
         for (from, to, wanted) in cases {
             let text = Self.file { $0.replacingOccurrences(of: from, with: to) }
             let error = migrationFailure { _ = try Self.read(text) }
-            #expect(error?.code == CocoaError.Code.fileReadCorruptFile.rawValue, "\(wanted)")
-            #expect(error?.localizedDescription.contains("Library.xcmappingmodel") == true, "\(wanted)")
-            #expect(error?.localizedDescription.contains(wanted) == true, "\(wanted): \(error?.localizedDescription ?? "no error")")
+            expect(error?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue, "\(wanted)")
+            expect(error?.localizedDescription.contains("Library.xcmappingmodel"), equals: true, "\(wanted)")
+            expect(error?.localizedDescription.contains(wanted), equals: true, "\(wanted): \(error?.localizedDescription ?? "no error")")
         }
     }
 
@@ -162,7 +163,7 @@ import Testing
                 let mapping = try MappingModelFile.read(Data(bytes), file: nil)
                 read += 1
                 _ = MappingModelLocator.fits(mapping, old, new)
-            } catch let error as NSError { #expect(error.domain == NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed)") }
+            } catch let error as NSError { expect(error.domain, equals: NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed)") }
         }
         #expect(read > 0, "COREDATA_TEST_SEED=\(seed)")
     }
@@ -170,10 +171,10 @@ import Testing
     @Test("A compiled mapping model is not read, and the error says what to give instead")
     func compiled() throws {
         let error = migrationFailure { _ = try NSMappingModel(reading: URL(fileURLWithPath: "/tmp/Library.cdm")) }
-        #expect(error?.localizedRecoverySuggestion?.contains(".xcmappingmodel") == true)
+        expect(error?.localizedRecoverySuggestion?.contains(".xcmappingmodel"), equals: true)
         #expect(NSMappingModel(contentsOf: URL(fileURLWithPath: "/tmp/Library.cdm")) == nil)
         #expect(NSMappingModel(contentsOf: nil) == nil)
         let missing = migrationFailure { _ = try NSMappingModel(reading: URL(fileURLWithPath: "/nowhere/Library.xcmappingmodel")) }
-        #expect(missing?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        expect(missing?.code, equals: CocoaError.Code.fileReadNoSuchFile.rawValue)
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Migration
@@ -77,9 +78,9 @@ import Testing
                 ($0.value(forKey: "moods") as? Set<NSManagedObject>)?.count ?? 0
             }
         }
-        #expect(moods == [6, 6, 6])
+        expect(moods, equals: [6, 6, 6])
         let fourth = try Self.migrate(third, from: 3)
-        #expect(try Self.count("Mood", fourth, 4) == 18)
+        try expect(Self.count("Mood", fourth, 4), equals: 18)
         let fifth = try Self.migrate(fourth, from: 4)
         // Version 5 keeps the number of the continent in the country.
         let codes = try LibraryVersions.withStore(fifth, try Self.model(5)) { context in
@@ -87,7 +88,7 @@ import Testing
                 $0.value(forKey: "isoContinent") as? Int
             }.sorted()
         }
-        #expect(codes == [100, 100, 101, 101, 102, 102])
+        expect(codes, equals: [100, 100, 101, 101, 102, 102])
         let sixth = try Self.migrate(fifth, from: 5)
         // Version 6 has continents again, which a policy of the application makes of the numbers.
         let lines = try LibraryVersions.withStore(sixth, try Self.model(6)) { context in
@@ -95,10 +96,11 @@ import Testing
                 "\(mood.value(forKey: "creatorID") ?? "-") \(mood.value(forKeyPath: "country.continent.numericISO3166Code") ?? "-") \((mood.value(forKey: "colors") as? Data)?.count ?? 0)"
             }.sorted()
         }
-        #expect(
-            lines == (0..<3).flatMap { number in (0..<2).flatMap { index in (0..<3).map { "\(number).\(index).\($0) \(100 + number) 3" } } }
+        expect(
+            lines,
+            equals: (0..<3).flatMap { number in (0..<2).flatMap { index in (0..<3).map { "\(number).\(index).\($0) \(100 + number) 3" } } }
         )
-        #expect(try Self.count("Continent", sixth, 6) == 3)
+        try expect(Self.count("Continent", sixth, 6), equals: 3)
     }
 
     @Test("Stores that the application has made on Apple's systems migrate on by its mapping models", arguments: [2, 4])
@@ -113,14 +115,14 @@ import Testing
         let before = try (Self.count("Mood", url, version), Self.count("Country", url, version))
         #expect(before.0 > 0)
         for step in version..<6 { url = try Self.migrate(url, from: step) }
-        #expect(try Self.count("Mood", url, 6) == before.0)
-        #expect(try Self.count("Country", url, 6) == before.1)
+        try expect(Self.count("Mood", url, 6), equals: before.0)
+        try expect(Self.count("Country", url, 6), equals: before.1)
         let stray = try LibraryVersions.withStore(url, try Self.model(6)) { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
             request.predicate = NSPredicate(format: "country == nil")
             return try context.count(for: request)
         }
-        #expect(stray == 0)
+        expect(stray, equals: 0)
     }
 
     @Test("The mapping model between two versions is found among those of the application, and none where there is none")

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -23,19 +24,19 @@ struct AutomaticMigrationTests {
             var failure: (any Error)?
             container.loadPersistentStores { failure = $1 }
             #expect(failure == nil)
-            #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+            expect(container.persistentStoreCoordinator.persistentStores.count, equals: 1)
         }
-        #expect(try PaperStore.migrations(of: url) == ["Person(name) -> Person(email,name)"])
-        #expect(try shop.bytes().count == 1)
+        try expect(PaperStore.migrations(of: url), equals: ["Person(name) -> Person(email,name)"])
+        try expect(shop.bytes().count, equals: 1)
     }
 
     @Test func withoutTheOptionAStoreOfAnotherVersionIsRefusedAndStaysAsItIs() throws {
         try People.model("name").opening(url)
         let before = try shop.bytes()
         let error = try #require(openingFailure { try People.model("name", "email").opening(url) })
-        #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
-        #expect(error.userInfo["NSDifferingEntities"] as? [String] == ["Person"])
-        #expect(try shop.bytes() == before)
+        expect(error.code, equals: NSPersistentStoreIncompatibleVersionHashError)
+        expect(error.userInfo["NSDifferingEntities"] as? [String], equals: ["Person"])
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func whereVersionsAreToBeIgnoredTheStoreIsOpenedAsItIs() throws {
@@ -49,17 +50,17 @@ struct AutomaticMigrationTests {
         let before = try shop.bytes()
         let error = try #require(
             openingFailure { try People.model("name", "email").migrating(url, [NSInferMappingModelAutomaticallyOption: false]) })
-        #expect(error.code == NSMigrationMissingMappingModelError)
-        #expect(try shop.bytes() == before)
+        expect(error.code, equals: NSMigrationMissingMappingModelError)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func whatCannotBeInferredIsNamed() throws {
         try People.model("name", "#age").opening(url)
         let before = try shop.bytes()
         let error = try #require(openingFailure { try People.model("name", "!email").migrating(url) })
-        #expect(error.code == NSInferredMappingModelError)
+        expect(error.code, equals: NSInferredMappingModelError)
         #expect(error.localizedDescription.contains("Person.email"))
-        #expect(try shop.bytes() == before)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func aReadOnlyStoreIsNotMigratedAndTheErrorSaysSo() throws {
@@ -67,9 +68,9 @@ struct AutomaticMigrationTests {
         let before = try shop.bytes()
         let error = try #require(
             openingFailure { try People.model("name", "email").migrating(url, [NSReadOnlyPersistentStoreOption: true]) })
-        #expect(error.code == NSMigrationError)
+        expect(error.code, equals: NSMigrationError)
         #expect(error.localizedDescription.contains("read-only"))
-        #expect(try shop.bytes() == before)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func ofManyThatOpenAnOldStoreAtOnceOneMigratesItAndAllOpenIt() throws {
@@ -80,8 +81,8 @@ struct AutomaticMigrationTests {
             if let error = openingFailure({ try People.model("name", "email").migrating(url) }) { failures.withLock { $0.append(error) } }
         }
         #expect(failures.withLock { $0 }.isEmpty)
-        #expect(try PaperStore.migrations(of: url).count == 1)
-        #expect(try shop.bytes().count == 1)
+        try expect(PaperStore.migrations(of: url).count, equals: 1)
+        try expect(shop.bytes().count, equals: 1)
     }
 
     @Test func aMigrationThatFailsLeavesTheStoreToTheNextAttempt() throws {
@@ -89,11 +90,11 @@ struct AutomaticMigrationTests {
         try People.model("name").opening(url)
         let before = try shop.bytes()
         PaperStore.willMigrate.withLock { $0[url.path] = { _ in throw Interruption() } }
-        #expect(openingFailure { try People.model("name", "email").migrating(url) } is Interruption? == false)
-        #expect(try shop.bytes() == before)
+        expect(openingFailure { try People.model("name", "email").migrating(url) } is Interruption?, equals: false)
+        try expect(shop.bytes(), equals: before)
         PaperStore.willMigrate.withLock { $0[url.path] = nil }
         try People.model("name", "email").migrating(url)
-        #expect(try PaperStore.migrations(of: url).count == 1)
+        try expect(PaperStore.migrations(of: url).count, equals: 1)
     }
 
     @Test func theCurrentProgressIsToldAndTheOneOfTheDescriptionCancels() throws {
@@ -102,7 +103,7 @@ struct AutomaticMigrationTests {
         parent.becomeCurrent(withPendingUnitCount: 1)
         try People.model("name", "email").migrating(url)
         parent.resignCurrent()
-        #expect(parent.fractionCompleted == 1)
+        expect(parent.fractionCompleted, equals: 1)
 
         let description = NSPersistentStoreDescription(url: url)
         description.type = PaperStore.type
@@ -112,8 +113,8 @@ struct AutomaticMigrationTests {
         var failure: NSError?
         NSPersistentStoreCoordinator(managedObjectModel: People.model("name", "email", "phone"))
             .addPersistentStore(with: description) { failure = $1 as NSError? }
-        #expect(failure?.code == NSMigrationCancelledError)
-        #expect(try PaperStore.migrations(of: url).count == 1)
+        expect(failure?.code, equals: NSMigrationCancelledError)
+        try expect(PaperStore.migrations(of: url).count, equals: 1)
     }
 
     @Test func theRulesOfTheOptionsReachTheStore() throws {
@@ -122,11 +123,11 @@ struct AutomaticMigrationTests {
         description.type = PaperStore.type
         description.forbiddenRowsPolicy = .repair
         description.setOption(NSNumber(value: true), forKey: NSPersistentStoreDeferredLightweightMigrationOptionKey)
-        #expect(description.forbiddenRowsPolicy == .repair)
+        expect(description.forbiddenRowsPolicy, equals: .repair)
         var failure: (any Error)?
         NSPersistentStoreCoordinator(managedObjectModel: People.model("!name")).addPersistentStore(with: description) { failure = $1 }
         #expect(failure == nil)
-        #expect(try PaperStore.settings(of: url) == ["repair true"])
+        try expect(PaperStore.settings(of: url), equals: ["repair true"])
     }
 
     @Test func aStoreOfAConfigurationIsMigratedWithItsEntities() throws {
@@ -142,6 +143,6 @@ struct AutomaticMigrationTests {
         }
         try model([]).opening(url, configuration: "Animals")
         try model(["kind"]).migrating(url, configuration: "Animals")
-        #expect(try PaperStore.migrations(of: url) == ["Pet(note) -> Pet(kind,note)"])
+        try expect(PaperStore.migrations(of: url), equals: ["Pet(note) -> Pet(kind,note)"])
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -96,23 +97,24 @@ struct OldAtomicStoreTests {
         try fill(bundle)
         let uuid = try ListFileStore.metadataForPersistentStore(with: url)[NSStoreUUIDKey] as? String
         let current = try NSManagedObjectModel(reading: bundle)
-        #expect(
-            openingFailure { try current.opening(url, type: ListFileStore.type) }?.code == NSPersistentStoreIncompatibleVersionHashError)
+        expect(
+            openingFailure { try current.opening(url, type: ListFileStore.type) }?.code,
+            equals: NSPersistentStoreIncompatibleVersionHashError)
         let coordinator = try current.migrating(url, type: ListFileStore.type)
-        #expect(try names("fullName", in: coordinator) == ["Ada", "Grace"])
-        #expect(coordinator.persistentStores[0].identifier == uuid)
-        #expect(try shop.bytes().count == 1)
-        #expect(try names("fullName", in: current.migrating(url, type: ListFileStore.type)) == ["Ada", "Grace"])
+        try expect(names("fullName", in: coordinator), equals: ["Ada", "Grace"])
+        expect(coordinator.persistentStores[0].identifier, equals: uuid)
+        try expect(shop.bytes().count, equals: 1)
+        try expect(names("fullName", in: current.migrating(url, type: ListFileStore.type)), equals: ["Ada", "Grace"])
         // The first version is older now.
         let older = try NSManagedObjectModel(modelContents: NSManagedObjectModel(reading: bundle, version: "People").xcdatamodelContents())
-        #expect(openingFailure { try older.migrating(url, type: ListFileStore.type) }?.code == StoreNewerThanModelError)
+        expect(openingFailure { try older.migrating(url, type: ListFileStore.type) }?.code, equals: StoreNewerThanModelError)
     }
 
     @Test func itKeepsNoModelSoThatAnUnknownVersionIsAnError() throws {
         let bundle = try shop.bundle([People.model("name", "#age")])
         try fill(bundle)
         let error = try #require(openingFailure { try People.model("name", "email").migrating(url, type: ListFileStore.type) })
-        #expect(error.code == NSMigrationMissingSourceModelError)
+        expect(error.code, equals: NSMigrationMissingSourceModelError)
     }
 
     @Test func aPlanSaysThatObjectsAreMadeAnew() throws {
@@ -122,7 +124,7 @@ struct OldAtomicStoreTests {
         description.type = ListFileStore.type
         let plan = try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(reading: bundle)).migrationPlan(
             for: description)
-        #expect(plan.steps.map(\.way) == [.inferredMapping])
+        expect(plan.steps.map(\.way), equals: [.inferredMapping])
         #expect(plan.rows == nil && plan.bytes == nil)
     }
 }

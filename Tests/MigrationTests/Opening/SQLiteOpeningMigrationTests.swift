@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -44,10 +45,10 @@ struct SQLiteOpeningMigrationTests {
         let uuid =
             try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)[NSStoreUUIDKey] as? String
         let coordinator = try People.model("fullName<name", "email").migrating(url, type: NSSQLiteStoreType)
-        #expect(try Self.values("fullName", in: coordinator) == ["Ada", "Grace"])
-        #expect(coordinator.persistentStores[0].identifier == uuid)
+        try expect(Self.values("fullName", in: coordinator), equals: ["Ada", "Grace"])
+        expect(coordinator.persistentStores[0].identifier, equals: uuid)
         let again = try People.model("fullName<name", "email").migrating(url, type: NSSQLiteStoreType)
-        #expect(try Self.values("fullName", in: again) == ["Ada", "Grace"])
+        try expect(Self.values("fullName", in: again), equals: ["Ada", "Grace"])
     }
 
     @Test func anOlderProgramLeavesEveryByteOfAStoreWithALogAsItIs() throws {
@@ -63,13 +64,13 @@ struct SQLiteOpeningMigrationTests {
         let before = try shop.bytes()
         #expect(before.keys.contains("people.store-wal"))
         let error = try #require(openingFailure { try People.model("name").migrating(url, type: NSSQLiteStoreType) })
-        #expect(error.code == StoreNewerThanModelError)
-        #expect(try shop.bytes() == before)
+        expect(error.code, equals: StoreNewerThanModelError)
+        try expect(shop.bytes(), equals: before)
         let unwanted = try #require(openingFailure { try People.model("name").opening(url, type: NSSQLiteStoreType) })
-        #expect(unwanted.code == NSPersistentStoreIncompatibleVersionHashError)
-        #expect(try shop.bytes() == before)
+        expect(unwanted.code, equals: NSPersistentStoreIncompatibleVersionHashError)
+        try expect(shop.bytes(), equals: before)
         let newer = try People.model("name", "email").migrating(url, type: NSSQLiteStoreType)
-        #expect(try Self.values("name", in: newer) == ["Ada", "Grace"])
+        try expect(Self.values("name", in: newer), equals: ["Ada", "Grace"])
     }
 
     @Test func whereVersionsAreToBeIgnoredTheStoreIsOpenedAsItIsAndBecomesOfTheModelsVersionWithTheNextSave() throws {
@@ -80,15 +81,15 @@ struct SQLiteOpeningMigrationTests {
         }
         let (before, fewer) = (try written(), People.model("name"))
         let coordinator = try fewer.migrating(url, [NSIgnorePersistentStoreVersioningOption: true], type: NSSQLiteStoreType)
-        #expect(try Self.values("name", in: coordinator) == ["Ada"])
-        #expect(try written() == before)
+        try expect(Self.values("name", in: coordinator), equals: ["Ada"])
+        try expect(written(), equals: before)
         try Self.inserting([["name": "Grace"]], into: coordinator)
-        #expect(try written() == fewer.entityVersionHashesByName)
+        try expect(written(), equals: fewer.entityVersionHashesByName)
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         // What the store keeps of its model is that model now, and it opens with it.
-        #expect(try NSManagedObjectModel(storeAt: url).entitiesByName["Person"]?.attributesByName.keys.sorted() == ["name"])
+        try expect(NSManagedObjectModel(storeAt: url).entitiesByName["Person"]?.attributesByName.keys.sorted(), equals: ["name"])
         let again = try People.model("name").opening(url, type: NSSQLiteStoreType)
-        #expect(try Self.values("name", in: again) == ["Ada", "Grace"])
+        try expect(Self.values("name", in: again), equals: ["Ada", "Grace"])
     }
 
     @Test func whereVersionsAreToBeIgnoredAStoreThatLacksWhatTheModelNeedsIsRefusedAndStaysAsItIs() throws {
@@ -99,8 +100,8 @@ struct SQLiteOpeningMigrationTests {
                 openingFailure {
                     try model.migrating(url, [NSIgnorePersistentStoreVersioningOption: true], type: NSSQLiteStoreType)
                 })
-            #expect(error.code == NSPersistentStoreIncompatibleSchemaError)
-            #expect(try shop.bytes() == before)
+            expect(error.code, equals: NSPersistentStoreIncompatibleSchemaError)
+            try expect(shop.bytes(), equals: before)
         }
     }
 
@@ -130,7 +131,7 @@ struct SQLiteOpeningMigrationTests {
         }
         let coordinator = try second.migrating(
             url, [NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager([stage])], type: NSSQLiteStoreType)
-        #expect(try Self.values("family", in: coordinator) == ["Hopper", "Lovelace"])
+        try expect(Self.values("family", in: coordinator), equals: ["Hopper", "Lovelace"])
         #expect(coordinator.persistentStores[0].metadata[StoreOpening.unfinishedStageKey] == nil)
     }
 
@@ -139,7 +140,7 @@ struct SQLiteOpeningMigrationTests {
         let coordinator = try People.model("name", "email").migrating(
             url, [NSPersistentStoreDeferredLightweightMigrationOptionKey: true], type: NSSQLiteStoreType)
         #expect(try coordinator.hasDeferredLightweightMigration())
-        #expect(try Self.values("name", in: coordinator) == ["Ada"])
+        try expect(Self.values("name", in: coordinator), equals: ["Ada"])
         var tasks = 0
         while try coordinator.hasDeferredLightweightMigration(), tasks < 100 {
             try coordinator.finishDeferredLightweightMigrationTask()
@@ -147,7 +148,7 @@ struct SQLiteOpeningMigrationTests {
         }
         #expect(tasks > 0 && tasks < 100)
         try coordinator.finishDeferredLightweightMigration()
-        #expect(try Self.values("name", in: coordinator) == ["Ada"])
+        try expect(Self.values("name", in: coordinator), equals: ["Ada"])
     }
 
     @Test func aPlanOfASQLiteStoreCountsItsRows() throws {
@@ -155,11 +156,11 @@ struct SQLiteOpeningMigrationTests {
         let description = NSPersistentStoreDescription(url: url)
         let before = try shop.bytes()
         let plan = try NSPersistentStoreCoordinator(managedObjectModel: People.model("!name")).migrationPlan(for: description)
-        #expect(plan.rows == ["Person": 2])
-        #expect(plan.forbiddenRowCount == 1)
+        expect(plan.rows, equals: ["Person": 2])
+        expect(plan.forbiddenRowCount, equals: 1)
         #expect(plan.wouldFail)
         #expect(plan.description.contains("/Person/p2: Person.name: no value"))
-        #expect(try shop.bytes() == before)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func aChainOfARealBundleIsRun() throws {
@@ -169,7 +170,7 @@ struct SQLiteOpeningMigrationTests {
         ])
         try fill(try NSManagedObjectModel(reading: bundle, version: "People"), [["name": "Ada", "age": 36]])
         let coordinator = try NSManagedObjectModel(reading: bundle).migrating(url, type: NSSQLiteStoreType)
-        #expect(try Self.values("name", in: coordinator) == ["Ada"])
-        #expect(try Self.values("age", in: coordinator) == ["nil"])
+        try expect(Self.values("name", in: coordinator), equals: ["Ada"])
+        try expect(Self.values("age", in: coordinator), equals: ["nil"])
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Migration
@@ -26,8 +27,9 @@ import Testing
                 for entity in mapping.entityMappings { entity.entityMigrationPolicyClassName = "MigrationTests.NotingPolicy" }
             })
         let notes = try #require(manager.userInfo?["notes"] as? [String])
-        #expect(
-            notes == [
+        expect(
+            notes,
+            equals: [
                 "AuthorToWriter begin", "AuthorToWriter instance ×2", "AuthorToWriter end of instances",
                 "BookToBook begin", "BookToBook instance ×6", "BookToBook end of instances",
                 "ChapterToChapter begin", "ChapterToChapter instance ×18", "ChapterToChapter end of instances",
@@ -37,20 +39,20 @@ import Testing
                 "AuthorToWriter validation", "AuthorToWriter end", "BookToBook validation", "BookToBook end",
                 "ChapterToChapter validation", "ChapterToChapter end",
             ])
-        #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected())
+        try expect(LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected())
     }
 
     @Test("A policy makes objects of its own and keeps them between its calls")
     func ownObjects() throws {
         let folder = try MappingFolder()
         _ = try Self.run(folder, { $0.entityMappings[1].entityMigrationPolicyClassName = "GenrePolicy" })
-        #expect(try LibraryVersions.lines(at: folder.new) == LibraryVersions.expected(genres: true))
+        try expect(LibraryVersions.lines(at: folder.new), equals: LibraryVersions.expected(genres: true))
         let genres = try LibraryVersions.withStore(folder.new, LibraryVersions.new()) { context in
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Genre")).map {
                 ($0.value(forKey: "books") as? Set<NSManagedObject>)?.count ?? 0
             }
         }
-        #expect(genres.sorted() == [2, 4])
+        expect(genres.sorted(), equals: [2, 4])
     }
 
     @Test("Value expressions call functions of the policy by their names, with the variables of the migration")
@@ -96,10 +98,10 @@ import Testing
                         format: "FUNCTION($entityPolicy, \"whisper:\", $source.title)")
                 })
         }
-        #expect(error?.code == NSMigrationError)
-        #expect(error?.localizedDescription.contains("“whisper:”") == true)
-        #expect(error?.localizedRecoverySuggestion?.contains("function(named:arguments:)") == true)
-        #expect(error?.userInfo["property"] as? String == "title")
+        expect(error?.code, equals: NSMigrationError)
+        expect(error?.localizedDescription.contains("“whisper:”"), equals: true)
+        expect(error?.localizedRecoverySuggestion?.contains("function(named:arguments:)"), equals: true)
+        expect(error?.userInfo["property"] as? String, equals: "title")
     }
 
     @Test("The error of a policy is the cause of error 134170, which names the entity mapping")
@@ -110,9 +112,9 @@ import Testing
                 _ = try Self.run(
                     folder, { $0.entityMappings[1].entityMigrationPolicyClassName = "FailingPolicy" }, userInfo: ["fails": stage])
             }
-            #expect(error?.code == NSEntityMigrationPolicyError, "\(stage)")
-            #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == stage)
-            #expect(error?.localizedDescription.contains("“BookToBook”") == true)
+            expect(error?.code, equals: NSEntityMigrationPolicyError, "\(stage)")
+            expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain, equals: stage)
+            expect(error?.localizedDescription.contains("“BookToBook”"), equals: true)
             #expect(!FileManager.default.fileExists(atPath: folder.new.path))
         }
     }
@@ -123,8 +125,8 @@ import Testing
         let error = migrationFailure {
             _ = try Self.run(folder, { $0.entityMappings[0].entityMigrationPolicyClassName = "App.NoSuchPolicy" })
         }
-        #expect(error?.code == NSEntityMigrationPolicyError)
-        #expect(error?.localizedDescription.contains("“App.NoSuchPolicy”") == true)
+        expect(error?.code, equals: NSEntityMigrationPolicyError)
+        expect(error?.localizedDescription.contains("“App.NoSuchPolicy”"), equals: true)
     }
 
     @Test("A source expression chooses the objects of a mapping, and several mappings may share an entity")
@@ -149,11 +151,9 @@ import Testing
                 mapping.entityMappings[3].sourceExpression = fetch("price > 9")
             })
         let lines = try LibraryVersions.lines(at: folder.new)
-        #expect(
-            lines.map { String($0.prefix(21)) }
-                == ["Book 0.0 Author 0 50 ", "Book 0.2 Author 0 999", "Book 1.0 Author 1 50 ", "Book 1.2 Author 1 999"].map {
-                    String($0.prefix(21))
-                })
+        let prices = [(0, 0, 50), (0, 2, 999), (1, 0, 50), (1, 2, 999)]
+        let expected = prices.map { author, book, price in String("Book \(author).\(book) Author \(author) \(price) ".prefix(21)) }
+        expect(lines.map { String($0.prefix(21)) }, equals: expected)
     }
 
     @Test(
@@ -184,7 +184,7 @@ import Testing
                 mapping.entityMappings[1].relationshipMappings?.removeLast()
             })
         let lines = try LibraryVersions.lines(at: twins.new)
-        #expect(lines.count == 12)
+        expect(lines.count, equals: 12)
         #expect(lines.allSatisfy { $0.contains(" Author ") }, "\(lines)")
     }
 
@@ -192,7 +192,7 @@ import Testing
     func associations() throws {
         let folder = try MappingFolder()
         let manager = try Self.run(folder, { $0.entityMappings[0].entityMigrationPolicyClassName = "LookingPolicy" })
-        #expect(manager.userInfo?["looked"] as? String == "Author 1, Author 0; Author 0; 2; 2; 0")
+        expect(manager.userInfo?["looked"] as? String, equals: "Author 1, Author 0; Author 0; 2; 2; 0")
     }
 }
 

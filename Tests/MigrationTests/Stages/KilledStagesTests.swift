@@ -42,7 +42,7 @@ import Testing
                 }
                 process.waitUntilExit()
                 if process.terminationReason == .exit {
-                    #expect(process.terminationStatus == 0)
+                    expect(process.terminationStatus, equals: 0)
                     break
                 }
             }
@@ -54,8 +54,8 @@ import Testing
                 let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
                 let place: Comment = "COREDATA_TEST_SEED=\(seed)"
                 let titles = Set(notes.compactMap { $0.value(forKey: "title") as? String })
-                #expect(notes.count == count, place)
-                #expect(titles == Set((0..<count).map { "note \($0)" }), place)
+                expect(notes.count, equals: count, place)
+                expect(titles, equals: Set((0..<count).map { "note \($0)" }), place)
                 #expect(notes.allSatisfy { ($0.value(forKey: "text") as? String)?.count == $0.value(forKey: "length") as? Int }, place)
                 #expect(notes.allSatisfy { $0.entity.attributesByName["color"] != nil }, place)
             }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -49,25 +50,26 @@ struct StagedMigrationTests {
         try first.opening(url)
         let notes = LockedBox<[String]>([])
         try migrating(second, custom(first, second, notes))
-        #expect(notes.withLock { $0 } == ["will Person(age,name) 1 true", "did Person(name) 1 true"])
-        #expect(try PaperStore.migrations(of: url) == ["Person(age,name) -> Person(name)"])
+        expect(notes.withLock { $0 }, equals: ["will Person(age,name) 1 true", "did Person(name) 1 true"])
+        try expect(PaperStore.migrations(of: url), equals: ["Person(age,name) -> Person(name)"])
         try migrating(second, custom(first, second, notes))
-        #expect(notes.withLock { $0.count } == 2)
+        expect(notes.withLock { $0.count }, equals: 2)
     }
 
     @Test func aStoreBeginsWithTheStageOfItsVersion() throws {
         try second.opening(url)
         let notes = LockedBox<[String]>([])
         try migrating(fourth, custom(first, second, notes), custom(second, third, notes), lightweight(fourth))
-        #expect(notes.withLock { $0 } == ["will Person(name) 1 true", "did Person(age,name) 1 true"])
-        #expect(try PaperStore.migrations(of: url) == ["Person(name) -> Person(age,name)", "Person(age,name) -> Person(age,email,name)"])
+        expect(notes.withLock { $0 }, equals: ["will Person(name) 1 true", "did Person(age,name) 1 true"])
+        try expect(
+            PaperStore.migrations(of: url), equals: ["Person(name) -> Person(age,name)", "Person(age,name) -> Person(age,email,name)"])
     }
 
     @Test func lightweightStagesTakeEachVersionThatTheProgramHas() throws {
         let bundle = try shop.bundle([first, second, third])
         try NSManagedObjectModel(reading: bundle, version: "People").opening(url)
         try migrating(try NSManagedObjectModel(reading: bundle), lightweight(first, second), lightweight(third))
-        #expect(try PaperStore.migrations(of: url) == ["Person(age,name) -> Person(name)", "Person(name) -> Person(age,name)"])
+        try expect(PaperStore.migrations(of: url), equals: ["Person(age,name) -> Person(name)", "Person(name) -> Person(age,name)"])
     }
 
     @Test func aHandlerThatFailsIsCalledAgainAndOneThatHasReturnedIsNot() throws {
@@ -77,14 +79,15 @@ struct StagedMigrationTests {
         let failing = custom(first, second, notes)
         failing.didMigrateHandler = { _, _ in throw Interruption() }
         #expect(throws: Interruption.self) { try migrating(third, failing, custom(second, third, notes)) }
-        #expect(notes.withLock { $0 } == ["will Person(age,name) 1 true"])
+        expect(notes.withLock { $0 }, equals: ["will Person(age,name) 1 true"])
         // The store is of the second version, and its stage has not ended.
         let refusal = try #require(openingFailure { try second.opening(url) })
-        #expect(refusal.code == NSPersistentStoreIncompatibleVersionHashError)
-        #expect(openingFailure { try second.migrating(url) }?.code == NSPersistentStoreIncompatibleVersionHashError)
+        expect(refusal.code, equals: NSPersistentStoreIncompatibleVersionHashError)
+        expect(openingFailure { try second.migrating(url) }?.code, equals: NSPersistentStoreIncompatibleVersionHashError)
         try migrating(third, custom(first, second, notes), custom(second, third, notes))
-        #expect(
-            notes.withLock { $0 } == [
+        expect(
+            notes.withLock { $0 },
+            equals: [
                 "will Person(age,name) 1 true", "did Person(name) 1 true", "will Person(name) 1 true", "did Person(age,name) 1 true",
             ])
         try third.opening(url)
@@ -98,7 +101,7 @@ struct StagedMigrationTests {
         #expect(throws: Interruption.self) { try migrating(second, custom(first, second, notes)) }
         PaperStore.willMigrate.withLock { $0[url.path] = nil }
         try migrating(second, custom(first, second, notes))
-        #expect(notes.withLock { $0 } == ["will Person(age,name) 1 true", "did Person(name) 1 true"])
+        expect(notes.withLock { $0 }, equals: ["will Person(age,name) 1 true", "did Person(name) 1 true"])
     }
 
     @Test func aStoreOfAnUnknownVersionGoesByItsOwnModelToTheNearestVersionIfNothingIsLost() throws {
@@ -107,8 +110,8 @@ struct StagedMigrationTests {
         let (old, new) = (People.model("name", "#age", entities: ["Pet"]), People.model("email", entities: ["Pet"]))
         let notes = LockedBox<[String]>([])
         try migrating(new, custom(old, new, notes))
-        #expect(try PaperStore.migrations(of: url).first == "Person(name) Pet(note) -> Person(age,name) Pet(note)")
-        #expect(notes.withLock { $0.count } == 2)
+        try expect(PaperStore.migrations(of: url).first, equals: "Person(name) Pet(note) -> Person(age,name) Pet(note)")
+        expect(notes.withLock { $0.count }, equals: 2)
     }
 
     @Test func otherwiseTheErrorNamesTheNearestVersionAndTheEntitiesThatDiffer() throws {
@@ -116,12 +119,12 @@ struct StagedMigrationTests {
         let before = try shop.bytes()
         let (old, new) = (People.model("name", "#age", entities: ["Pet"]), People.model("email", entities: ["Toy"]))
         let error = try #require(openingFailure { try migrating(new, custom(old, new, LockedBox([]))) })
-        #expect(error.code == NSManagedObjectModelReferenceNotFoundError)
+        expect(error.code, equals: NSManagedObjectModelReferenceNotFoundError)
         #expect(error.localizedDescription.contains("Cannot use staged migration with an unknown model version"))
         #expect(error.localizedDescription.contains(old.versionChecksum))
         #expect(error.localizedDescription.contains("Person.phone is only here"))
-        #expect(error.userInfo["NSDifferingEntities"] as? [String] == ["Person"])
-        #expect(try shop.bytes() == before)
+        expect(error.userInfo["NSDifferingEntities"] as? [String], equals: ["Person"])
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func aStoreThatIsAheadOfTheCoordinatorIsNotMigratedBackwards() throws {
@@ -129,30 +132,31 @@ struct StagedMigrationTests {
         let before = try shop.bytes()
         let stages = [custom(first, second, LockedBox([])), custom(second, third, LockedBox([]))]
         let error = try #require(openingFailure { try migrating(second, stages[0], stages[1]) })
-        #expect(error.code == NSStagedMigrationBackwardMigrationError)
-        #expect(try shop.bytes() == before)
+        expect(error.code, equals: NSStagedMigrationBackwardMigrationError)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func stagesThatCannotRunAreErrors() throws {
         try first.opening(url)
         let before = try shop.bytes()
         // The coordinator's version is none of the stages'.
-        #expect(openingFailure { try migrating(fourth, lightweight(first, second)) }?.code == NSManagedObjectModelReferenceNotFoundError)
+        expect(
+            openingFailure { try migrating(fourth, lightweight(first, second)) }?.code, equals: NSManagedObjectModelReferenceNotFoundError)
         // A stage would be skipped, for nobody knows its versions.
         let unknown = NSLightweightMigrationStage(["nobody's"])
         unknown.label = "lost"
         let skipped = try #require(openingFailure { try migrating(second, lightweight(first), unknown, lightweight(second)) })
-        #expect(skipped.code == NSManagedObjectModelReferenceNotFoundError)
+        expect(skipped.code, equals: NSManagedObjectModelReferenceNotFoundError)
         #expect(skipped.localizedDescription.contains("“lost” would be skipped"))
         // A version is in two places.
         let twice = openingFailure {
             try migrating(second, lightweight(first), custom(second, third, LockedBox([])), lightweight(second))
         }
-        #expect(twice?.code == NSMigrationError)
+        expect(twice?.code, equals: NSMigrationError)
         // The option is something else.
         let other = openingFailure { try second.migrating(url, [NSPersistentStoreStagedMigrationManagerOptionKey: "stages"]) }
-        #expect(other?.code == NSMigrationError)
-        #expect(try shop.bytes() == before)
+        expect(other?.code, equals: NSMigrationError)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func aStoreWithoutVersionHashesCannotBeMigratedInStages() throws {
@@ -162,31 +166,33 @@ struct StagedMigrationTests {
         metadata[NSStoreModelVersionHashesKey] = nil
         try PaperStore.setMetadata(metadata, forPersistentStoreAt: url)
         let error = openingFailure { try migrating(second, lightweight(first, second)) }
-        #expect(error?.code == NSStagedMigrationFrameworkVersionMismatchError)
+        expect(error?.code, equals: NSStagedMigrationFrameworkVersionMismatchError)
     }
 
     @Test func referencesFindVersionsByNameFileAndHashes() throws {
         let bundle = try shop.bundle([first, second])
         func line(_ reference: NSManagedObjectModelReference) -> String { PaperStore.line(reference.resolvedModel) }
-        #expect(line(NSManagedObjectModelReference(fileURL: bundle, versionChecksum: first.versionChecksum)) == "Person(age,name)")
-        #expect(line(NSManagedObjectModelReference(fileURL: bundle, versionChecksum: second.versionChecksum)) == "Person(name)")
+        expect(line(NSManagedObjectModelReference(fileURL: bundle, versionChecksum: first.versionChecksum)), equals: "Person(age,name)")
+        expect(line(NSManagedObjectModelReference(fileURL: bundle, versionChecksum: second.versionChecksum)), equals: "Person(name)")
         let single = bundle.appendingPathComponent("People.xcdatamodel")
-        #expect(line(NSManagedObjectModelReference(fileURL: single, versionChecksum: "of Apple's tools")) == "Person(age,name)")
+        expect(line(NSManagedObjectModelReference(fileURL: single, versionChecksum: "of Apple's tools")), equals: "Person(age,name)")
         let folder = try #require(Bundle(path: shop.url.path))
-        #expect(
-            line(NSManagedObjectModelReference(name: "People", in: folder, versionChecksum: second.versionChecksum)) == "Person(name)")
-        #expect(line(NSManagedObjectModelReference(name: "People 2", in: folder, versionChecksum: "of Apple's tools")) == "Person(name)")
-        #expect(
+        expect(
+            line(NSManagedObjectModelReference(name: "People", in: folder, versionChecksum: second.versionChecksum)), equals: "Person(name)"
+        )
+        expect(
+            line(NSManagedObjectModelReference(name: "People 2", in: folder, versionChecksum: "of Apple's tools")), equals: "Person(name)")
+        expect(
             line(
                 NSManagedObjectModelReference(
-                    entityVersionHashes: first.entityVersionHashesByName, in: folder, versionChecksum: first.versionChecksum))
-                == "Person(age,name)")
-        #expect(line(NSManagedObjectModelReference(name: "Nobody", in: folder, versionChecksum: "?")) == "")
+                    entityVersionHashes: first.entityVersionHashesByName, in: folder, versionChecksum: first.versionChecksum)),
+            equals: "Person(age,name)")
+        expect(line(NSManagedObjectModelReference(name: "Nobody", in: folder, versionChecksum: "?")), equals: "")
         let stage = NSCustomMigrationStage(
             migratingFrom: NSManagedObjectModelReference(fileURL: bundle, versionChecksum: "?"), to: reference(second))
         try first.opening(url)
         let error = try #require(openingFailure { try migrating(second, stage) })
-        #expect(error.code == NSManagedObjectModelReferenceNotFoundError)
+        expect(error.code, equals: NSManagedObjectModelReferenceNotFoundError)
         #expect(error.localizedDescription.contains("“People 2” (\(second.versionChecksum))"))
     }
 }

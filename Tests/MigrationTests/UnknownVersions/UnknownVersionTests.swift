@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph
@@ -15,7 +16,7 @@ struct UnknownVersionTests {
         try People.model("name").opening(url)
         let bundle = try shop.bundle([People.model("name", "#age"), People.model("name", "email")])
         try NSManagedObjectModel(reading: bundle).migrating(url)
-        #expect(try PaperStore.migrations(of: url) == ["Person(name) -> Person(email,name)"])
+        try expect(PaperStore.migrations(of: url), equals: ["Person(name) -> Person(email,name)"])
     }
 
     @Test func aStoreOfAnUnknownVersionThatWouldLoseValuesIsLeftAsItIs() throws {
@@ -24,15 +25,15 @@ struct UnknownVersionTests {
         let before = try shop.bytes()
         let bundle = try shop.bundle([People.model("name"), People.model("name", "email")])
         let error = try #require(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
-        #expect(error.code == NSMigrationMissingSourceModelError)
+        expect(error.code, equals: NSMigrationMissingSourceModelError)
         #expect(error.localizedDescription.contains("Person.age"))
-        #expect(try shop.bytes() == before)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func aProgramWithoutVersionsMayDropWhatItsModelLacks() throws {
         try People.model("name", "#age").opening(url)
         try People.model("name", "email").migrating(url)
-        #expect(try PaperStore.migrations(of: url) == ["Person(age,name) -> Person(email,name)"])
+        try expect(PaperStore.migrations(of: url), equals: ["Person(age,name) -> Person(email,name)"])
     }
 
     @Test func withoutAModelInTheStoreTheNearestVersionAndTheEntitiesThatDifferAreNamed() throws {
@@ -41,19 +42,19 @@ struct UnknownVersionTests {
         let before = try shop.bytes()
         let bundle = try shop.bundle([People.model("name", entities: ["Pet"]), People.model("email", entities: ["Toy"])])
         let error = try #require(openingFailure { try NSManagedObjectModel(reading: bundle).migrating(url) })
-        #expect(error.code == NSMigrationMissingSourceModelError)
+        expect(error.code, equals: NSMigrationMissingSourceModelError)
         #expect(error.localizedDescription.contains("“People”"))
-        #expect(error.userInfo["NSDifferingEntities"] as? [String] == ["Person"])
-        #expect(try shop.bytes() == before)
+        expect(error.userInfo["NSDifferingEntities"] as? [String], equals: ["Person"])
+        try expect(shop.bytes(), equals: before)
     }
 
     /// Opens a store with an older program, and expects that nothing happens to its files.
     private func expectRefusal(by older: NSManagedObjectModel, naming names: String...) throws {
         let before = try shop.bytes()
         let error = try #require(openingFailure { try older.migrating(url) })
-        #expect(error.code == StoreNewerThanModelError)
+        expect(error.code, equals: StoreNewerThanModelError)
         for name in names { #expect(error.localizedDescription.contains(name)) }
-        #expect(try shop.bytes() == before)
+        try expect(shop.bytes(), equals: before)
     }
 
     @Test func aProgramWhoseVersionTheStoreHasLeftBehindIsOlder() throws {
@@ -63,7 +64,7 @@ struct UnknownVersionTests {
         let older = People.model("name", "#age")
         try expectRefusal(by: older, naming: older.versionChecksum, second.versionChecksum)
         try second.migrating(url)
-        #expect(try PaperStore.migrations(of: url).count == 1)
+        try expect(PaperStore.migrations(of: url).count, equals: 1)
     }
 
     @Test func versionsOfTheBundleThatTheStoreNeverHadAreOlderToo() throws {
@@ -78,7 +79,7 @@ struct UnknownVersionTests {
         try People.model("name", identifier: "1.10").opening(url)
         try expectRefusal(by: People.model("name", "email", identifier: "1.9"), naming: "“1.10”", "“1.9”")
         try People.model("name", "email", identifier: "2").migrating(url)
-        #expect(try PaperStore.migrations(of: url).count == 1)
+        try expect(PaperStore.migrations(of: url).count, equals: 1)
     }
 
     @Test func aShippedVersionIsOlderThanAStoreThatHasEverythingOfItAndMore() throws {
@@ -92,6 +93,6 @@ struct UnknownVersionTests {
         try NSManagedObjectModel(reading: bundle, version: "People").opening(url)
         try NSManagedObjectModel(reading: bundle).migrating(url)
         try NSManagedObjectModel(reading: bundle, version: "People").migrating(url)
-        #expect(try PaperStore.migrations(of: url).last == "Person(email,name) -> Person(name)")
+        try expect(PaperStore.migrations(of: url).last, equals: "Person(email,name) -> Person(name)")
     }
 }

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -12,25 +13,28 @@ import Testing
 
     @Test("Tables and views become entities, and columns attributes of their types") func types() async throws {
         let model = try await LibraryDatabase().draft().model
-        #expect(
-            model.entities.compactMap(\.name).sorted() == [
+        expect(
+            model.entities.compactMap(\.name).sorted(),
+            equals: [
                 "AuthorProfiles", "AuthorTotals", "Authors", "Books", "Copies", "Countries", "Editions", "Tags",
             ])
         let authors = try entity("Authors", of: model)
         let types = authors.attributesByName.mapValues(\.type)
-        #expect(
-            types == [
+        expect(
+            types,
+            equals: [
                 "id": .integer32, "fullName": .string, "state": .string, "nicknames": .transformable, "scores": .transformable,
                 "extra": .transformable, "home": .transformable, "fame": .float, "born": .date, "alarm": .string, "address": .string,
                 "joined": .date, "seen": .date, "upperName": .string,
             ])
         let required = authors.attributesByName.values.filter { !$0.isOptional }.map(\.name)
-        #expect(required == ["fullName"], "what the database gives is optional")
+        expect(required, equals: ["fullName"], "what the database gives is optional")
         let books = try entity("Books", of: model).attributesByName.mapValues(\.type)
-        #expect(books == ["id": .uuid, "title": .string, "price": .decimal, "isSoldOut": .boolean, "pages": .integer16, "isbn": .string])
-        #expect(authors.attributesByName["state"]?.validationPredicates.first?.evaluate(with: "calm") == true)
-        #expect(authors.attributesByName["state"]?.validationPredicates.first?.evaluate(with: "happy") == false)
-        #expect(try entity("AuthorProfiles", of: model).attributesByName["motto"]?.isOptional == false, "a domain is never NULL")
+        expect(
+            books, equals: ["id": .uuid, "title": .string, "price": .decimal, "isSoldOut": .boolean, "pages": .integer16, "isbn": .string])
+        expect(authors.attributesByName["state"]?.validationPredicates.first?.evaluate(with: "calm"), equals: true)
+        expect(authors.attributesByName["state"]?.validationPredicates.first?.evaluate(with: "happy"), equals: false)
+        try expect(entity("AuthorProfiles", of: model).attributesByName["motto"]?.isOptional, equals: false, "a domain is never NULL")
     }
 
     @Test("Foreign keys become relationships with inverses, and tables of pairs many-to-many relationships") func relationships()
@@ -43,22 +47,24 @@ import Testing
                     + "\(relationship.inverseRelationship?.name ?? "none")\(relationship.isOptional ? "" : " required")"
             }
         }
-        #expect(
-            try described("Authors") == [
+        try expect(
+            described("Authors"),
+            equals: [
                 "country": "Countries one authors", "mentor": "Authors one authors", "authors": "Authors many mentor",
                 "authorProfile": "AuthorProfiles one author", "booksByAuthor": "Books many author", "booksByEditor": "Books many editor",
             ])
-        #expect(
-            try described("Books") == [
+        try expect(
+            described("Books"),
+            equals: [
                 "author": "Authors one booksByAuthor required", "editor": "Authors one booksByEditor", "editions": "Editions many book",
                 "tags": "Tags many books",
             ])
-        #expect(try described("Copies") == ["edition": "Editions one copies required"])
+        try expect(described("Copies"), equals: ["edition": "Editions one copies required"])
         let authors = try entity("Authors", of: model).relationshipsByName.mapValues(\.deleteRule)
-        #expect(authors["booksByAuthor"] == .cascadeDeleteRule)
-        #expect(authors["booksByEditor"] == .denyDeleteRule)
-        #expect(try entity("Countries", of: model).relationshipsByName["authors"]?.deleteRule == .nullifyDeleteRule)
-        #expect(try entity("Books", of: model).uniquenessConstraints as? [[String]] == [["isbn"]])
+        expect(authors["booksByAuthor"], equals: .cascadeDeleteRule)
+        expect(authors["booksByEditor"], equals: .denyDeleteRule)
+        try expect(entity("Countries", of: model).relationshipsByName["authors"]?.deleteRule, equals: .nullifyDeleteRule)
+        try expect(entity("Books", of: model).uniquenessConstraints as? [[String]], equals: [["isbn"]])
     }
 
     @Test("What cannot be mapped is named with its reason") func report() async throws {
@@ -67,7 +73,7 @@ import Testing
                 ;CREATE TABLE shelves (id serial PRIMARY KEY, tag text REFERENCES tags (label));
                 """
         ).draft()
-        #expect(draft.unmapped.count == 3)
+        expect(draft.unmapped.count, equals: 3)
         #expect(draft.unmapped.contains { $0.hasPrefix("The view nameless: nothing says which columns name a row.") })
         #expect(draft.unmapped.contains { $0.hasPrefix("The table log: nothing says which columns name a row.") })
         #expect(
@@ -75,7 +81,7 @@ import Testing
                 $0.hasPrefix("The foreign key shelves_tag_fkey of shelves: it leads to label of tags, not to the key.")
             })
         #expect(draft.notes.contains("authors.address, inet, is read and written as text."))
-        #expect(draft.model.entitiesByName["Shelves"]?.attributesByName["tag"]?.type == .string)
+        expect(draft.model.entitiesByName["Shelves"]?.attributesByName["tag"]?.type, equals: .string)
     }
 
     @Test("A table is named by the unique columns that most foreign keys lead to, and its primary key is an attribute then")
@@ -94,9 +100,9 @@ import Testing
             """)
         let draft = try await database.draft()
         let accounts = try entity("Accounts", of: draft.model)
-        #expect(accounts.attributesByName["number"]?.isOptional == false)
-        #expect(accounts.uniquenessConstraints.map { $0.map { "\($0)" } } == [["number"]])
-        #expect(accounts.relationshipsByName.keys.sorted() == ["accounts", "groups", "lines", "parent"])
+        expect(accounts.attributesByName["number"]?.isOptional, equals: false)
+        expect(accounts.uniquenessConstraints.map { $0.map { "\($0)" } }, equals: [["number"]])
+        expect(accounts.relationshipsByName.keys.sorted(), equals: ["accounts", "groups", "lines", "parent"])
         #expect(draft.notes.contains("The table accounts is referred to by “id”, which is taken for its key."))
         #expect(draft.unmapped.count == 1 && draft.unmapped[0].contains("it leads to number of accounts, not to the key"))
         let context = try await database.open(draft.model)
@@ -110,7 +116,7 @@ import Testing
             try context.save()
             context.refreshAllObjects()
             let line = try context.one("Lines", "account.parent.number == '4011' AND ANY account.groups.name == 'sales'")
-            #expect(line.value(forKey: "note") as? String == "first")
+            expect(line.value(forKey: "note") as? String, equals: "first")
         }
     }
 
@@ -125,8 +131,9 @@ import Testing
             INSERT INTO invoices (language_code) VALUES ('pl');
             """)
         let draft = try await database.draft()
-        #expect(
-            draft.unmapped.sorted() == [
+        expect(
+            draft.unmapped.sorted(),
+            equals: [
                 "The foreign key invoice_languages_language_fkey of invoice_languages: its type is character(6), and that of the key of languages is "
                     + "character varying(6). Its columns are attributes.",
                 "The foreign key invoices_language_code_fkey of invoices: its type is character(6), and that of the key of languages is "
@@ -146,8 +153,8 @@ import Testing
         let error = await #expect(throws: NSError.self) {
             _ = try await NSManagedObjectModel(describing: try server().url, options: options)
         }
-        #expect(error?.code == NSPersistentStoreOpenError)
-        #expect(error?.localizedFailureReason?.contains("no_such_schema") == true)
+        expect(error?.code, equals: NSPersistentStoreOpenError)
+        expect(error?.localizedFailureReason?.contains("no_such_schema"), equals: true)
     }
 }
 #endif

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -10,23 +11,23 @@ import Testing
         let context = try await LibraryDatabase().open()
         try await context.perform {
             let olga = try context.one("Authors", "fullName == 'Olga'")
-            #expect(olga.value(forKey: "id") as? Int == 1)
-            #expect(olga.value(forKey: "state") as? String == "calm")
-            #expect(olga.value(forKey: "nicknames") as? [String] == ["O", "T, of course"])
-            #expect(olga.value(forKey: "scores") as? [Int] == [1, 2, 3])
+            expect(olga.value(forKey: "id") as? Int, equals: 1)
+            expect(olga.value(forKey: "state") as? String, equals: "calm")
+            expect(olga.value(forKey: "nicknames") as? [String], equals: ["O", "T, of course"])
+            expect(olga.value(forKey: "scores") as? [Int], equals: [1, 2, 3])
             let extra = try #require(olga.value(forKey: "extra") as? [String: Any])
-            #expect(extra["prizes"] as? [String] == ["Nobel"])
-            #expect((olga.value(forKey: "home") as? [String: Any])?["street"] as? String == "Main \"St\"")
-            #expect(olga.value(forKey: "fame") as? Float == 0.5)
-            #expect(olga.value(forKey: "born") as? Date == Date(timeIntervalSince1970: -250_041_600))
-            #expect(olga.value(forKey: "alarm") as? String == "06:30:00")
-            #expect(olga.value(forKey: "address") as? String == "10.0.0.1/32")
-            #expect(olga.value(forKey: "joined") as? Date == Date(timeIntervalSinceReferenceDate: 0))
-            #expect(olga.value(forKey: "seen") as? Date == Date(timeIntervalSinceReferenceDate: 10))
-            #expect(olga.value(forKey: "upperName") as? String == "OLGA")
-            #expect(olga.value(forKeyPath: "country.name") as? String == "Poland")
-            #expect(olga.value(forKeyPath: "authorProfile.photo") as? Data == Data([0, 255]))
-            #expect(olga.value(forKeyPath: "authorProfile.author.fullName") as? String == "Olga")
+            expect(extra["prizes"] as? [String], equals: ["Nobel"])
+            expect((olga.value(forKey: "home") as? [String: Any])?["street"] as? String, equals: "Main \"St\"")
+            expect(olga.value(forKey: "fame") as? Float, equals: 0.5)
+            expect(olga.value(forKey: "born") as? Date, equals: Date(timeIntervalSince1970: -250_041_600))
+            expect(olga.value(forKey: "alarm") as? String, equals: "06:30:00")
+            expect(olga.value(forKey: "address") as? String, equals: "10.0.0.1/32")
+            expect(olga.value(forKey: "joined") as? Date, equals: Date(timeIntervalSinceReferenceDate: 0))
+            expect(olga.value(forKey: "seen") as? Date, equals: Date(timeIntervalSinceReferenceDate: 10))
+            expect(olga.value(forKey: "upperName") as? String, equals: "OLGA")
+            expect(olga.value(forKeyPath: "country.name") as? String, equals: "Poland")
+            expect(olga.value(forKeyPath: "authorProfile.photo") as? Data, equals: Data([0, 255]))
+            expect(olga.value(forKeyPath: "authorProfile.author.fullName") as? String, equals: "Olga")
         }
     }
 
@@ -37,19 +38,19 @@ import Testing
                 (object.value(forKey: path) as? Set<NSManagedObject> ?? []).map { "\($0.value(forKey: key) ?? "nil")" }.sorted()
             }
             let olga = try context.one("Authors", "fullName == 'Olga'")
-            #expect(names(olga, "booksByAuthor", "title") == ["Flights", "Primeval"])
-            #expect(names(olga, "booksByEditor", "title") == ["Kafka"])
-            #expect(names(olga, "authors", "fullName") == ["Haruki"])
+            expect(names(olga, "booksByAuthor", "title"), equals: ["Flights", "Primeval"])
+            expect(names(olga, "booksByEditor", "title"), equals: ["Kafka"])
+            expect(names(olga, "authors", "fullName"), equals: ["Haruki"])
             let flights = try context.one("Books", "title == 'Flights'")
-            #expect(names(flights, "tags", "label") == ["novel", "travel"])
-            #expect(names(flights, "editions", "year") == ["2007", "2017"])
+            expect(names(flights, "tags", "label"), equals: ["novel", "travel"])
+            expect(names(flights, "editions", "year"), equals: ["2007", "2017"])
             let copy = try #require(try context.found("Copies").first)
-            #expect(copy.value(forKeyPath: "edition.year") as? Int == 2017)
-            #expect(copy.value(forKeyPath: "edition.book.title") as? String == "Flights")
+            expect(copy.value(forKeyPath: "edition.year") as? Int, equals: 2017)
+            expect(copy.value(forKeyPath: "edition.book.title") as? String, equals: "Flights")
             let edition = try #require(copy.value(forKey: "edition") as? NSManagedObject)
-            #expect(names(edition, "copies", "shelf") == ["A"])
-            #expect(names(try context.one("Tags", "label == 'novel'"), "books", "title") == ["Flights", "Kafka"])
-            #expect(try context.one("AuthorTotals", "books == 2").value(forKey: "fullName") as? String == "Olga")
+            expect(names(edition, "copies", "shelf"), equals: ["A"])
+            expect(names(try context.one("Tags", "label == 'novel'"), "books", "title"), equals: ["Flights", "Kafka"])
+            try expect(context.one("AuthorTotals", "books == 2").value(forKey: "fullName") as? String, equals: "Olga")
         }
     }
 
@@ -68,7 +69,7 @@ import Testing
         let context = try await LibraryDatabase().open()
         try await context.perform {
             let found = try context.found("Books", format, by: "title").map { $0.value(forKey: "title") as? String }
-            #expect(found == titles)
+            expect(found, equals: titles)
         }
     }
 
@@ -78,20 +79,20 @@ import Testing
             let flights = try context.one("Books", "title == 'Flights'")
             let edition = try context.one("Editions", "year == 2017")
             let poland = try context.one("Countries", "name == 'Poland'")
-            #expect(try context.found("Editions", "book == %@", [flights], by: "year").count == 2)
-            #expect(try context.found("Editions", "book IN %@", [[flights] as NSArray]).count == 2)
-            #expect(try context.found("Copies", "edition == %@", [edition]).count == 1)
+            try expect(context.found("Editions", "book == %@", [flights], by: "year").count, equals: 2)
+            try expect(context.found("Editions", "book IN %@", [[flights] as NSArray]).count, equals: 2)
+            try expect(context.found("Copies", "edition == %@", [edition]).count, equals: 1)
             #expect(try context.found("Copies", "edition != %@", [edition]).isEmpty)
-            #expect(try context.found("Authors", "country == %@", [poland]).count == 1)
+            try expect(context.found("Authors", "country == %@", [poland]).count, equals: 1)
             #expect(try context.found("Authors", "country == %@", [flights]).isEmpty)
-            #expect(try context.found("Editions", "SELF == %@", [edition.objectID]).count == 1)
-            #expect(try context.found("Books", "ANY editions == %@", [edition]).count == 1)
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Books")) == 3)
+            try expect(context.found("Editions", "SELF == %@", [edition.objectID]).count, equals: 1)
+            try expect(context.found("Books", "ANY editions == %@", [edition]).count, equals: 1)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Books")), equals: 3)
             let request = NSFetchRequest<NSDictionary>(entityName: "Books")
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = ["author.country.name", "title"]
             request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
-            #expect(try context.fetch(request).compactMap { $0["title"] as? String } == ["Primeval", "Kafka", "Flights"])
+            try expect(context.fetch(request).compactMap { $0["title"] as? String }, equals: ["Primeval", "Kafka", "Flights"])
         }
     }
 
@@ -104,18 +105,18 @@ import Testing
                 context.one("Countries", "name == 'Japan'"), context.one("Editions", "year == 2017"),
             ].map { $0.objectID.uriRepresentation() }
         }
-        #expect(uris[0].path == "/Authors/p1")
-        #expect(uris[1].path == "/Books/p00000000-0000-0000-0000-000000000001")
+        expect(uris[0].path, equals: "/Authors/p1")
+        expect(uris[1].path, equals: "/Books/p00000000-0000-0000-0000-000000000001")
         let other = try await database.open()
         try await other.perform {
             let coordinator = try #require(other.persistentStoreCoordinator)
             let objects = try uris.map { uri in
                 try other.existingObject(with: try #require(coordinator.managedObjectID(forURIRepresentation: uri)))
             }
-            #expect(objects[0].value(forKey: "fullName") as? String == "Olga")
-            #expect(objects[1].value(forKey: "title") as? String == "Flights")
-            #expect(objects[2].value(forKey: "name") as? String == "Japan")
-            #expect(objects[3].value(forKey: "year") as? Int == 2017)
+            expect(objects[0].value(forKey: "fullName") as? String, equals: "Olga")
+            expect(objects[1].value(forKey: "title") as? String, equals: "Flights")
+            expect(objects[2].value(forKey: "name") as? String, equals: "Japan")
+            expect(objects[3].value(forKey: "year") as? Int, equals: 2017)
         }
     }
 
@@ -132,8 +133,8 @@ import Testing
         try await context.perform {
             let books = try context.fetch(request)
             let editions = books.flatMap { $0.value(forKey: "editions") as? Set<NSManagedObject> ?? [] }
-            #expect(editions.count == 102)
-            #expect(Set(books.compactMap { $0.value(forKeyPath: "author.fullName") as? String }) == ["Olga", "Haruki"])
+            expect(editions.count, equals: 102)
+            expect(Set(books.compactMap { $0.value(forKeyPath: "author.fullName") as? String }), equals: ["Olga", "Haruki"])
             let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? MappedStore)
             #expect(store.content.statementCount < 12, "\(store.content.statementCount) statements")
         }
@@ -148,7 +149,7 @@ import Testing
             ALTER TABLE books RENAME COLUMN editor_id TO editor; DROP VIEW author_totals; DROP TABLE book_tags
             """)
         let error = await #expect(throws: NSError.self) { _ = try await database.open(model) }
-        #expect(error?.code == NSPersistentStoreIncompatibleSchemaError)
+        expect(error?.code, equals: NSPersistentStoreIncompatibleSchemaError)
         let reason = error?.localizedFailureReason ?? ""
         #expect(reason.contains("in 5 places"))
         for part in [
@@ -179,8 +180,8 @@ import Testing
         let context = try await LibraryDatabase().open(NSManagedObjectModel(entities: [person, book]))
         try await context.perform {
             let olga = try context.one("Person", "name == 'Olga'")
-            #expect((olga.value(forKey: "works") as? Set<NSManagedObject>)?.count == 2)
-            #expect((olga.value(forKey: "seen") as? String)?.hasPrefix("2001-01-01 00:00:10") == true)
+            expect((olga.value(forKey: "works") as? Set<NSManagedObject>)?.count, equals: 2)
+            expect((olga.value(forKey: "seen") as? String)?.hasPrefix("2001-01-01 00:00:10"), equals: true)
         }
     }
 }

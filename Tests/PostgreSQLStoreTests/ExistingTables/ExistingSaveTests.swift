@@ -2,6 +2,7 @@
 import CoreData
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -24,10 +25,10 @@ import Testing
             book.setValue([tag, try context.one("Tags", "label == 'novel'")] as Set<NSManagedObject>, forKey: "tags")
             context.insert("AuthorProfiles", ["motto": "Light", "photo": Data([7])]).setValue(italo, forKey: "author")
             try context.save()
-            #expect(italo.value(forKey: "id") as? Int == 3)
-            #expect(italo.value(forKey: "state") as? String == "calm")
-            #expect(italo.value(forKey: "upperName") as? String == "ITALO")
-            #expect(italo.objectID.uriRepresentation().path == "/Authors/p3")
+            expect(italo.value(forKey: "id") as? Int, equals: 3)
+            expect(italo.value(forKey: "state") as? String, equals: "calm")
+            expect(italo.value(forKey: "upperName") as? String, equals: "ITALO")
+            expect(italo.objectID.uriRepresentation().path, equals: "/Authors/p3")
             #expect(!book.objectID.isTemporaryID && book.value(forKey: "id") as? UUID != nil)
             // What was saved is changed without another fetch.
             italo.setValue("cross", forKey: "state")
@@ -94,7 +95,7 @@ import Testing
             let kafka = try context.one("Books", "title == 'Kafka'")
             travel.setValue([kafka] as Set<NSManagedObject>, forKey: "books")
             try context.save()
-            #expect((kafka.value(forKey: "tags") as? Set<NSManagedObject>)?.count == 2)
+            expect((kafka.value(forKey: "tags") as? Set<NSManagedObject>)?.count, equals: 2)
         }
         #expect(
             try await database.texts("SELECT right(book_id::text, 1) || tag_id FROM book_tags ORDER BY 1") == ["11", "31", "32"])
@@ -106,18 +107,18 @@ import Testing
         let (author, book) = try await context.perform {
             context.retainsRegisteredObjects = true
             let (author, book) = (try context.one("Authors", "id == 1"), try context.one("Books", "title == 'Primeval'"))
-            #expect(author.value(forKey: "state") as? String == "calm")
-            #expect(book.value(forKey: "pages") as? Int == 250)
+            expect(author.value(forKey: "state") as? String, equals: "calm")
+            expect(book.value(forKey: "pages") as? Int, equals: 250)
             return (author.objectID, book.objectID)
         }
         try await database.execute("UPDATE authors SET fame = 9 WHERE id = 1; DELETE FROM books WHERE title = 'Primeval'")
         try await context.perform {
             context.object(with: author).setValue("cross", forKey: "state")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectMergeError)
+            expect(error?.code, equals: NSManagedObjectMergeError)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
-            #expect(context.object(with: author).value(forKey: "fame") as? Float == 9)
+            expect(context.object(with: author).value(forKey: "fame") as? Float, equals: 9)
             context.mergePolicy = NSMergePolicy.error
             context.object(with: book).setValue(251, forKey: "pages")
             #expect(throws: NSError.self) { try context.save() }
@@ -162,7 +163,7 @@ import Testing
         try await context.perform {
             let tag = context.insert("Tags", ["label": "novel"])
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectConstraintMergeError)
+            expect(error?.code, equals: NSManagedObjectConstraintMergeError)
             context.delete(tag)
             let country = context.insert("Countries", ["code": "PL", "name": "Poland again"])
             #expect(throws: NSError.self) { try context.save() }
@@ -171,7 +172,7 @@ import Testing
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             _ = context.insert("Tags", ["label": "travel"])
             try context.save()
-            #expect(try context.found("Tags").count == 2)
+            try expect(context.found("Tags").count, equals: 2)
         }
     }
 
@@ -184,13 +185,13 @@ import Testing
                 book.setValue(value, forKey: key)
                 defer { context.rollback() }
                 let error = #expect(throws: NSError.self) { try context.save() }
-                #expect(error?.localizedFailureReason?.isEmpty == false)
+                expect(error?.localizedFailureReason?.isEmpty, equals: false)
                 return error?.code
             }
-            #expect(code("price", NSDecimalNumber(value: -1)) == NSManagedObjectValidationError)
-            #expect(code("title", String(repeating: "x", count: 81)) == NSManagedObjectValidationError)
-            #expect(code("title", "nul\u{0}") == NSPersistentStoreSaveError)
-            #expect(code("id", UUID()) == NSPersistentStoreSaveError)
+            expect(code("price", NSDecimalNumber(value: -1)), equals: NSManagedObjectValidationError)
+            expect(code("title", String(repeating: "x", count: 81)), equals: NSManagedObjectValidationError)
+            expect(code("title", "nul\u{0}"), equals: NSPersistentStoreSaveError)
+            expect(code("id", UUID()), equals: NSPersistentStoreSaveError)
             let total = try context.one("AuthorTotals", "books == 2")
             total.setValue("Someone", forKey: "fullName")
             let error = #expect(throws: NSError.self) { try context.save() }
@@ -201,7 +202,7 @@ import Testing
             let author = try context.one("Authors", "id == 1")
             author.setValue("LOUD", forKey: "upperName")
             let generated = #expect(throws: NSError.self) { try context.save() }
-            #expect(generated?.localizedFailureReason?.contains("generated") == true)
+            expect(generated?.localizedFailureReason?.contains("generated"), equals: true)
             context.rollback()
         }
         #expect(try await database.texts("SELECT title || price FROM books WHERE author_id = 2") == ["Kafka9.99"])
@@ -233,7 +234,7 @@ import Testing
                 context.insert("Books", ["title": "Book \(index)"]).setValue(author, forKey: "author")
             }
             try context.save()
-            #expect(try context.found("Books", "author.fullName BEGINSWITH 'Author 99'").count == 11)
+            try expect(context.found("Books", "author.fullName BEGINSWITH 'Author 99'").count, equals: 11)
         }
         #expect(
             try await database.texts(
@@ -257,7 +258,7 @@ import Testing
                 try context.save()
             }
         }
-        #expect(proxy.cuts == 3)
+        expect(proxy.cuts, equals: 3)
         #expect(try await database.texts("SELECT label FROM tags WHERE id > 2 ORDER BY label") == (0..<3).map { "\($0), changed" })
     }
 
@@ -275,8 +276,8 @@ import Testing
             let book = try context.one("Books", "title == 'Kafka'")
             book.setValue("Other", forKey: "title")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSPersistentStoreSaveError)
-            #expect(error?.localizedFailureReason?.contains("permission denied") == true)
+            expect(error?.code, equals: NSPersistentStoreSaveError)
+            expect(error?.localizedFailureReason?.contains("permission denied"), equals: true)
         }
     }
 }

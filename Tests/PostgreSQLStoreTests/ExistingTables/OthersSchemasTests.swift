@@ -64,8 +64,9 @@ struct OthersSchemasTests {
         }
         let draft = try await database.draft()
         #expect(draft.unmapped.isEmpty, "\(draft.unmapped)")
-        #expect(
-            draft.model.entities.compactMap(\.name).sorted() == [
+        expect(
+            draft.model.entities.compactMap(\.name).sorted(),
+            equals: [
                 "AuthGroup", "AuthPermission", "AuthUser", "DjangoAdminLog", "DjangoContentType", "DjangoMigrations", "DjangoSession",
                 "ShopNote", "ShopProduct", "ShopTag",
             ])
@@ -74,7 +75,7 @@ struct OthersSchemasTests {
             let user = try context.one("AuthUser", "username == 'olga' AND isSuperuser == YES")
             let group = context.insert("AuthGroup", ["name": "Sellers"])
             let permissions = try context.found("AuthPermission", "contentType.appLabel == 'shop' AND codename CONTAINS 'product'")
-            #expect(permissions.count == 4)
+            expect(permissions.count, equals: 4)
             group.setValue(Set(permissions), forKey: "permissions")
             user.setValue([group] as Set<NSManagedObject>, forKey: "groups")
             let tag = context.insert("ShopTag", ["slug": "new"])
@@ -91,9 +92,9 @@ struct OthersSchemasTests {
         let other = try await database.open(draft.model)
         try await other.perform {
             let product = try other.one("ShopProduct", "ANY tags.slug == 'new' AND seller.username == 'olga' AND shopNote.text == 'Hello'")
-            #expect(product.value(forKey: "state") as? String == "S")
-            #expect((product.value(forKey: "details") as? [String: Any])?["size"] as? [Int] == [1, 2])
-            #expect(try other.found("AuthPermission", "ANY groups.users.username == 'olga'").count == 4)
+            expect(product.value(forKey: "state") as? String, equals: "S")
+            expect((product.value(forKey: "details") as? [String: Any])?["size"] as? [Int], equals: [1, 2])
+            try expect(other.found("AuthPermission", "ANY groups.users.username == 'olga'").count, equals: 4)
             other.delete(try #require(product.value(forKey: "shopNote") as? NSManagedObject))
             other.delete(product)
             try other.save()
@@ -133,8 +134,8 @@ struct OthersSchemasTests {
         try await other.perform {
             let id = try #require(other.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
             let bucket = try other.existingObject(with: id)
-            #expect((bucket.value(forKey: "data") as? [String: String]) == ["title": "other"])
-            #expect(try other.found("AccessControlEntries", "objectId BEGINSWITH '/buckets/' AND principal == 'account:o'").count == 1)
+            expect((bucket.value(forKey: "data") as? [String: String]), equals: ["title": "other"])
+            try expect(other.found("AccessControlEntries", "objectId BEGINSWITH '/buckets/' AND principal == 'account:o'").count, equals: 1)
             other.delete(bucket)
             try other.save()
             #expect(try other.found("Objects").isEmpty)

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStore
@@ -30,17 +31,17 @@ import Testing
     @Test("They are one entity each, without their partitions, and are walked to and from") func walking() async throws {
         let database = try await LibraryDatabase(Self.tables)
         let draft = try await database.draft()
-        #expect(draft.model.entities.compactMap(\.name).sorted() == ["Readings", "Rooms", "Sensors", "Visits"])
+        expect(draft.model.entities.compactMap(\.name).sorted(), equals: ["Readings", "Rooms", "Sensors", "Visits"])
         // Nothing names its rows.
         #expect(draft.unmapped.contains { $0.contains("notes") } && draft.unmapped.allSatisfy { !$0.contains("notes_old") })
         let context = try await database.open()
         try await context.perform {
             let sensors = try context.found("Sensors", by: "id")
-            #expect(sensors.map { $0.value(forKey: "label") as? String } == (1...8).map { "s\($0)" })
-            #expect((sensors[2].value(forKey: "room") as? NSManagedObject)?.value(forKey: "name") as? String == "cellar")
-            #expect((sensors[2].value(forKey: "readings") as? Set<NSManagedObject>)?.count == 10)
+            expect(sensors.map { $0.value(forKey: "label") as? String }, equals: (1...8).map { "s\($0)" })
+            expect((sensors[2].value(forKey: "room") as? NSManagedObject)?.value(forKey: "name") as? String, equals: "cellar")
+            expect((sensors[2].value(forKey: "readings") as? Set<NSManagedObject>)?.count, equals: 10)
             let late = try context.found("Readings", "sensor.room.name == 'kitchen' AND modulus:by:(value, 100) > 5")
-            #expect(Set(late.compactMap { $0.value(forKey: "value") as? Int }).count == 16)
+            expect(Set(late.compactMap { $0.value(forKey: "value") as? Int }).count, equals: 16)
         }
     }
 
@@ -72,7 +73,7 @@ import Testing
                 """) == ["29|43|five,new|4|2"])
         try await context.perform {
             let mine = try context.one("Visits", "place == 'p5'")
-            #expect(mine.value(forKey: "seen") as? Int == 1)
+            expect(mine.value(forKey: "seen") as? Int, equals: 1)
             // Another context changes the row.
             try other.performAndWait {
                 try other.existingObject(with: mine.objectID).setValue(7, forKey: "seen")
@@ -82,7 +83,7 @@ import Testing
             do {
                 try context.save()
                 Issue.record("Nobody has noticed")
-            } catch { #expect((error as NSError).code == 133020, "\(error)") }
+            } catch { expect((error as NSError).code, equals: 133020, "\(error)") }
         }
     }
 }

@@ -1,4 +1,5 @@
 #if PostgreSQL
+import TestSupport
 import Foundation
 
 /// This executable in another process, which runs one of its tests.

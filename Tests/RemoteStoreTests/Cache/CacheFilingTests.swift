@@ -11,15 +11,15 @@ import Testing
     func faults() async throws {
         let shop = try CachedShop(.networkOnly)
         let titles = try shop.context.texts(fetchRequest("Album", by: ["title"]))
-        #expect(titles == ["Blur", "Help!", "Let It Be", "Parklife", "Revolver"])
+        expect(titles, equals: ["Blur", "Help!", "Let It Be", "Parklife", "Revolver"])
         let bands = fetchRequest("Band")
         bands.cachePolicy = .cacheOnly
         // A reference alone is no result of a fetch.
-        #expect(try shop.context.texts(bands, "name") == [])
+        try expect(shop.context.texts(bands, "name"), equals: [])
         try await shop.context.perform {
             let albums = try shop.context.fetch(fetchRequest("Album", "year < 1967", by: ["year"]))
             let names = albums.map { ($0.value(forKey: "band") as? NSManagedObject)?.value(forKey: "name") as? String }
-            #expect(names == ["The Beatles", "The Beatles"])
+            expect(names, equals: ["The Beatles", "The Beatles"])
         }
         #expect(try shop.context.texts(bands, "name").contains("The Beatles"))
     }
@@ -32,8 +32,8 @@ import Testing
         let first = try CachedShop(at: url, .networkOnly)
         let (uri, id) = try first.context.performAndWait {
             let album = try #require(first.context.fetch(fetchRequest("Album", "title == 'Help!'")).first)
-            #expect(try first.store.resourceID(for: album.objectID) == .integer(1))
-            #expect(try first.store.objectID(for: 1, entityName: "Album") == album.objectID)
+            try expect(first.store.resourceID(for: album.objectID), equals: .integer(1))
+            try expect(first.store.objectID(for: 1, entityName: "Album"), equals: album.objectID)
             return (album.objectID.uriRepresentation(), album.objectID)
         }
         _ = id
@@ -42,7 +42,7 @@ import Testing
         let known = try #require(second.coordinator.managedObjectID(forURIRepresentation: uri))
         try second.context.performAndWait {
             let album = try second.context.existingObject(with: known)
-            #expect(album.value(forKey: "title") as? String == "Help!")
+            expect(album.value(forKey: "title") as? String, equals: "Help!")
         }
         #expect(second.backend.requests.isEmpty)
     }
@@ -58,9 +58,9 @@ import Testing
                 return albums.compactMap { $0.value(forKey: "title") as? String }.sorted()
             }
         }
-        #expect(try titles() == ["Blur", "Parklife"])
+        try expect(titles(), equals: ["Blur", "Parklife"])
         shop.goOffline()
-        #expect(try titles() == ["Blur", "Parklife"])
+        try expect(titles(), equals: ["Blur", "Parklife"])
     }
 
     @Test("A pull that was cut off goes on with its page in the next run, and what it has read is held whole then")
@@ -80,9 +80,9 @@ import Testing
         backend.forgetRequests()
         let second = try CachedShop(at: url, .immutable, backend: backend)
         #expect(try await second.store.pull(fetchRequest("Album"), in: second.context) == 3)
-        #expect(backend.requests.count == 2)
+        expect(backend.requests.count, equals: 2)
         backend.forgetRequests()
-        #expect(try second.context.texts(fetchRequest("Album", by: ["title"])) == (0..<7).map { "Album \($0)" })
+        try expect(second.context.texts(fetchRequest("Album", by: ["title"])), equals: (0..<7).map { "Album \($0)" })
         #expect(backend.requests.isEmpty)
     }
 }

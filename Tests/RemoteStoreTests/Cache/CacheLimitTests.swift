@@ -10,24 +10,24 @@ import Testing
     @Test("Beyond the limit what was not used for the longest goes first, never what a context has; it is asked for again")
     func limits() throws {
         let shop = try CachedShop(.immutable)
-        #expect(try shop.context.texts(fetchRequest("Album", "year < 1970", by: ["year"])).count == 2)
+        try expect(shop.context.texts(fetchRequest("Album", "year < 1970", by: ["year"])).count, equals: 2)
         shop.clock.advance(by: .seconds(10))
         let kept = try shop.context.performAndWait { try shop.context.fetch(fetchRequest("Album", "year == 1965")) }
-        #expect(try shop.context.texts(fetchRequest("Album", "year >= 1970", by: ["year"])).count == 3)
-        #expect(try shop.store.removeUnused() == 0)
+        try expect(shop.context.texts(fetchRequest("Album", "year >= 1970", by: ["year"])).count, equals: 3)
+        try expect(shop.store.removeUnused(), equals: 0)
         let limited = try CachedShop(.immutable, backend: shop.backend) { $0.maximumObjects = 3 }
         let held = try limited.context.performAndWait { try limited.context.fetch(fetchRequest("Album", "year == 1965")) }
         limited.clock.advance(by: .seconds(10))
-        #expect(try limited.coordinator.context().texts(fetchRequest("Album", "year >= 1966")).count == 4)
+        try expect(limited.coordinator.context().texts(fetchRequest("Album", "year >= 1966")).count, equals: 4)
         _ = try limited.store.removeUnused()
         let cached = fetchRequest("Album", by: ["year"])
         cached.cachePolicy = .cacheOnly
         let left = try limited.coordinator.context().texts(cached)
-        #expect(left.count == 3)
-        #expect(left.first == "Help!")
+        expect(left.count, equals: 3)
+        expect(left.first, equals: "Help!")
         // Nothing is claimed that is not there.
         limited.backend.forgetRequests()
-        #expect(try limited.coordinator.context().texts(fetchRequest("Album", by: ["year"])).count == 5)
+        try expect(limited.coordinator.context().texts(fetchRequest("Album", by: ["year"])).count, equals: 5)
         #expect(!limited.backend.requests.isEmpty)
         withExtendedLifetime((kept, held)) {}
     }
@@ -83,33 +83,33 @@ import Testing
         #expect(try limited.removeUnused() > 15)
         #expect(try size() < 2_200_000)
         #expect(try size() > 1_000_000)
-        #expect(try limited.pendingCount() == 1)
+        try expect(limited.pendingCount(), equals: 1)
         server.shelf.script { _ in .fail(ServiceFailure("offline")) }
         let other = later.context()
         try other.performAndWait {
             let edited = try other.existingObject(with: #require(later.managedObjectID(forURIRepresentation: pending.uriRepresentation())))
-            #expect(edited.value(forKey: "title") as? String == "edited")
-            #expect((edited.value(forKey: "content") as? Data)?.count == 150 << 10)
+            expect(edited.value(forKey: "title") as? String, equals: "edited")
+            expect((edited.value(forKey: "content") as? Data)?.count, equals: 150 << 10)
         }
-        viewer.performAndWait { #expect((shown.value(forKey: "content") as? Data)?.count == 150 << 10) }
-        #expect(try limited.removeUnused() == 0)
+        viewer.performAndWait { expect((shown.value(forKey: "content") as? Data)?.count, equals: 150 << 10) }
+        try expect(limited.removeUnused(), equals: 0)
     }
 
     @Test("An object that others refer to leaves its identity, and is read again as a fault")
     func references() throws {
         let shop = try CachedShop(.immutable) { $0.maximumAge = 100 }
-        #expect(try shop.context.texts(fetchRequest("Band"), "name").count == 2)
+        try expect(shop.context.texts(fetchRequest("Band"), "name").count, equals: 2)
         shop.clock.advance(by: .seconds(90))
         let band = try #require(try shop.store.objectID(for: 1, entityName: "Band"))
-        #expect(try shop.context.texts(fetchRequest("Album")).count == 5)
+        try expect(shop.context.texts(fetchRequest("Album")).count, equals: 5)
         shop.clock.advance(by: .seconds(20))
         shop.context.performAndWait { shop.context.reset() }
         _ = try shop.store.removeUnused()
         try shop.context.performAndWait {
             let album = try #require(shop.context.fetch(fetchRequest("Album", "year == 1965")).first)
             let found = try #require(album.value(forKey: "band") as? NSManagedObject)
-            #expect(found.objectID == band)
-            #expect(found.value(forKey: "name") as? String == "The Beatles")
+            expect(found.objectID, equals: band)
+            expect(found.value(forKey: "name") as? String, equals: "The Beatles")
         }
     }
 
@@ -121,12 +121,12 @@ import Testing
         let cached = fetchRequest("Album")
         cached.cachePolicy = .cacheOnly
         let anna = try CachedShop(at: url, .networkOnly) { $0.user = "anna@example.org" }
-        #expect(try anna.context.texts(fetchRequest("Album")).count == 5)
+        try expect(anna.context.texts(fetchRequest("Album")).count, equals: 5)
         let bert = try CachedShop(at: url) { $0.user = "bert" }
-        #expect(try bert.context.texts(cached) == [])
-        #expect(try anna.context.texts(cached).count == 5)
+        try expect(bert.context.texts(cached), equals: [])
+        try expect(anna.context.texts(cached).count, equals: 5)
         try anna.store.wipe()
-        #expect(try anna.context.texts(cached) == [])
+        try expect(anna.context.texts(cached), equals: [])
         anna.goOffline()
         #expect(throws: (any Error).self) { try anna.context.texts(fetchRequest("Album")) }
     }
@@ -137,7 +137,7 @@ import Testing
         defer { folder.remove() }
         let url = folder.file("shop.sqlite")
         let first = try CachedShop(at: url, .networkOnly)
-        #expect(try first.context.texts(fetchRequest("Album")).count == 5)
+        try expect(first.context.texts(fetchRequest("Album")).count, equals: 5)
         try first.coordinator.remove(first.store)
         let model = Shop.model()
         let album = try #require(model.entitiesByName["Album"])
@@ -147,10 +147,10 @@ import Testing
         backend.put("Album", 1, ["title": "Help!", "year": .value(.int64(1965)), "label": "Parlophone"])
         try coordinator.addCachedStore(backend, at: url, options: CachedStoreOptions(defaultPolicy: .immutable))
         let context = coordinator.context()
-        #expect(try context.texts(fetchRequest("Album", "year < 1990", by: ["year"])) == ["Help!", "Revolver", "Let It Be"])
+        try expect(context.texts(fetchRequest("Album", "year < 1990", by: ["year"])), equals: ["Help!", "Revolver", "Let It Be"])
         #expect(backend.requests.isEmpty)
         // What the file does not know is asked for.
-        #expect(try context.texts(fetchRequest("Album", "label == 'Parlophone'")) == ["Help!"])
+        try expect(context.texts(fetchRequest("Album", "label == 'Parlophone'")), equals: ["Help!"])
         #expect(!backend.requests.isEmpty)
     }
 }

@@ -13,16 +13,16 @@ import Testing
         shop.context.automaticallyMergesChangesFromParent = true
         let all = fetchRequest("Album", by: ["year"])
         let albums = try await shop.context.perform { try shop.context.fetch(all) }
-        #expect(albums.count == 5)
+        expect(albums.count, equals: 5)
         shop.backend.change("Album", 1, ["title": "Help"])
         shop.backend.script { _ in .hold }
-        #expect(try shop.context.texts(all).first == "Help!")
+        try expect(shop.context.texts(all).first, equals: "Help!")
         await shop.backend.untilHeld()
         shop.backend.script { _ in .answer }
         shop.backend.release()
         await shop.store.waitForRefreshes()
-        await shop.context.perform { #expect(albums.first?.value(forKey: "title") as? String == "Help") }
-        #expect(shop.backend.requests.count == 2)
+        await shop.context.perform { expect(albums.first?.value(forKey: "title") as? String, equals: "Help") }
+        expect(shop.backend.requests.count, equals: 2)
     }
 
     @Test("Cache first answers up to an age, by the clock on the wall, also one that was set back")
@@ -31,17 +31,17 @@ import Testing
         let all = fetchRequest("Album", by: ["year"])
         func requests() throws -> Int {
             shop.backend.forgetRequests()
-            #expect(try shop.context.texts(all).count == 5)
+            try expect(shop.context.texts(all).count, equals: 5)
             return shop.backend.requests.count
         }
-        #expect(try requests() == 1)
+        try expect(requests(), equals: 1)
         shop.clock.advance(by: .seconds(60))
-        #expect(try requests() == 0)
+        try expect(requests(), equals: 0)
         shop.clock.advance(by: .seconds(1))
-        #expect(try requests() == 1)
-        #expect(try requests() == 0)
+        try expect(requests(), equals: 1)
+        try expect(requests(), equals: 0)
         shop.clock.jump(by: -10)
-        #expect(try requests() == 1)
+        try expect(requests(), equals: 1)
     }
 
     @Test(
@@ -52,15 +52,15 @@ import Testing
         defer { folder.remove() }
         let url = folder.file("shop.sqlite")
         let first = try CachedShop(at: url, .networkOnly)
-        #expect(try first.context.texts(fetchRequest("Album")).count == 5)
+        try expect(first.context.texts(fetchRequest("Album")).count, equals: 5)
         try first.coordinator.remove(first.store)
         let shop = try CachedShop(at: url, policy)
         shop.goOffline()
         shop.clock.advance(by: .seconds(100_000))
-        #expect(try shop.context.texts(fetchRequest("Album", by: ["year"])) == ["Help!", "Revolver", "Let It Be", "Parklife", "Blur"])
-        #expect(try shop.context.texts(fetchRequest("Album", "year > 1990", by: ["year"])) == ["Parklife", "Blur"])
+        try expect(shop.context.texts(fetchRequest("Album", by: ["year"])), equals: ["Help!", "Revolver", "Let It Be", "Parklife", "Blur"])
+        try expect(shop.context.texts(fetchRequest("Album", "year > 1990", by: ["year"])), equals: ["Parklife", "Blur"])
         await shop.store.waitForRefreshes()
-        #expect(shop.errors.withValue { $0.isEmpty } == (policy == .cacheOnly))
+        expect(shop.errors.withValue { $0.isEmpty }, equals: (policy == .cacheOnly))
         let request = fetchRequest("Album")
         request.cachePolicy = .networkOnly
         #expect(throws: (any Error).self) { try shop.context.texts(request) }
@@ -71,17 +71,17 @@ import Testing
     @Test("What never changes is asked for once, and what only grows for what is newer")
     func immutable() throws {
         let shop = try CachedShop(.immutable) { $0.policies["Album"] = .appendOnly(by: "year") }
-        for _ in 0..<2 { #expect(try shop.context.texts(fetchRequest("Band", by: ["name"]), "name") == ["Blur", "The Beatles"]) }
-        #expect(shop.backend.requests.count == 1)
+        for _ in 0..<2 { try expect(shop.context.texts(fetchRequest("Band", by: ["name"]), "name"), equals: ["Blur", "The Beatles"]) }
+        expect(shop.backend.requests.count, equals: 1)
         let all = fetchRequest("Album", by: ["-year"])
-        #expect(try shop.context.texts(all).first == "Blur")
+        try expect(shop.context.texts(all).first, equals: "Blur")
         shop.backend.put("Album", 9, ["title": "Think Tank", "year": .value(.int64(2003))])
         shop.backend.forgetRequests()
-        #expect(try shop.context.texts(all).prefix(2) == ["Think Tank", "Blur"])
-        #expect(shop.backend.requests.count == 1)
+        try expect(shop.context.texts(all).prefix(2), equals: ["Think Tank", "Blur"])
+        expect(shop.backend.requests.count, equals: 1)
         #expect("\(shop.backend.requests[0])".contains("1997"))
         shop.goOffline()
-        #expect(try shop.context.texts(all).count == 6)
+        try expect(shop.context.texts(all).count, equals: 6)
     }
 
     @Test("A refresh that changes nothing writes nothing")
@@ -89,13 +89,13 @@ import Testing
         let commits = Guarded(0)
         let shop = try CachedShop(.networkOnly) { $0.countCommits { commits.withValue { $0 += 1 } } }
         commits.withValue { $0 = 0 }
-        #expect(try shop.context.texts(fetchRequest("Album")).count == 5)
-        #expect(commits.withValue { $0 } == 1)
-        for _ in 0..<3 { #expect(try shop.context.texts(fetchRequest("Album")).count == 5) }
-        #expect(commits.withValue { $0 } == 1)
+        try expect(shop.context.texts(fetchRequest("Album")).count, equals: 5)
+        expect(commits.withValue { $0 }, equals: 1)
+        for _ in 0..<3 { try expect(shop.context.texts(fetchRequest("Album")).count, equals: 5) }
+        expect(commits.withValue { $0 }, equals: 1)
         shop.backend.change("Album", 1, ["title": "Help"])
-        #expect(try shop.context.texts(fetchRequest("Album", "title == 'Help'")).count == 1)
-        #expect(commits.withValue { $0 } == 2)
+        try expect(shop.context.texts(fetchRequest("Album", "title == 'Help'")).count, equals: 1)
+        expect(commits.withValue { $0 }, equals: 2)
     }
 
     @Test("A number that only the backend is to tell is one request that reads no rows; what is pending counts too")
@@ -112,8 +112,8 @@ import Testing
         let shop = try CachedShop(.networkOnly, backend: backend) { $0.sendsAutomatically = false }
         let request = fetchRequest("Album", "year < 1990")
         func count() throws -> Int { try shop.context.performAndWait { try shop.context.count(for: request) } }
-        #expect(try backend.expectRequests(atMost: 1) { try count() } == 2)
-        #expect(backend.requests.last?.wantsCount == true)
+        try expect(backend.expectRequests(atMost: 1) { try count() }, equals: 2)
+        expect(backend.requests.last?.wantsCount, equals: true)
         let cached = fetchRequest("Album")
         cached.cachePolicy = .cacheOnly
         #expect(try shop.context.texts(cached).isEmpty)
@@ -123,26 +123,26 @@ import Testing
             album.setValue(1970, forKey: "year")
             try shop.context.save()
         }
-        #expect(try count() == 3)
+        try expect(count(), equals: 3)
         try await shop.store.sendPending()
-        #expect(try count() == 3)
+        try expect(count(), equals: 3)
     }
 
     @Test("An answer that was asked for earlier does not replace what was asked for later")
     func olderAnswer() async throws {
         let shop = try CachedShop(.networkOnly)
         let request = fetchRequest("Album", "year < 1966")
-        #expect(try shop.context.texts(request) == ["Help!"])
+        try expect(shop.context.texts(request), equals: ["Help!"])
         shop.backend.script { $0.description.contains("1966") ? .holdAnswer : .answer }
         let early = Task { try await shop.coordinator.context().perform { try shop.coordinator.context().texts(request) } }
         await shop.backend.untilHeld()
         shop.backend.change("Album", 1, ["title": "Help"])
-        #expect(try shop.context.texts(fetchRequest("Album", "year < 1967", by: ["year"])) == ["Help", "Revolver"])
+        try expect(shop.context.texts(fetchRequest("Album", "year < 1967", by: ["year"])), equals: ["Help", "Revolver"])
         shop.backend.release()
         _ = try await early.value
         let cached = fetchRequest("Album", "year < 1966")
         cached.cachePolicy = .cacheOnly
-        #expect(try shop.coordinator.context().texts(cached) == ["Help"])
+        try expect(shop.coordinator.context().texts(cached), equals: ["Help"])
     }
 
     @Test("An object that is refreshed is asked for again; without the backend it keeps its values")
@@ -150,14 +150,14 @@ import Testing
         let shop = try CachedShop(.immutable)
         try shop.context.performAndWait {
             let album = try #require(shop.context.fetch(fetchRequest("Album", "year == 1965")).first)
-            #expect(album.value(forKey: "title") as? String == "Help!")
+            expect(album.value(forKey: "title") as? String, equals: "Help!")
             shop.backend.change("Album", 1, ["title": "Help"])
             shop.context.refresh(album, mergeChanges: false)
-            #expect(album.value(forKey: "title") as? String == "Help")
+            expect(album.value(forKey: "title") as? String, equals: "Help")
             shop.goOffline()
             shop.context.refresh(album, mergeChanges: false)
-            #expect(album.value(forKey: "title") as? String == "Help")
+            expect(album.value(forKey: "title") as? String, equals: "Help")
         }
-        #expect(shop.errors.withValue { $0.count } == 1)
+        expect(shop.errors.withValue { $0.count }, equals: 1)
     }
 }

@@ -1,6 +1,7 @@
 @_spi(Stores) import CoreData
 import Foundation
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @testable import RemoteStore
@@ -20,7 +21,7 @@ import Testing
             let albums = try shop.context.fetch(all)
             return albums.map { (id: $0.objectID, title: $0.value(forKey: "title") as? String, object: $0) }
         }
-        #expect(albums.count == 10_000)
+        expect(albums.count, equals: 10_000)
         let changed = Set(stride(from: 50, through: 10_000, by: 100))
         for id in changed { backend.change("Album", id, ["title": .init("Other \(id)")]) }
         // The first answer is told, too.
@@ -37,16 +38,16 @@ import Testing
         let before = commits.withValue { $0 }
         // Of another context, so that the first one is only told.
         let other = shop.coordinator.context()
-        #expect(try other.texts(all).count == 10_000)
-        #expect(commits.withValue { $0 } == before + 1)
+        try expect(other.texts(all).count, equals: 10_000)
+        expect(commits.withValue { $0 }, equals: before + 1)
         await shop.context.perform {}
         let expected = albums.filter { $0.title.map { changed.contains(Int($0.dropFirst(6)) ?? 0) } ?? false }.map(\.id)
         let found = told.withValue { $0 }
-        #expect(found.count == changed.count)
+        expect(found.count, equals: changed.count)
         #expect(Set(found).symmetricDifference(expected).isEmpty)
         // The rows of the others are as they were.
         let rows = try shop.store.file.rows(albums.compactMap { shop.store.file.key(ofOuter: $0.id) })
-        #expect(rows.filter { $0.version > 1 }.count == changed.count)
+        expect(rows.filter { $0.version > 1 }.count, equals: changed.count)
     }
 
     @Test("A number counts what is pending as it is here, and everything else as the backend does, without reading it")
@@ -78,16 +79,16 @@ import Testing
             try shop.context.save()
         }
         let before = backend.requests.count
-        #expect(try count() == 20)
+        try expect(count(), equals: 20)
         // The number, and the five that the backend has, by their identifiers.
         let asked = backend.requests.dropFirst(before)
-        #expect(asked.filter(\.wantsCount).count == 1)
+        expect(asked.filter(\.wantsCount).count, equals: 1)
         #expect(asked.filter { !$0.wantsCount }.allSatisfy { $0.endpoint == "info" })
         // Others have changed what is pending here, and something else.
         backend.change("Album", 1, ["year": .init(2001)])
         backend.change("Album", 5, ["year": .init(2001)])
-        #expect(try count() == 19)
-        #expect(try shop.context.texts(request).count == 19)
+        try expect(count(), equals: 19)
+        try expect(shop.context.texts(request).count, equals: 19)
     }
 
     @Test(
@@ -108,13 +109,13 @@ import Testing
         await shop.context.perform {
             shop.context.stalenessInterval = 0
             shop.context.refresh(album, mergeChanges: false)
-            #expect(album.value(forKey: "title") as? String == "third")
+            expect(album.value(forKey: "title") as? String, equals: "third")
         }
         let found = try await second.perform { try second.fetch(fetchRequest("Album")).count }
         backend.release()
         #expect(try await slow.value == found)
         let known = fetchRequest("Album", "year == 1965")
         known.cachePolicy = .cacheOnly
-        #expect(try shop.coordinator.context().texts(known) == ["third"])
+        try expect(shop.coordinator.context().texts(known), equals: ["third"])
     }
 }

@@ -22,11 +22,11 @@ import Testing
             handles.withValue { _ = $0.insert(connection) }
         }
         let shop = try CachedShop(at: url, .networkOnly) { $0.fileOptions[SQLiteConnectionPreparationOption] = preparation }
-        #expect(try shop.context.texts(fetchRequest("Album")).count == 5)
+        try expect(shop.context.texts(fetchRequest("Album")).count, equals: 5)
         #expect(handles.withValue { $0.count } >= 1)
         try shop.coordinator.remove(shop.store)
         let header = try Data(contentsOf: url).prefix(18)
-        #expect(Array(header.suffix(2)) == [4, 0])
+        expect(Array(header.suffix(2)), equals: [4, 0])
     }
 
     @Test("A key that is wrong is the error of opening, and leaves the file as it is")
@@ -39,9 +39,9 @@ import Testing
         let error = failure {
             _ = try CachedShop(at: url) { $0.fileOptions[SQLiteConnectionPreparationOption] = refusing }
         }
-        #expect(error.map { "\($0)".contains("WrongKey") } == true, "\(String(describing: error))")
+        expect(error.map { "\($0)".contains("WrongKey") }, equals: true, "\(String(describing: error))")
         let shop = try CachedShop(at: url, .networkOnly)
-        #expect(try shop.context.texts(fetchRequest("Album")).count == 5)
+        try expect(shop.context.texts(fetchRequest("Album")).count, equals: 5)
     }
 
     @Test("A file that is encrypted has no external files: a model that asks for them is refused")
@@ -57,7 +57,7 @@ import Testing
             try NSPersistentStoreCoordinator(managedObjectModel: UploadWorld.model()).addCachedStore(
                 UploadServer(), at: url, options: given)
         }
-        #expect(error?.code == NSPersistentStoreOpenError)
-        #expect(error?.localizedFailureReason?.contains("not encrypted") == true)
+        expect(error?.code, equals: NSPersistentStoreOpenError)
+        expect(error?.localizedFailureReason?.contains("not encrypted"), equals: true)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import RemoteStore
@@ -15,12 +16,12 @@ import Testing
             ]
         for id in ids {
             let read = try #require(ResourceID(fileText: id.fileText), "\(id)")
-            #expect(read == id)
-            #expect(id.withFileText { String(decoding: $0, as: UTF8.self) } == id.fileText)
+            expect(read, equals: id)
+            expect(id.withFileText { String(decoding: $0, as: UTF8.self) }, equals: id.fileText)
         }
         let texts = numbers.map { Array(ResourceID.integer($0).fileText.utf8) }
         #expect(zip(texts, texts.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
-        #expect(Set(ids.map(\.fileText)).count == ids.count - 1, "zero is written once")
+        expect(Set(ids.map(\.fileText)).count, equals: ids.count - 1, "zero is written once")
         for text in ["", "i", "ia", "iax", "is9999999999999999999", "u1", "x", "(i1"] {
             #expect(ResourceID(fileText: text) == nil, "\(text)")
         }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Objects of several backends") struct CombinedReadingTests {
@@ -17,13 +18,13 @@ import Testing
         let context = try world.context()
         try context.performAndWait {
             let found = try context.fetch(fetchRequest("Contact", by: ["email"]))
-            #expect(
-                described(found) == ["ann@a.example Ann +49 1 100", "bob@a.example Bob +44 2 -", "carl@a.example - - 7"])
+            expect(
+                described(found), equals: ["ann@a.example Ann +49 1 100", "bob@a.example Bob +44 2 -", "carl@a.example - - 7"])
             #expect(found[0].objectID.uriRepresentation().lastPathComponent.hasSuffix("ann@a.example"))
-            #expect(world.taken() == ["book Contact find", "sales Contact find"])
-            #expect(try context.count(for: fetchRequest("Contact")) == 3)
+            expect(world.taken(), equals: ["book Contact find", "sales Contact find"])
+            try expect(context.count(for: fetchRequest("Contact")), equals: 3)
             let second = try context.fetch(fetchRequest("Contact", by: ["-email"], limit: 1, offset: 1))
-            #expect(described(second) == ["bob@a.example Bob +44 2 -"])
+            expect(described(second), equals: ["bob@a.example Bob +44 2 -"])
         }
     }
 
@@ -35,12 +36,12 @@ import Testing
         try context.performAndWait {
             let request = fetchRequest("Contact", "phone BEGINSWITH '+49'", by: ["name"])
             let found = try context.fetch(request)
-            #expect(found.map { $0.value(forKey: "name") as? String } == ["Ann", "Dora"])
-            #expect(world.taken() == ["book Contact find"])
-            #expect(found.map { $0.value(forKey: "revenue") as? Int } == [100, nil])
+            expect(found.map { $0.value(forKey: "name") as? String }, equals: ["Ann", "Dora"])
+            expect(world.taken(), equals: ["book Contact find"])
+            expect(found.map { $0.value(forKey: "revenue") as? Int }, equals: [100, nil])
             // The one that sales does not have is looked for in the book: it might be gone from there, too.
-            #expect(world.taken() == ["book Contact find", "sales Contact find"])
-            #expect(try described(context.fetch(fetchRequest("Contact", "revenue > 50"))) == ["ann@a.example Ann +49 1 100"])
+            expect(world.taken(), equals: ["book Contact find", "sales Contact find"])
+            try expect(described(context.fetch(fetchRequest("Contact", "revenue > 50"))), equals: ["ann@a.example Ann +49 1 100"])
         }
     }
 
@@ -59,8 +60,8 @@ import Testing
     {
         let world = try AddressWorld()
         let context = try world.context()
-        #expect(try context.texts(fetchRequest("Contact", format, by: ["email"]), "email") == expected)
-        #expect(try context.performAndWait { try context.count(for: fetchRequest("Contact", format)) } == expected.count)
+        try expect(context.texts(fetchRequest("Contact", format, by: ["email"]), "email"), equals: expected)
+        try expect(context.performAndWait { try context.count(for: fetchRequest("Contact", format)) }, equals: expected.count)
     }
 
     @Test("A relationship to a shared object leads to the one object, though the part calls it otherwise")
@@ -70,13 +71,13 @@ import Testing
         try context.performAndWait {
             let deals = try context.fetch(fetchRequest("Deal", by: ["title"]))
             let contacts = deals.map { $0.value(forKey: "contact") as? NSManagedObject }
-            #expect(contacts.map { $0?.value(forKey: "email") as? String } == ["carl@a.example", "ann@a.example"])
-            #expect(contacts.map { $0?.value(forKey: "name") as? String } == [nil, "Ann"])
+            expect(contacts.map { $0?.value(forKey: "email") as? String }, equals: ["carl@a.example", "ann@a.example"])
+            expect(contacts.map { $0?.value(forKey: "name") as? String }, equals: [nil, "Ann"])
             let ann = try #require(try context.fetch(fetchRequest("Contact", "name == 'Ann'")).first)
             #expect(ann === contacts[1])
-            #expect(try context.texts(fetchRequest("Deal", "contact == %@", [ann])) == ["Piano"])
+            try expect(context.texts(fetchRequest("Deal", "contact == %@", [ann])), equals: ["Piano"])
             let bob = try #require(try context.fetch(fetchRequest("Contact", "name == 'Bob'")).first)
-            #expect((bob.value(forKey: "deals") as? Set<NSManagedObject>)?.isEmpty == true)
+            expect((bob.value(forKey: "deals") as? Set<NSManagedObject>)?.isEmpty, equals: true)
             #expect(try context.fetch(fetchRequest("Deal", "contact == %@", [bob])).isEmpty)
         }
     }
@@ -90,7 +91,7 @@ import Testing
             world.sales.remove("Contact", 12)
             world.book.remove("Contact", 2)
             for object in found { context.refresh(object, mergeChanges: false) }
-            #expect(described([found[0], found[2]]) == ["ann@a.example Ann +49 1 -", "carl@a.example - - 7"])
+            expect(described([found[0], found[2]]), equals: ["ann@a.example Ann +49 1 -", "carl@a.example - - 7"])
             #expect(throws: (any Error).self) { try context.existingObject(with: found[1].objectID) }
         }
     }
@@ -106,9 +107,9 @@ import Testing
         options.didFindUnreadable = { resource in reported.withValue { $0.append("\(resource)") } }
         try coordinator.addRemoteStore(world.backend, options: options)
         let names = try coordinator.context().texts(fetchRequest("Contact", by: ["email"]), "name")
-        #expect(names == ["Ann", "Bob", "nil"])
+        expect(names, equals: ["Ann", "Bob", "nil"])
         let all = reported.withValue { $0 }
-        #expect(all.count == 2)
+        expect(all.count, equals: 2)
         #expect(all.contains { $0.contains("“email”") } && all.contains { $0.contains("the identity of 2") })
     }
 
@@ -128,7 +129,7 @@ import Testing
         #expect(first.isWhole && first.updatedObjectIDs.isEmpty)
         let found = try await context.perform {
             let found = try context.fetch(fetchRequest("Contact", by: ["email"]))
-            #expect(found.count == 2)
+            expect(found.count, equals: 2)
             return QueueValue(found)
         }
         world.sales.change("Contact", "ann@a.example", ["revenue": 7])
@@ -139,15 +140,15 @@ import Testing
         let changes = try await coordinator.mergeRemoteChanges(of: store, into: [context])
         func names(_ ids: [NSManagedObjectID]) -> [String] { ids.map { $0.uriRepresentation().lastPathComponent }.sorted() }
         #expect(names(changes.updatedObjectIDs).count == 1 && names(changes.deletedObjectIDs).count == 1)
-        #expect(names(changes.insertedObjectIDs).count == 2)
+        expect(names(changes.insertedObjectIDs).count, equals: 2)
         await context.perform {
             #expect(found.value[0].value(forKey: "name") == nil)
-            #expect(found.value[0].value(forKey: "revenue") as? Int == 7)
+            expect(found.value[0].value(forKey: "revenue") as? Int, equals: 7)
         }
         world.book.expireChangeTokens()
         world.sales.change("Contact", "ann@a.example", ["revenue": 8])
         #expect(try await coordinator.mergeRemoteChanges(of: store, into: [context]).isWhole)
-        await context.perform { #expect(found.value[0].value(forKey: "revenue") as? Int == 8) }
+        await context.perform { expect(found.value[0].value(forKey: "revenue") as? Int, equals: 8) }
         #expect(!(try AddressWorld().backend.hasChangeFeed))
     }
 
@@ -188,7 +189,7 @@ import Testing
             for (name, _, _, value) in values {
                 let known = object.value(forKey: name)
                 let shown = known.map { ($0 as? NSDecimalNumber)?.decimalValue ?? $0 } as? AnyHashable
-                #expect(shown.map { "\($0)" } == "\(value)", "\(name)")
+                expect(shown.map { "\($0)" }, equals: "\(value)", "\(name)")
                 copy.setValue(known, forKey: name)
             }
             try context.save()
@@ -196,7 +197,7 @@ import Testing
             try context.save()
         }
         let made = try #require(first.ids("Thing").last.flatMap { first.values("Thing", $0) })
-        for (name, _, value, _) in values { #expect(made[name] == value, "\(name)") }
+        for (name, _, value, _) in values { expect(made[name], equals: value, "\(name)") }
         #expect(first.saves.count == 1 && second.saves.map { $0.map(\.values) } == [[["other": "there"]]])
     }
 
@@ -205,7 +206,7 @@ import Testing
         let world = try AddressWorld()
         world.sales.script { _ in .fail(ServiceFailure("sales is down")) }
         let context = try world.context()
-        #expect(try context.texts(fetchRequest("Contact", "phone BEGINSWITH '+'", by: ["name"]), "name") == ["Ann", "Bob"])
+        try expect(context.texts(fetchRequest("Contact", "phone BEGINSWITH '+'", by: ["name"]), "name"), equals: ["Ann", "Bob"])
         #expect(throws: ServiceFailure.self) { try context.texts(fetchRequest("Contact"), "name") }
     }
 
@@ -240,13 +241,13 @@ import Testing
         try coordinator.addRemoteStore(backend)
         let context = coordinator.context()
         try context.performAndWait {
-            #expect(try context.count(for: fetchRequest("Contact", "NOT (phone == '+0')")) == 1)
+            try expect(context.count(for: fetchRequest("Contact", "NOT (phone == '+0')")), equals: 1)
             #expect(people.requests.count == 1 && world.sales.requests.isEmpty)
             let found = try context.fetch(fetchRequest("Contact", "phone == nil OR name == 'Ann'", by: ["name"]))
-            #expect(found.map { $0.value(forKey: "name") as? String } == ["Ann", "Carl"])
+            expect(found.map { $0.value(forKey: "name") as? String }, equals: ["Ann", "Carl"])
             #expect(world.sales.requests.isEmpty)
-            #expect(found.map { $0.value(forKey: "revenue") as? Int } == [100, 7])
-            #expect(world.sales.requests.count == 1)
+            expect(found.map { $0.value(forKey: "revenue") as? Int }, equals: [100, 7])
+            expect(world.sales.requests.count, equals: 1)
         }
     }
 
@@ -265,7 +266,7 @@ import Testing
             } catch { return (error as NSError).code == NSPersistentStoreOpenError ? error.localizedDescription : "\(error)" }
         }
         let plain = CombinedBackend.Share("Contact", by: "email", ["name", "phone"])
-        #expect(message(plain, .init("Contact", by: "email", ["revenue"])) == "")
+        expect(message(plain, .init("Contact", by: "email", ["revenue"])), equals: "")
         let twice = message(plain, .init("Contact", by: "email", ["revenue", "phone"]))
         #expect(twice.contains("“phone” of “Contact” is in “book” and in “other”"))
         #expect(message(plain, .init("Contact", by: "email", ["turnover"])).contains("“turnover”"))

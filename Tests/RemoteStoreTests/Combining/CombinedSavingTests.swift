@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Saving objects of several backends") struct CombinedSavingTests {
@@ -17,15 +18,15 @@ import Testing
             let ann = try contact("ann@a.example", context)
             ann.setValue("+49 9", forKey: "phone")
             try context.save()
-            #expect(world.book.saves.map { $0.map(\.values) } == [[["phone": "+49 9"]]])
-            #expect(world.book.saves[0][0].id == 1)
+            expect(world.book.saves.map { $0.map(\.values) }, equals: [[["phone": "+49 9"]]])
+            expect(world.book.saves[0][0].id, equals: 1)
             #expect(world.sales.saves.isEmpty)
             ann.setValuesForKeys(["name": "Anna", "revenue": 5])
             try context.save()
         }
         let known = world.values("ann@a.example")
         #expect(known.book?["name"] == "Anna" && known.book?["phone"] == "+49 9")
-        #expect(known.sales?["revenue"] == 5)
+        expect(known.sales?["revenue"], equals: 5)
     }
 
     @Test("A part that does not have the object gets it as a new one")
@@ -39,8 +40,8 @@ import Testing
             bob.setValue(4, forKey: "revenue")
             try context.save()
         }
-        #expect(world.sales.saves.map { $0.map(\.kind) } == [[.insert], [.update]])
-        #expect(world.values("bob@a.example").sales?["revenue"] == 4)
+        expect(world.sales.saves.map { $0.map(\.kind) }, equals: [[.insert], [.update]])
+        expect(world.values("bob@a.example").sales?["revenue"], equals: 4)
         #expect(world.book.saves.isEmpty)
     }
 
@@ -79,11 +80,11 @@ import Testing
             deal.setValue("Harp", forKey: "title")
             deal.setValue(try contact("ann@a.example", context), forKey: "contact")
             try context.save()
-            #expect(world.sales.saves.last?.first?.values["contact"] == .one(12))
+            expect(world.sales.saves.last?.first?.values["contact"], equals: .one(12))
             let other = NSEntityDescription.insertNewObject(forEntityName: "Deal", into: context)
             other.setValue(try contact("bob@a.example", context), forKey: "contact")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error.map { "\($0)" }?.contains("“sales” does not have") == true, "\(error as Any)")
+            expect(error.map { "\($0)" }?.contains("“sales” does not have"), equals: true, "\(error as Any)")
         }
     }
 
@@ -98,7 +99,7 @@ import Testing
             ann.setValue("+49 9", forKey: "phone")
             ann.setValue(9, forKey: "revenue")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == NSManagedObjectMergeError)
+            expect(error?.code, equals: NSManagedObjectMergeError)
             #expect(world.book.saves.isEmpty && world.sales.saves.isEmpty)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
@@ -126,10 +127,10 @@ import Testing
             try context.save()
             #expect(!context.hasChanges)
         }
-        #expect(world.book.saves.count == 1)
+        expect(world.book.saves.count, equals: 1)
         let known = world.values(isNew ? "eva@a.example" : "ann@a.example")
         #expect(known.book?["phone"] == "+1" && known.sales?["revenue"] == 9)
-        #expect(world.book.ids("Contact").count == (isNew ? 3 : 2))
+        expect(world.book.ids("Contact").count, equals: (isNew ? 3 : 2))
     }
 
     @Test("A deletion that a part refuses is finished there when it is saved again") func partlyDeleted() throws {
@@ -139,13 +140,13 @@ import Testing
         try context.performAndWait {
             context.delete(try contact("ann@a.example", context))
             let error = #expect(throws: (any Error).self) { try context.save() }
-            #expect(error.map { "\($0)" }?.contains("“sales”") == true)
+            expect(error.map { "\($0)" }?.contains("“sales”"), equals: true)
             #expect(world.values("ann@a.example").book == nil && world.values("ann@a.example").sales != nil)
             world.sales.scriptOutcomes { _ in nil }
             try context.save()
         }
         #expect(world.values("ann@a.example").sales == nil)
-        #expect(world.book.saves.count == 1)
+        expect(world.book.saves.count, equals: 1)
     }
 
     @Test("A new object that is there already is a conflict, unless it is what was sent: then it has the values that the part has")
@@ -160,7 +161,7 @@ import Testing
             let bob = NSEntityDescription.insertNewObject(forEntityName: "Contact", into: context)
             bob.setValuesForKeys(["email": "bob@a.example", "phone": "+44 2"])
             try context.save()
-            #expect(bob.value(forKey: "name") as? String == "Bob")
+            expect(bob.value(forKey: "name") as? String, equals: "Bob")
         }
         #expect(world.book.saves.isEmpty && world.sales.saves.isEmpty)
     }
@@ -173,7 +174,7 @@ import Testing
             let ann = try contact("ann@a.example", context)
             ann.setValue("anna@a.example", forKey: "email")
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error.map { "\($0)" }?.contains("“email” is its identity") == true, "\(error as Any)")
+            expect(error.map { "\($0)" }?.contains("“email” is its identity"), equals: true, "\(error as Any)")
             context.rollback()
             context.delete(ann)
             #expect(throws: NSError.self) { try context.save() }

@@ -116,35 +116,35 @@ extension NSMutableSet {
         let world = try TwoVersions()
         try world.open(nil)
         try world.edit()
-        #expect(try world.store.pendingCount() == 6)
+        try expect(world.store.pendingCount(), equals: 6)
         try world.close()
         try world.open(newer)
-        #expect(try world.store.pendingCount() == 6)
+        try expect(world.store.pendingCount(), equals: 6)
         #expect(try world.store.strandedChanges().isEmpty)
         let request = fetchRequest("Record", "name IN {'edited', 'new'}", by: ["name"])
         request.cachePolicy = .cacheOnly
-        #expect(try world.context.texts(request, "name") == ["edited", "new"])
+        try expect(world.context.texts(request, "name"), equals: ["edited", "new"])
         try await world.store.sendPending()
         let left = try world.store.pendingChanges()
         #expect(left.isEmpty, "\(left)")
-        #expect(world.backend.ids("Record").count == 3)
-        #expect(world.backend.values("Record", 1)?["name"] == "edited")
+        expect(world.backend.ids("Record").count, equals: 3)
+        expect(world.backend.values("Record", 1)?["name"], equals: "edited")
         #expect(world.backend.values("Record", 2) == nil)
-        #expect(world.backend.values("Record", 3)?["name"] == "base 3")
-        #expect(world.backend.values("Tag", 1)?["name"] == "other tag")
+        expect(world.backend.values("Record", 3)?["name"], equals: "base 3")
+        expect(world.backend.values("Tag", 1)?["name"], equals: "other tag")
         func tags(_ id: ResourceID) -> Set<ResourceID> {
             guard case .many(let tags)? = world.backend.values("Record", id)?["marks"] else { return [] }
             return Set(tags.map(\.id))
         }
-        #expect(tags(3) == [1, 2])
+        expect(tags(3), equals: [1, 2])
         let new = try #require(world.backend.ids("Record").first { world.backend.values("Record", $0)?["name"] == "new" })
         let newTag = try #require(world.backend.ids("Tag").first { world.backend.values("Tag", $0)?["name"] == "new tag" })
-        #expect(tags(new) == [2, newTag])
-        if newer == .renamed { #expect(world.backend.values("Record", new)?["label"] == "unknown") }
+        expect(tags(new), equals: [2, newTag])
+        if newer == .renamed { expect(world.backend.values("Record", new)?["label"], equals: "unknown") }
         let names = try FileManager.default.contentsOfDirectory(atPath: world.place.deletingLastPathComponent().path)
         #expect(names.allSatisfy { !$0.contains("-new") }, "\(names)")
         // What was thrown away is read again.
-        #expect(try world.context.texts(fetchRequest("Record", by: ["name"]), "name") == ["base 3", "edited", "new"])
+        try expect(world.context.texts(fetchRequest("Record", by: ["name"]), "name"), equals: ["base 3", "edited", "new"])
         try world.close()
     }
 
@@ -157,13 +157,13 @@ extension NSMutableSet {
         try world.open(.withoutTags)
         #expect(try world.store.pendingCount() == 3 || world.store.pendingCount() == 4)
         let stranded = try world.store.strandedChanges()
-        #expect(stranded.map(\.entity) == ["Tag", "Tag"])
-        #expect(Set(stranded.map { $0.values["name"]?.string }) == ["new tag", "other tag"])
-        #expect(stranded.first { $0.kind == .update }?.resourceID == 1)
+        expect(stranded.map(\.entity), equals: ["Tag", "Tag"])
+        expect(Set(stranded.map { $0.values["name"]?.string }), equals: ["new tag", "other tag"])
+        expect(stranded.first { $0.kind == .update }?.resourceID, equals: 1)
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
-        #expect(world.backend.values("Album", 1)?["title"] == "edited")
-        #expect(world.backend.ids("Album").count == 3)
+        try expect(world.store.pendingCount(), equals: 0)
+        expect(world.backend.values("Album", 1)?["title"], equals: "edited")
+        expect(world.backend.ids("Album").count, equals: 3)
         // Nobody signs out without having decided about them.
         await #expect(throws: NSError.self) { try await world.store.signOut() }
         for change in stranded { try world.store.drop(change) }

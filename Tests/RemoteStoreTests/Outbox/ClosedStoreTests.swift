@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Stores that are closed while something is sent") struct ClosedStoreTests {
@@ -25,20 +26,20 @@ import Testing
         if let other {
             // The one that was closed still has the right to send.
             try await other.store.sendPending()
-            #expect(try other.store.pendingChanges().map(\.state) == [.sending])
+            try expect(other.store.pendingChanges().map(\.state), equals: [.sending])
         }
         world.backend.release()
         let (store, coordinator) = try other ?? world.openAnother()
         other = nil
         try await until { try store.pendingCount() == 0 }
-        #expect(world.backend.saves.count == 1)
-        #expect(world.backend.ids("Album").count == 1)
+        expect(world.backend.saves.count, equals: 1)
+        expect(world.backend.ids("Album").count, equals: 1)
         let same = try #require(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()))
-        #expect(try store.resourceID(for: same) == world.backend.ids("Album").first)
+        try expect(store.resourceID(for: same), equals: world.backend.ids("Album").first)
         let request = fetchRequest("Album")
         request.cachePolicy = .networkOnly
         let context = coordinator.context()
-        #expect(try context.performAndWait { try context.fetch(request).map(\.objectID) } == [same])
+        try expect(context.performAndWait { try context.fetch(request).map(\.objectID) }, equals: [same])
     }
 
     @Test("The identifier of an object and its state are what another store over the same file has written last")
@@ -51,12 +52,12 @@ import Testing
             #expect(try other.store.resourceID(for: same) == nil)
             try await world.store.sendPending()
             let assigned = try #require(try world.store.resourceID(for: id))
-            #expect(try other.store.resourceID(for: same) == assigned)
-            #expect(try other.store.syncState(of: same) == .fresh)
+            try expect(other.store.resourceID(for: same), equals: assigned)
+            try expect(other.store.syncState(of: same), equals: .fresh)
             try world.update(id, ["year": 1965])
-            #expect(try other.store.syncState(of: same) == .pending)
+            try expect(other.store.syncState(of: same), equals: .pending)
             try await world.store.sendPending()
-            #expect(try other.store.syncState(of: same) == .fresh)
+            try expect(other.store.syncState(of: same), equals: .fresh)
         }
     }
 }

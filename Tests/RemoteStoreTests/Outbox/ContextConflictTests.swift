@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Contexts over one cached store conflict as over every store") struct ContextConflictTests {
@@ -38,13 +39,13 @@ import Testing
             if isSent { try await world.store.sendPending() }
             second.performAndWait { object.setValue("mine", forKey: "notes") }
             let found = try #require(error(second))
-            #expect(found.code == NSManagedObjectMergeError)
+            expect(found.code, equals: NSManagedObjectMergeError)
             let conflict = try #require((found.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.first)
-            #expect(conflict.persistedSnapshot?["year"] as? Int == 1966)
+            expect(conflict.persistedSnapshot?["year"] as? Int, equals: 1966)
             second.performAndWait { second.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump }
             #expect(error(second) == nil)
             try await world.store.sendPending()
-            #expect(world.backend.values("Album", 1) == ["title": "Help!", "year": 1966, "notes": "mine"])
+            expect(world.backend.values("Album", 1), equals: ["title": "Help!", "year": 1966, "notes": "mine"])
         }
     }
 
@@ -54,16 +55,16 @@ import Testing
         try world.fetch("Album")
         second.performAndWait { object.setValue(1966, forKey: "year") }
         #expect(error(second) == nil)
-        #expect(second.performAndWait { object.value(forKey: "notes") as? String } == "theirs")
+        expect(second.performAndWait { object.value(forKey: "notes") as? String }, equals: "theirs")
         world.backend.change("Album", 1, ["notes": "theirs again"])
         try await world.store.sendPending()
         try world.fetch("Album")
         second.performAndWait { object.setValue("mine", forKey: "notes") }
-        #expect(error(second)?.code == NSManagedObjectMergeError)
+        expect(error(second)?.code, equals: NSManagedObjectMergeError)
         second.performAndWait { second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
         #expect(error(second) == nil)
         try await world.store.sendPending()
-        #expect(world.backend.values("Album", 1) == ["title": "Help!", "year": 1966, "notes": "mine"])
+        expect(world.backend.values("Album", 1), equals: ["title": "Help!", "year": 1966, "notes": "mine"])
     }
 
     @Test("A deletion of what another context has saved or deleted since is a conflict; one of what the backend has deleted is none")
@@ -73,12 +74,12 @@ import Testing
             try world.delete(id)
             if isSent { try await world.store.sendPending() }
             second.performAndWait { second.delete(object) }
-            #expect(error(second)?.code == NSManagedObjectMergeError)
+            expect(error(second)?.code, equals: NSManagedObjectMergeError)
         }
         let (world, id, second, object) = try world()
         try world.update(id, ["year": 1966])
         second.performAndWait { second.delete(object) }
-        #expect(error(second)?.code == NSManagedObjectMergeError)
+        expect(error(second)?.code, equals: NSManagedObjectMergeError)
         let other = try self.world()
         other.world.backend.remove("Album", 1)
         try other.world.fetch("Album")
@@ -123,16 +124,16 @@ import Testing
             second.mergePolicy = NSMergePolicy.overwrite
         }
         #expect(error(second) == nil)
-        #expect(try world.text(id, "notes") == "mine")
+        try expect(world.text(id, "notes"), equals: "mine")
         world.backend.release()
         try await sending?.value
         world.clock.advance(by: .seconds(1000))
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
         let values = try world.only()
         #expect(values["title"] == "Help!" && values["notes"] == "mine", "\(values)")
-        #expect(values["tags"] == .many(world.backend.ids("Tag").map { ResourceReference($0) }), "\(values)")
+        expect(values["tags"], equals: .many(world.backend.ids("Tag").map { ResourceReference($0) }), "\(values)")
         try world.fetch("Album")
-        #expect(try world.shown(id, "tags") as? Set<NSManagedObjectID> == [tag])
+        try expect(world.shown(id, "tags") as? Set<NSManagedObjectID>, equals: [tag])
     }
 }

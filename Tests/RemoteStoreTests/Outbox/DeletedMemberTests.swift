@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @testable import RemoteStore
@@ -17,7 +18,7 @@ import Testing
         let context = try #require(world.context)
         let (band, album) = try await context.perform {
             let band = try #require(context.fetch(fetchRequest("Band")).first)
-            #expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.count == 2)
+            expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.count, equals: 2)
             let album = try #require(context.fetch(fetchRequest("Album", "title == '13'")).first)
             return (band.objectID, album.objectID)
         }
@@ -29,9 +30,9 @@ import Testing
             try context.save()
         }
         let lists = try store.file.related(relationship, of: [owner])
-        #expect(lists[owner]?.count == 2)
+        expect(lists[owner]?.count, equals: 2)
         try await store.sendPending()
-        #expect(try store.pendingCount() == 0)
+        try expect(store.pendingCount(), equals: 0)
         let shown = try #require(try store.shown(lists)[band])
         #expect(shown.count == 1 && !shown.contains(album))
     }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Changes of others, and changes that are given up") struct OutboxConflictTests {
@@ -31,9 +32,9 @@ import Testing
             try world.update(id, ["year": 1966])
             world.backend.change("Album", 1, ["notes": "theirs"])
             try await world.store.sendPending()
-            #expect(world.backend.values("Album", 1) == ["title": "Help!", "year": 1966, "notes": "theirs"])
-            #expect(try world.text(id, "notes") == "theirs")
-            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+            expect(world.backend.values("Album", 1), equals: ["title": "Help!", "year": 1966, "notes": "theirs"])
+            try expect(world.text(id, "notes"), equals: "theirs")
+            try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
         }
     }
 
@@ -45,17 +46,17 @@ import Testing
             try world.update(id, ["year": 1966, "notes": "mine"])
             world.backend.change("Album", 1, ["notes": "theirs"])
             try await world.store.sendPending()
-            #expect(try world.store.syncState(of: id) == .conflicting)
-            #expect(try world.text(id, "notes") == "mine")
-            #expect(world.backend.values("Album", 1)?["notes"] == "theirs")
+            try expect(world.store.syncState(of: id), equals: .conflicting)
+            try expect(world.text(id, "notes"), equals: "mine")
+            expect(world.backend.values("Album", 1)?["notes"], equals: "theirs")
             try world.restart()
             let same = try world.same(id)
             if drops { try world.store.drop(same) } else { try world.store.retry(same) }
             try await world.store.sendPending()
-            #expect(try world.text(same, "notes") == (drops ? "theirs" : "mine"))
-            #expect(world.backend.values("Album", 1)?["year"] == (drops ? 1965 : 1966))
-            #expect(world.backend.values("Album", 1)?["notes"] == (drops ? "theirs" : "mine"))
-            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+            try expect(world.text(same, "notes"), equals: (drops ? "theirs" : "mine"))
+            expect(world.backend.values("Album", 1)?["year"], equals: (drops ? 1965 : 1966))
+            expect(world.backend.values("Album", 1)?["notes"], equals: (drops ? "theirs" : "mine"))
+            try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
         }
     }
 
@@ -65,12 +66,12 @@ import Testing
         try world.update(id, ["notes": "mine"])
         world.backend.change("Album", 1, ["year": 1, "title": "theirs"])
         try world.fetch("Album")
-        #expect(try world.text(id, "notes") == "mine")
-        #expect(try world.text(id) == "theirs")
+        try expect(world.text(id, "notes"), equals: "mine")
+        try expect(world.text(id), equals: "theirs")
         world.backend.change("Album", 1, ["notes": "theirs"])
         try world.fetch("Album")
-        #expect(try world.text(id, "notes") == "mine")
-        #expect(try world.store.syncState(of: id) == .conflicting)
+        try expect(world.text(id, "notes"), equals: "mine")
+        try expect(world.store.syncState(of: id), equals: .conflicting)
         try await world.store.sendPending()
         #expect(world.backend.saves.isEmpty)
     }
@@ -92,10 +93,10 @@ import Testing
             world.backend.change("Album", 1, ["notes": "theirs"])
             try await world.store.sendPending()
             try await world.store.sendPending()
-            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
-            #expect(world.backend.values("Album", 1)?["notes"] == .init(notes))
-            #expect(world.backend.values("Album", 1)?["year"] == .init(year))
-            #expect(try world.text(id, "notes") == notes)
+            try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
+            expect(world.backend.values("Album", 1)?["notes"], equals: .init(notes))
+            expect(world.backend.values("Album", 1)?["year"], equals: .init(year))
+            try expect(world.text(id, "notes"), equals: notes)
         }
     }
 
@@ -121,18 +122,18 @@ import Testing
                     }
                 }
                 for _ in 0..<3 { try await world.store.sendPending() }
-                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+                try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
                 let values = world.backend.values("Album", 1)
-                #expect([values?["title"], values?["notes"], values?["year"]] == [.init(text), "base", 1966])
-                #expect(values?["band"] == .one(2))
-                #expect(try world.text(id, "notes") == "base")
+                expect([values?["title"], values?["notes"], values?["year"]], equals: [.init(text), "base", 1966])
+                expect(values?["band"], equals: .one(2))
+                try expect(world.text(id, "notes"), equals: "base")
                 #expect(try world.shown(id, "band") != nil)
                 // What a read has brought before is a part of the object.
                 world.backend.change("Album", 1, ["notes": "read"])
                 try world.fetch("Album")
                 try world.update(id, ["year": 1967])
                 try await world.store.sendPending()
-                #expect(world.backend.values("Album", 1)?["notes"] == "read")
+                expect(world.backend.values("Album", 1)?["notes"], equals: "read")
             }
         }
     }
@@ -145,18 +146,18 @@ import Testing
             try await world.store.sendPending()
             switch rule {
             case .preferMine:
-                #expect(try world.only()["notes"] == "mine")
-                #expect(try world.text(id, "notes") == "mine")
+                try expect(world.only()["notes"], equals: "mine")
+                try expect(world.text(id, "notes"), equals: "mine")
             case .preferTheirs:
                 #expect(world.backend.ids("Album").isEmpty)
                 #expect(!world.isShown(id))
             default:
-                #expect(try world.store.syncState(of: id) == .conflicting)
-                #expect(try world.text(id, "notes") == "mine")
+                try expect(world.store.syncState(of: id), equals: .conflicting)
+                try expect(world.text(id, "notes"), equals: "mine")
                 try world.store.drop(id)
                 #expect(!world.isShown(id))
             }
-            #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+            try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
 
             let (other, gone) = try self.world(.init(isIdempotent: true), .numbers, rule)
             try other.delete(gone)
@@ -164,13 +165,13 @@ import Testing
             try await other.store.sendPending()
             switch rule {
             case .preferMine: #expect(other.backend.ids("Album").isEmpty)
-            case .preferTheirs: #expect(try other.text(gone, "notes") == "theirs")
+            case .preferTheirs: try expect(other.text(gone, "notes"), equals: "theirs")
             default:
-                #expect(try other.store.pendingChanges().map(\.state) == [.conflicting])
+                try expect(other.store.pendingChanges().map(\.state), equals: [.conflicting])
                 try other.store.drop(gone)
-                #expect(try other.text(gone, "notes") == "theirs")
+                try expect(other.text(gone, "notes"), equals: "theirs")
             }
-            #expect(try other.store.pendingCount() == 0, "\(other.pending)")
+            try expect(other.store.pendingCount(), equals: 0, "\(other.pending)")
         }
     }
 
@@ -182,16 +183,16 @@ import Testing
         let tags = try world.fetch("Tag").sorted { $0.uriRepresentation().path < $1.uriRepresentation().path }
         let album = try #require(try world.fetch("Album").first)
         let byID = try Dictionary(uniqueKeysWithValues: tags.map { (try #require(try world.store.resourceID(for: $0)), $0) })
-        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [byID[1]!, byID[2]!])
+        try expect(world.shown(album, "tags") as? Set<NSManagedObjectID>, equals: [byID[1]!, byID[2]!])
         // Here 3 comes and 1 goes, there 4 comes and 2 goes.
         try world.update(album, ["tags": Set([byID[2]!, byID[3]!])])
         world.backend.change("Album", 1, ["tags": .many([1, 4])])
         try await world.store.sendPending()
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
         guard case .many(let members)? = world.backend.values("Album", 1)?["tags"] else { return #expect(Bool(false)) }
-        #expect(Set(members.map(\.id)) == [3, 4])
-        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [byID[3]!, byID[4]!])
+        expect(Set(members.map(\.id)), equals: [3, 4])
+        try expect(world.shown(album, "tags") as? Set<NSManagedObjectID>, equals: [byID[3]!, byID[4]!])
     }
 
     // MARK: Giving up
@@ -205,7 +206,7 @@ import Testing
         let tag = try world.insert("Tag", ["label": "a"])
         try world.update(album, ["tags": Set([tag])])
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
         world.backend.scriptOutcomes { $0.kind == .delete ? .refused(ServiceFailure("no")) : nil }
         // Tracks go with their album.
         try world.delete(album)
@@ -214,14 +215,14 @@ import Testing
         try await world.store.sendPending()
         #expect(!world.isShown(album))
         let dropped = try world.store.drop(album)
-        #expect(Set(dropped) == [album, track])
-        #expect(try world.text(album) == "Help!")
-        #expect(try world.shown(album, "band") as? NSManagedObjectID == band)
-        #expect(try world.shown(track, "album") as? NSManagedObjectID == album)
-        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [tag])
+        expect(Set(dropped), equals: [album, track])
+        try expect(world.text(album), equals: "Help!")
+        try expect(world.shown(album, "band") as? NSManagedObjectID, equals: band)
+        try expect(world.shown(track, "album") as? NSManagedObjectID, equals: album)
+        try expect(world.shown(album, "tags") as? Set<NSManagedObjectID>, equals: [tag])
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
-        #expect(world.backend.ids("Album").count == 1)
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
+        expect(world.backend.ids("Album").count, equals: 1)
     }
 
     @Test("Giving up a deletion joins again what referred to the object") func rejoined() async throws {
@@ -232,8 +233,8 @@ import Testing
         try world.delete(band)
         #expect(try world.shown(album, "band") == nil)
         try world.store.drop(band)
-        #expect(try world.shown(album, "band") as? NSManagedObjectID == band)
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.shown(album, "band") as? NSManagedObjectID, equals: band)
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
     }
 
     @Test("Giving up an edit shows what is confirmed, of attributes, references and lists") func droppedEdit() async throws {
@@ -244,10 +245,10 @@ import Testing
         try await world.store.sendPending()
         try world.update(album, ["title": "?", "band": bands[1], "tags": Set([tags[1]])])
         try world.store.drop(album)
-        #expect(try world.text(album) == "Help!")
-        #expect(try world.shown(album, "band") as? NSManagedObjectID == bands[0])
-        #expect(try world.shown(album, "tags") as? Set<NSManagedObjectID> == [tags[0]])
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.text(album), equals: "Help!")
+        try expect(world.shown(album, "band") as? NSManagedObjectID, equals: bands[0])
+        try expect(world.shown(album, "tags") as? Set<NSManagedObjectID>, equals: [tags[0]])
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
     }
 
     // MARK: Identity
@@ -279,15 +280,15 @@ import Testing
             try await world.sendPending { try insert() }
         }
         let id = try #require(second)
-        #expect(try world.text(id) == "Help!")
+        try expect(world.text(id), equals: "Help!")
         #expect(try world.text(id, "notes") == nil)
         try await world.store.sendPending()
-        #expect(try world.only() == ["title": "Help!", "year": 1966])
-        #expect(
-            world.backend.saves.joined().map(\.kind)
-                == (sent == .edit ? [.insert, .update, .delete, .insert] : [.insert, .delete, .insert]))
-        #expect(try world.fetch("Album") == [id])
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.only(), equals: ["title": "Help!", "year": 1966])
+        expect(
+            world.backend.saves.joined().map(\.kind),
+            equals: (sent == .edit ? [.insert, .update, .delete, .insert] : [.insert, .delete, .insert]))
+        try expect(world.fetch("Album"), equals: [id])
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
     }
 
     @Test(
@@ -307,11 +308,11 @@ import Testing
             do { try context.save() } catch { return error as NSError? }
             return nil
         }
-        #expect(error?.code == (isTaken ? NSPersistentStoreSaveError : nil), "\(error as Any)")
+        expect(error?.code, equals: (isTaken ? NSPersistentStoreSaveError : nil), "\(error as Any)")
         try await world.store.sendPending()
-        #expect(try world.only()["year"] == (isTaken ? 1966 : 1967))
-        #expect(try world.fetch("Album") == [isTaken ? second : first])
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.only()["year"], equals: (isTaken ? 1966 : 1967))
+        try expect(world.fetch("Album"), equals: [isTaken ? second : first])
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
     }
 
     @Test("A new object that a fetch finds before the answer to it has come is one object, with everything that refers to it")
@@ -325,10 +326,10 @@ import Testing
         // It may be there under the backend's identifier too, until the answer says whose it is.
         #expect(try world.fetch("Album").contains(album))
         try await world.store.sendPending()
-        #expect(try world.fetch("Album") == [album])
-        #expect(try world.shown(track, "album") as? NSManagedObjectID == album)
-        #expect(try world.only("Track")["album"] == .one(.init(world.backend.ids("Album")[0])))
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.fetch("Album"), equals: [album])
+        try expect(world.shown(track, "album") as? NSManagedObjectID, equals: album)
+        try expect(world.only("Track")["album"], equals: .one(.init(world.backend.ids("Album")[0])))
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
     }
 
     @Test("A fetch that finds a new object while it is being sent waits for its identifier, and shows it once") func echoOnline()
@@ -349,8 +350,8 @@ import Testing
         world.backend.release()
         try await sending
         let ids = try await found
-        #expect(ids.count == 2)
+        expect(ids.count, equals: 2)
         #expect(ids.contains(album))
-        #expect(try world.fetch("Album").count == 2)
+        try expect(world.fetch("Album").count, equals: 2)
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Programs that are killed between two commits") struct OutboxKillTests {
@@ -78,13 +79,15 @@ import Testing
             try await world.store.sendPending()
             let found = world.backend.ids("Album").compactMap { world.backend.values("Album", $0) }
             let names = found.compactMap { $0["title"]?.string }
-            #expect(Set(names).count == names.count, "commit \(number): \(names)")
+            expect(Set(names).count, equals: names.count, "commit \(number): \(names)")
             #expect(Set(titles.keys).isSubset(of: names), "commit \(number): \(names)")
             for values in found {
                 let name = values["title"]?.string ?? "?"
-                if let year = titles[name], !doubtful.contains(name) { #expect(values["year"]?.int64 == year, "commit \(number): \(name)") }
+                if let year = titles[name], !doubtful.contains(name) {
+                    expect(values["year"]?.int64, equals: year, "commit \(number): \(name)")
+                }
             }
-            #expect(try world.store.pendingCount() == 0, "commit \(number): \(world.pending)")
+            try expect(world.store.pendingCount(), equals: 0, "commit \(number): \(world.pending)")
         }
         // The program lived on when there were no more commits to die at.
         #expect(last > 5)

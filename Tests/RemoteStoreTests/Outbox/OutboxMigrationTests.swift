@@ -40,19 +40,19 @@ import Testing
             new.setValue("new", forKey: "title")
             try context.save()
         }
-        #expect(try store.pendingCount() == 2)
+        try expect(store.pendingCount(), equals: 2)
         try context.persistentStoreCoordinator?.remove(store)
 
         let (backend, moved, later) = try open(true)
-        #expect(try moved.pendingCount() == 2)
+        try expect(moved.pendingCount(), equals: 2)
         let request = fetchRequest("Album", by: ["name"])
         request.cachePolicy = .cacheOnly
         let names = try await later.perform { try later.fetch(request).map { $0.value(forKey: "name") as? String } }
-        #expect(names == ["edited", "new"])
+        expect(names, equals: ["edited", "new"])
         try await moved.sendPending()
-        #expect(try moved.pendingCount() == 0)
-        #expect(backend.values("Album", 1) == ["name": "edited", "year": 1])
-        #expect(backend.ids("Album").count == 2)
+        try expect(moved.pendingCount(), equals: 0)
+        expect(backend.values("Album", 1), equals: ["name": "edited", "year": 1])
+        expect(backend.ids("Album").count, equals: 2)
         try later.persistentStoreCoordinator?.remove(moved)
     }
 }

@@ -72,7 +72,7 @@ import Testing
             func check(_ step: Int) throws {
                 let expected = albums.mapValues { Shown(year: $0.year, band: $0.band) }
                 let found = try shown(world).filter { albums[$0.key] != nil || world.backend.ids("Album").isEmpty }
-                #expect(found == expected, comment())
+                expect(found, equals: expected, comment())
             }
             var gone: [String] = []
             func edit() throws {
@@ -155,15 +155,15 @@ import Testing
                 try await world.store.sendPending()
                 // Others have changed what was deleted here: that is for the application to decide, and it deletes.
                 for change in try world.store.pendingChanges() where change.state == .conflicting {
-                    #expect(change.kind == .delete, comment())
+                    expect(change.kind, equals: .delete, comment())
                     try world.store.retry(change.objectID)
                 }
             }
-            #expect(try world.store.pendingCount() == 0, "\(world.pending) \(comment())")
+            try expect(world.store.pendingCount(), equals: 0, "\(world.pending) \(comment())")
             let expected = albums.mapValues { Shown(year: $0.year, band: $0.band) }
-            #expect(server(world) == expected, comment())
+            expect(server(world), equals: expected, comment())
             try world.fetch("Album")
-            #expect(try shown(world) == expected, comment())
+            try expect(shown(world), equals: expected, comment())
         }
         print("OutboxRandomTests: \(runs) runs, seed \(seed)")
         #expect(runs > 0)

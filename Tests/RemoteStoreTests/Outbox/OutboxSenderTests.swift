@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("The sender of pending changes") struct OutboxSenderTests {
@@ -14,8 +15,8 @@ import Testing
         let world = try OutboxWorld(isAutomatic: true)
         let id = try world.insert("Album", ["title": "Help!"])
         try await until { try world.store.pendingCount() == 0 }
-        #expect(try world.only()["title"] == "Help!")
-        #expect(try world.store.syncState(of: id) == .fresh)
+        try expect(world.only()["title"], equals: "Help!")
+        try expect(world.store.syncState(of: id), equals: .fresh)
     }
 
     @Test("What could not be sent is sent after a wait that grows, and at once when the connection is back") func waits() async throws {
@@ -30,11 +31,11 @@ import Testing
         await world.clock.untilSleeping()
         // Not yet.
         world.clock.advance(by: .milliseconds(900))
-        #expect(world.backend.saves.count == 2)
+        expect(world.backend.saves.count, equals: 2)
         world.goOnline()
         world.store.connectionDidReturn()
         try await until { try world.store.pendingCount() == 0 }
-        #expect(try world.store.status() == CachedStoreStatus())
+        try expect(world.store.status(), equals: CachedStoreStatus())
     }
 
     @Test("A backend that is busy is asked again when it has said, and not before") func retryAfter() async throws {
@@ -49,10 +50,10 @@ import Testing
         await world.clock.untilSleeping()
         world.clock.advance(by: .seconds(59))
         world.backend.scriptOutcomes { _ in nil }
-        #expect(world.backend.saves.count == 1)
+        expect(world.backend.saves.count, equals: 1)
         world.clock.advance(by: .seconds(2))
         try await until { try world.store.pendingCount() == 0 }
-        #expect(world.backend.saves.count == 2)
+        expect(world.backend.saves.count, equals: 2)
     }
 
     @Test("A save that waits for the backend gets the outcome of each object") func acknowledged() async throws {
@@ -82,9 +83,9 @@ import Testing
             case nil: "none"
             }
         }
-        #expect(ids.map(name) == ["accepted", "rejected"])
-        #expect(name(known) == "merged")
-        #expect(outcomes.count == 3)
+        expect(ids.map(name), equals: ["accepted", "rejected"])
+        expect(name(known), equals: "merged")
+        expect(outcomes.count, equals: 3)
     }
 
     @Test("Whoever waits for the backend may stop waiting; the change stays") func cancelled() async throws {
@@ -96,7 +97,7 @@ import Testing
         try await until { try world.store.pendingCount() == 1 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try world.store.pendingCount() == 1)
+        try expect(world.store.pendingCount(), equals: 1)
     }
 
     @Test("What another program with the same file has deleted at the backend is not shown again by an answer from before")
@@ -130,12 +131,12 @@ import Testing
         async let sending: Void = world.store.sendPending()
         await world.backend.untilHeld()
         try await other.sendPending()
-        #expect(world.backend.saves.count == 1)
+        expect(world.backend.saves.count, equals: 1)
         world.backend.release()
         try await sending
         try await other.sendPending()
-        #expect(world.backend.saves.count == 1)
-        #expect(world.backend.ids("Album").count == 1)
+        expect(world.backend.saves.count, equals: 1)
+        expect(world.backend.ids("Album").count, equals: 1)
         try coordinator.remove(other)
     }
 
@@ -146,13 +147,13 @@ import Testing
         async let sending: Void = world.store.sendPending()
         await world.backend.untilHeld(3)
         try world.update(ids[0], ["title": "edited"])
-        #expect(try world.store.syncState(of: ids[0]) == .sending)
+        try expect(world.store.syncState(of: ids[0]), equals: .sending)
         #expect(throws: (any Error).self) { try world.store.drop(ids[0]) }
         world.backend.scriptSaves { _ in .answer }
         world.backend.release()
         try await sending
-        #expect(world.backend.saves.joined().map(\.kind) == [.insert, .insert, .insert, .update])
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        expect(world.backend.saves.joined().map(\.kind), equals: [.insert, .insert, .insert, .update])
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
     }
 
     @Test("The states of a store are told to those who watch") func statuses() async throws {
@@ -176,14 +177,14 @@ import Testing
         func fetch(_ format: String, by keys: [String] = ["title"]) throws -> [NSManagedObjectID] {
             try world.context.performAndWait { try world.context.fetch(fetchRequest("Album", format, by: keys)).map(\.objectID) }
         }
-        #expect(try fetch("syncState == 'failed'") == [bad])
-        #expect(try fetch("syncState == 'pending' AND title != 'x'") == [new])
-        #expect(try fetch("syncState IN {'fresh', 'failed'}") == [bad, good])
-        #expect(try fetch("syncState != 'failed'") == [good, new])
-        #expect(try fetch("age > 60") == [good])
-        #expect(try fetch("age < 60") == [])
-        #expect(try fetch("TRUEPREDICATE", by: ["-syncState"]) == [bad, new, good])
-        #expect(failure { _ = try fetch("syncState CONTAINS 'f'") }?.code == NSPersistentStoreUnsupportedRequestTypeError)
+        try expect(fetch("syncState == 'failed'"), equals: [bad])
+        try expect(fetch("syncState == 'pending' AND title != 'x'"), equals: [new])
+        try expect(fetch("syncState IN {'fresh', 'failed'}"), equals: [bad, good])
+        try expect(fetch("syncState != 'failed'"), equals: [good, new])
+        try expect(fetch("age > 60"), equals: [good])
+        try expect(fetch("age < 60"), equals: [])
+        try expect(fetch("TRUEPREDICATE", by: ["-syncState"]), equals: [bad, new, good])
+        expect(failure { _ = try fetch("syncState CONTAINS 'f'") }?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
     }
 
     @Test("Signing out with pending changes is refused, unless it is said what becomes of them") func signOut() async throws {
@@ -195,17 +196,17 @@ import Testing
         #expect(world.isShown(id))
         world.goOnline()
         try await world.store.signOut(pending: .send)
-        #expect(world.backend.ids("Album").count == 1)
-        #expect(try world.store.pendingCount() == 0)
+        expect(world.backend.ids("Album").count, equals: 1)
+        try expect(world.store.pendingCount(), equals: 0)
 
         let other = try OutboxWorld()
         try other.insert("Album", ["title": "Help!"])
         try await other.store.signOut(pending: .keep)
         try other.restart()
-        #expect(try other.store.pendingCount() == 1)
+        try expect(other.store.pendingCount(), equals: 1)
         try await other.store.signOut(pending: .discard)
         try other.restart()
-        #expect(try other.store.pendingCount() == 0)
+        try expect(other.store.pendingCount(), equals: 0)
         #expect(other.backend.saves.isEmpty)
     }
 

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Writes that survive") struct OutboxTests {
@@ -11,22 +12,22 @@ import Testing
         let world = try OutboxWorld()
         let id = try world.insert("Album", ["title": "Help!", "year": 1965])
         #expect(!id.isTemporaryID && world.backend.saves.isEmpty)
-        #expect(try world.text(id) == "Help!")
-        #expect(try world.store.pendingCount() == 1)
-        #expect(try world.store.syncState(of: id) == .pending)
+        try expect(world.text(id), equals: "Help!")
+        try expect(world.store.pendingCount(), equals: 1)
+        try expect(world.store.syncState(of: id), equals: .pending)
         #expect(try world.store.resourceID(for: id) == nil)
         try await world.store.sendPending()
         let resource = try #require(try world.store.resourceID(for: id))
         #expect(world.backend.ids("Album") == [resource] && world.backend.values("Album", resource)?["title"] == "Help!")
-        #expect(try world.store.pendingCount() == 0)
-        #expect(try world.store.syncState(of: id) == .fresh)
-        #expect(try world.fetch("Album") == [id])
-        #expect(try world.store.objectID(for: resource, entityName: "Album") == id)
+        try expect(world.store.pendingCount(), equals: 0)
+        try expect(world.store.syncState(of: id), equals: .fresh)
+        try expect(world.fetch("Album"), equals: [id])
+        try expect(world.store.objectID(for: resource, entityName: "Album"), equals: id)
         // The next change has the version that the object has now.
         try world.update(id, ["year": 1966])
         try await world.store.sendPending()
-        #expect(try world.only()["year"] == 1966)
-        #expect(world.backend.saves.last?.first?.changedProperties == ["year"])
+        try expect(world.only()["year"], equals: 1966)
+        expect(world.backend.saves.last?.first?.changedProperties, equals: ["year"])
     }
 
     @Test("A save offline survives a kill, and is sent by the next run, in the order of what depends on what") func restart() async throws {
@@ -36,16 +37,16 @@ import Testing
         let beatles = try world.insert("Band", ["name": "Beatles"])
         try world.update(album, ["band": beatles])
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 2)
+        try expect(world.store.pendingCount(), equals: 2)
         try world.restart()
         album = try world.same(album)
-        #expect(try world.text(album) == "Help!")
-        #expect(try world.shown(album, "band") as? NSManagedObjectID == world.same(beatles))
+        try expect(world.text(album), equals: "Help!")
+        try expect(world.shown(album, "band") as? NSManagedObjectID, equals: world.same(beatles))
         world.goOnline()
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
+        try expect(world.store.pendingCount(), equals: 0)
         let band = try #require(world.backend.ids("Band").first)
-        #expect(try world.only()["band"] == .one(.init(band)))
+        try expect(world.only()["band"], equals: .one(.init(band)))
         #expect(world.backend.ids("Album").count == 1 && world.backend.ids("Band").count == 1)
     }
 
@@ -55,11 +56,11 @@ import Testing
         try world.update(id, ["title": "Help!", "year": 1965])
         let other = try world.insert("Album", ["title": "Gone"])
         try world.delete(other)
-        #expect(try world.store.pendingCount() == 1)
+        try expect(world.store.pendingCount(), equals: 1)
         #expect(!world.isShown(other))
         try await world.store.sendPending()
-        #expect(world.backend.saves.joined().map(\.kind) == [.insert])
-        #expect(try world.only() == ["title": "Help!", "year": 1965])
+        expect(world.backend.saves.joined().map(\.kind), equals: [.insert])
+        try expect(world.only(), equals: ["title": "Help!", "year": 1965])
     }
 
     @Test("Objects that refer to each other are all sent, the references that lead back afterwards") func cycles() async throws {
@@ -70,11 +71,11 @@ import Testing
         try world.update(album, ["tags": tags])
         let track = try world.insert("Track", ["title": "Yesterday", "album": album])
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
         let values = try world.only()
         guard case .many(let members)? = values["tags"] else { return #expect(Bool(false), "\(values)") }
-        #expect(Set(members.map(\.id)) == Set(world.backend.ids("Tag")))
-        #expect(try world.only("Track")["album"] == .one(.init(world.backend.ids("Album")[0])))
+        expect(Set(members.map(\.id)), equals: Set(world.backend.ids("Tag")))
+        try expect(world.only("Track")["album"], equals: .one(.init(world.backend.ids("Album")[0])))
         #expect(
             try world.shown(album, "tags") as? Set<NSManagedObjectID> == tags && world.shown(track, "album") as? NSManagedObjectID == album)
     }
@@ -116,8 +117,8 @@ import Testing
                 world.goOnline()
                 try await world.store.sendPending()
                 try await world.store.sendPending()
-                #expect(try world.only()["year"] == 1965, "\(world.backend.saves)")
-                #expect(try world.store.pendingCount() == 0)
+                try expect(world.only()["year"], equals: 1965, "\(world.backend.saves)")
+                try expect(world.store.pendingCount(), equals: 0)
                 // An update whose answer is lost, too.
                 world.backend.scriptSaves { _ in loss }
                 try world.update(id, ["notes": "great"])
@@ -126,8 +127,8 @@ import Testing
                 try world.update(id, ["notes": "greater"])
                 try await world.store.sendPending()
                 try await world.store.sendPending()
-                #expect(try world.only()["notes"] == "greater", "\(world.pending)")
-                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+                try expect(world.only()["notes"], equals: "greater", "\(world.pending)")
+                try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
                 // And a deletion.
                 world.backend.scriptSaves { _ in loss }
                 try world.delete(id)
@@ -135,7 +136,7 @@ import Testing
                 world.goOnline()
                 try await world.store.sendPending()
                 #expect(world.backend.ids("Album").isEmpty)
-                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+                try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
             }
         }
     }
@@ -151,19 +152,19 @@ import Testing
         try world.restart()
         id = try world.same(id)
         try await world.store.sendPending()
-        #expect(world.backend.saves.count == 1)
-        #expect(try world.store.syncState(of: id) == .unknown)
+        expect(world.backend.saves.count, equals: 1)
+        try expect(world.store.syncState(of: id), equals: .unknown)
         #expect(try world.store.error(of: id) != nil)
         if arrived {
             // It is there: the application drops its own.
-            #expect(try world.store.drop(id) == [id])
+            try expect(world.store.drop(id), equals: [id])
             #expect(!world.isShown(id))
         } else {
             #expect(try world.store.retry(id))
             try await world.store.sendPending()
         }
-        #expect(try world.only()["title"] == "Help!")
-        #expect(try world.store.pendingCount() == 0)
+        try expect(world.only()["title"], equals: "Help!")
+        try expect(world.store.pendingCount(), equals: 0)
     }
 
     @Test("Of ten changes of one call, three are refused and one is missing in the answer: the others settle, and the queue moves on")
@@ -173,20 +174,20 @@ import Testing
         let ids = try (1...10).map { try world.insert("Album", ["title": "\($0)", "year": $0]) }
         try await world.store.sendPending()
         #expect(world.backend.saves.count == 1 && world.backend.ids("Album").count == 7)
-        #expect(try world.store.pendingChanges().map(\.state) == [.failed, .failed, .failed])
-        #expect(try world.store.syncState(of: ids[9]) == .failed)
+        try expect(world.store.pendingChanges().map(\.state), equals: [.failed, .failed, .failed])
+        try expect(world.store.syncState(of: ids[9]), equals: .failed)
         #expect(try world.store.error(of: ids[9]) != nil)
-        #expect(try world.store.status().setAsideCount == 3)
+        try expect(world.store.status().setAsideCount, equals: 3)
         try world.insert("Album", ["title": "next", "year": 1])
         try await world.store.sendPending()
-        #expect(world.backend.ids("Album").count == 8)
+        expect(world.backend.ids("Album").count, equals: 8)
         // Edited, retried, dropped.
         try world.update(ids[7], ["year": 1])
         world.backend.scriptOutcomes { _ in nil }
         try world.store.retry(ids[8])
         try world.store.drop(ids[9])
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
+        try expect(world.store.pendingCount(), equals: 0)
         #expect(world.backend.ids("Album").count == 10 && !world.isShown(ids[9]))
     }
 
@@ -197,9 +198,9 @@ import Testing
         let request = fetchRequest("Album", by: ["title"])
         request.cachePolicy = .networkOnly
         (request.fetchOffset, request.fetchLimit) = (1, 3)
-        #expect(try world.context.texts(request, "title") == ["b", "c", "d"])
+        try expect(world.context.texts(request, "title"), equals: ["b", "c", "d"])
         request.fetchLimit = 0
-        #expect(try world.context.texts(request, "title") == ["b", "c", "d", "e"])
+        try expect(world.context.texts(request, "title"), equals: ["b", "c", "d", "e"])
     }
 
     @Test("A missing outcome is unknown, never success") func missing() async throws {
@@ -207,8 +208,8 @@ import Testing
         world.backend.scriptSaves { _ in .half }
         let ids = try (1...4).map { try world.insert("Album", ["title": "\($0)"]) }
         try await world.store.sendPending()
-        #expect(try ids.map { try world.store.syncState(of: $0) } == [.fresh, .fresh, .unknown, .unknown])
-        #expect(world.backend.ids("Album").count == 2)
+        try expect(ids.map { try world.store.syncState(of: $0) }, equals: [.fresh, .fresh, .unknown, .unknown])
+        expect(world.backend.ids("Album").count, equals: 2)
     }
 
     @Test("What depends on a change that is set aside waits for it; what does not is sent") func dependents() async throws {
@@ -218,12 +219,12 @@ import Testing
         let album = try world.insert("Album", ["title": "Help!", "band": band])
         let other = try world.insert("Album", ["title": "Solo"])
         try await world.store.sendPending()
-        #expect(try [band, album, other].map { try world.store.syncState(of: $0) } == [.failed, .pending, .fresh])
+        try expect([band, album, other].map { try world.store.syncState(of: $0) }, equals: [.failed, .pending, .fresh])
         // Without the band the album is sent without it.
         try world.store.drop(band)
         try await world.store.sendPending()
-        #expect(world.backend.ids("Album").count == 2)
-        #expect(try world.store.pendingCount() == 0)
+        expect(world.backend.ids("Album").count, equals: 2)
+        try expect(world.store.pendingCount(), equals: 0)
         #expect(try world.shown(album, "band") == nil)
     }
 }

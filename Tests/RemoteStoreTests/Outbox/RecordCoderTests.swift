@@ -122,9 +122,9 @@ struct RandomRecords {
             let record = random.record()
             let data = try record.encoded()
             let read = try PendingRecord(record.key, sequence: record.sequence, state: record.state, data)
-            #expect(read == record, "seed \(seed)")
+            expect(read, equals: record, "seed \(seed)")
             // The form of a text counts too, which comparisons of strings ignore.
-            #expect(try read.encoded().count == data.count, "seed \(seed)")
+            try expect(read.encoded().count, equals: data.count, "seed \(seed)")
         }
     }
 
@@ -175,7 +175,7 @@ struct RandomRecords {
                     content + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) }
                 }
                 let read = try PendingRecord(record.key, sequence: record.sequence, state: record.state, sealed)
-                #expect(read == record, "seed \(seed)")
+                expect(read, equals: record, "seed \(seed)")
             }
         }
     }
@@ -184,6 +184,6 @@ struct RandomRecords {
         let data = Data([9, 1, 2, 3])
         let sealed = data.withUnsafeBytes { bytes in data + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) } }
         let error = failure { _ = try PendingRecord(LocalKey(root: "A", key: 1), sequence: 1, state: .waiting, sealed) }
-        #expect(error?.localizedFailureReason?.contains("9") == true)
+        expect(error?.localizedFailureReason?.contains("9"), equals: true)
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Changes that are sent again, since their answers were lost") struct RepeatedChangeTests {
@@ -28,13 +29,13 @@ import Testing
             try await world.store.sendPending()
             try await world.store.sendPending()
             switch rule {
-            case .setAside: #expect(try world.store.pendingChanges().map(\.state) == [.conflicting])
+            case .setAside: try expect(world.store.pendingChanges().map(\.state), equals: [.conflicting])
             case .preferMine:
-                #expect(world.backend.values("Album", 1)?["notes"] == (deletes ? nil : "mine"))
-                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+                expect(world.backend.values("Album", 1)?["notes"], equals: (deletes ? nil : "mine"))
+                try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
             default:
-                #expect(try world.text(id, "notes") == "theirs")
-                #expect(try world.store.pendingCount() == 0, "\(world.pending)")
+                try expect(world.text(id, "notes"), equals: "theirs")
+                try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
             }
         }
     }
@@ -50,11 +51,11 @@ import Testing
         // The backend was reached: the next attempt is due after a while.
         world.backend.scriptSaves { _ in .loseRequest(ServiceFailure("busy")) }
         for _ in 0..<3 { try await world.store.sendPending() }
-        #expect(try world.store.pendingChanges().map(\.attempts) == [3])
+        try expect(world.store.pendingChanges().map(\.attempts), equals: [3])
         world.goOnline()
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
-        #expect(world.backend.ids("Album").count == (isNew ? 2 : 1))
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
+        expect(world.backend.ids("Album").count, equals: (isNew ? 2 : 1))
         #expect(world.backend.ids("Album").contains { world.backend.values("Album", $0)?["title"] == "mine" })
     }
 
@@ -70,14 +71,14 @@ import Testing
         try world.fetch("Album")
         world.goOnline()
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
-        #expect(try world.text(id, "notes") == "theirs")
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
+        try expect(world.text(id, "notes"), equals: "theirs")
         try world.fetch("Album")
-        #expect(try world.text(id, "notes") == "theirs")
+        try expect(world.text(id, "notes"), equals: "theirs")
         // The version is that of the read, too.
         try world.update(id, ["notes": "mine again"])
         try await world.store.sendPending()
-        #expect(world.backend.values("Album", 1)?["notes"] == "mine again")
+        expect(world.backend.values("Album", 1)?["notes"], equals: "mine again")
     }
 
     @Test(
@@ -95,15 +96,15 @@ import Testing
         let track = try #require(try world.fetch("Track").first)
         let other = try #require(try world.shown(track, "album") as? NSManagedObjectID)
         #expect(other != id)
-        #expect(try world.text(other, "notes") == "theirs")
+        try expect(world.text(other, "notes"), equals: "theirs")
         world.goOnline()
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0, "\(world.pending)")
-        #expect(try world.text(id, "notes") == "theirs")
-        #expect(try world.shown(track, "album") as? NSManagedObjectID == id)
+        try expect(world.store.pendingCount(), equals: 0, "\(world.pending)")
+        try expect(world.text(id, "notes"), equals: "theirs")
+        try expect(world.shown(track, "album") as? NSManagedObjectID, equals: id)
         try world.update(id, ["notes": "mine"])
         try await world.store.sendPending()
-        #expect(world.backend.values("Album", resource)?["notes"] == "mine")
+        expect(world.backend.values("Album", resource)?["notes"], equals: "mine")
     }
 
     @Test("While a new object is to be sent again, a fetch shows it once") func echoes() async throws {
@@ -111,10 +112,10 @@ import Testing
         world.backend.scriptSaves { _ in .loseAnswer(OutboxWorld.lost) }
         let id = try world.insert("Album", ["title": "Help!"])
         try await world.store.sendPending()
-        #expect(try world.fetch("Album") == [id])
+        try expect(world.fetch("Album"), equals: [id])
         world.goOnline()
         try await world.store.sendPending()
-        #expect(try world.fetch("Album") == [id])
-        #expect(world.backend.ids("Album").count == 1)
+        try expect(world.fetch("Album"), equals: [id])
+        expect(world.backend.ids("Album").count, equals: 1)
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Identifiers that a backend gives to several objects, one after the other") struct ReusedIdentifierTests {
@@ -95,17 +96,17 @@ import Testing
         func settle(_ rule: ConflictResolution) async throws {
             try await store.sendPending()
             if case .setAside = rule {
-                #expect(try store.syncState(of: note.objectID) == .conflicting)
-                #expect(try shown() == ["a": "mine", "b": "other"])
+                try expect(store.syncState(of: note.objectID), equals: .conflicting)
+                try expect(shown(), equals: ["a": "mine", "b": "other"])
                 try store.retry(note.objectID)
             }
             try await store.sendPending()
             try await hear()
             var expected = ["b": "other"]
             if case .preferTheirs = rule {} else { expected["a"] = "mine" }
-            #expect(texts == expected)
-            #expect(try shown() == expected)
-            #expect(try store.pendingCount() == 0)
+            expect(texts, equals: expected)
+            try expect(shown(), equals: expected)
+            try expect(store.pendingCount(), equals: 0)
         }
     }
 
@@ -162,7 +163,7 @@ import Testing
             try await world.hear()
             let other = try #require(try world.store.objectID(for: 1, entityName: "Note"))
             #expect(other != world.note.objectID)
-            #expect(try world.shown() == ["b": "other"])
+            try expect(world.shown(), equals: ["b": "other"])
         }
     }
 
@@ -175,10 +176,10 @@ import Testing
             }
             world.replace()
             try await world.store.sendPending()
-            #expect(world.texts == ["b": "other"])
-            #expect(try world.store.pendingCount() == 0)
+            expect(world.texts, equals: ["b": "other"])
+            try expect(world.store.pendingCount(), equals: 0)
             try await world.hear()
-            #expect(try world.shown() == ["b": "other"])
+            try expect(world.shown(), equals: ["b": "other"])
         }
     }
 
@@ -198,9 +199,9 @@ import Testing
                 }
                 try await world.store.sendPending()
                 try await world.hear()
-                #expect(world.texts == ["c": "new"])
-                #expect(try world.shown() == (isEdited ? ["a": "mine", "c": "new"] : ["c": "new"]))
-                #expect(try world.store.pendingChanges().map(\.state) == (isEdited ? [.conflicting] : []))
+                expect(world.texts, equals: ["c": "new"])
+                try expect(world.shown(), equals: (isEdited ? ["a": "mine", "c": "new"] : ["c": "new"]))
+                try expect(world.store.pendingChanges().map(\.state), equals: (isEdited ? [.conflicting] : []))
             }
         }
     }
@@ -222,11 +223,11 @@ import Testing
         try await world.hear()
         try await world.store.sendPending()
         let change = try #require(try world.store.pendingChanges().first)
-        #expect(change.state == .failed)
-        #expect(change.error?.localizedDescription.contains("Note") == true)
+        expect(change.state, equals: .failed)
+        expect(change.error?.localizedDescription.contains("Note"), equals: true)
         #expect(world.server.values("Note", 1)?["folder"]?.id == nil)
         try world.store.drop(change.objectID)
-        #expect(try world.store.pendingCount() == 0)
+        try expect(world.store.pendingCount(), equals: 0)
     }
 
     @Test("What the change feed tells while a change is acknowledged is not passed over", arguments: [false, true])
@@ -255,6 +256,6 @@ import Testing
         }
         network.script { _ in .delivered }
         try await world.hear()
-        #expect(try world.shown("color") == (isDeleted ? [:] : ["a": "theirs"]))
+        try expect(world.shown("color"), equals: (isDeleted ? [:] : ["a": "theirs"]))
     }
 }

@@ -48,8 +48,8 @@ import Testing
         (store, context) = try open()
         backend.scriptSaves { _ in .answer }
         try await store.sendPending()
-        #expect(try store.pendingCount() == 0)
-        #expect(sent() == first)
+        try expect(store.pendingCount(), equals: 0)
+        expect(sent(), equals: first)
 
         try context.performAndWait {
             let found = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri)
@@ -59,9 +59,9 @@ import Testing
         try context.persistentStoreCoordinator?.remove(store)
         (store, context) = try open()
         let again = try #require(context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
-        #expect(try store.drop(again).count == 1)
+        try expect(store.drop(again).count, equals: 1)
         let other = try #require(context.persistentStoreCoordinator).context()
-        #expect(try other.performAndWait { try other.existingObject(with: again).value(forKey: "marks") as? NSDictionary } == first)
-        #expect(try store.pendingCount() == 0)
+        try expect(other.performAndWait { try other.existingObject(with: again).value(forKey: "marks") as? NSDictionary }, equals: first)
+        try expect(store.pendingCount(), equals: 0)
     }
 }

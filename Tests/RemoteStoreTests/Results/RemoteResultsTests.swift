@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Results from the cache, the backend, and after changes") struct RemoteResultsTests {
@@ -76,7 +77,7 @@ import Testing
         while seen.withValue({ $0.last?.count }) != 2 { await Task.yield() }
         task.cancel()
         _ = await task.result
-        #expect(seen.withValue { $0 } == [["Help!"], ["Help!", "New"]])
+        expect(seen.withValue { $0 }, equals: [["Help!"], ["Help!", "New"]])
     }
 
     @Test("A server that does not answer is told with the results of before, and changes still follow")
@@ -104,7 +105,7 @@ import Testing
         if !endsOnError { request.cachePolicy = .networkOnly }
         let results = context.results(for: request, endsOnError: endsOnError)
         let error = await #expect(throws: NSError.self) { for try await _ in results {} }
-        #expect(error?.code == NSURLErrorNotConnectedToInternet)
+        expect(error?.code, equals: NSURLErrorNotConnectedToInternet)
     }
 
     @Test("With the cache only, the server is not asked; with the network only, the first element is the server's answer")
@@ -118,11 +119,11 @@ import Testing
         }
         var local = context.results(for: request).makeAsyncIterator()
         #expect(await titles(try await local.next()) == [])
-        #expect(asked.withValue { $0 } == 0)
+        expect(asked.withValue { $0 }, equals: 0)
         request.cachePolicy = .networkOnly
         var remote = context.results(for: request).makeAsyncIterator()
         let first = try await remote.next()
         #expect(await titles(first) == ["Help!"])
-        #expect(first?.isFresh == true)
+        expect(first?.isFresh, equals: true)
     }
 }

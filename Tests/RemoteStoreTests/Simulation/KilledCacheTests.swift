@@ -38,7 +38,7 @@ import Testing
         let shown = lines(output)
         process.waitUntilExit()
         let notes = shown.filter { $0.hasPrefix("note ") }.map { $0.dropFirst(5).split(separator: " ", maxSplits: 1).map(String.init) }
-        #expect(notes.count == shown.count, "\(shown.filter { !$0.hasPrefix("note ") })")
+        expect(notes.count, equals: shown.count, "\(shown.filter { !$0.hasPrefix("note ") })")
 
         let last = notes.compactMap { Int($0[0]) }.max() ?? 0
         #expect(last >= acknowledged, "\(acknowledged) was acknowledged, and \(last) is the last.")
@@ -51,7 +51,7 @@ import Testing
                 if step % 5 == 0 { expected["\(step - 2)"] = nil }
             }
         }
-        #expect(Dictionary(notes.map { ($0[0], $0[1]) }, uniquingKeysWith: { _, _ in "twice" }) == expected)
+        expect(Dictionary(notes.map { ($0[0], $0[1]) }, uniquingKeysWith: { _, _ in "twice" }), equals: expected)
 
         var server: [String: (mark: String, text: String)] = [:]
         let log = (try? String(contentsOf: folder.appendingPathComponent("server.log"), encoding: .utf8)) ?? ""
@@ -64,6 +64,6 @@ import Testing
                 server[parts[2]] = (parts[3] == "-" ? known?.mark ?? "?" : parts[3], parts[4] == "-" ? known?.text ?? "?" : parts[4])
             }
         }
-        #expect(Dictionary(server.values.map { ($0.mark, $0.text) }, uniquingKeysWith: { _, _ in "twice" }) == expected)
+        expect(Dictionary(server.values.map { ($0.mark, $0.text) }, uniquingKeysWith: { _, _ in "twice" }), equals: expected)
     }
 }

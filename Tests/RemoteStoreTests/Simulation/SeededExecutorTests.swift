@@ -25,7 +25,7 @@ import Testing
     @Test("The same seed runs tasks in the same order, and other seeds in others")
     func order() {
         let orders = (0..<5).map { order(seed: UInt64($0)) }
-        #expect(orders == (0..<5).map { order(seed: UInt64($0)) })
+        expect(orders, equals: (0..<5).map { order(seed: UInt64($0)) })
         #expect(Set(orders).count > 1)
         #expect(orders.allSatisfy { $0.count == 18 })
     }
@@ -67,7 +67,7 @@ import Testing
         let seed = TestSeed.current(for: "SeededExecutorTests.conversations")
         let first = try conversation(seed: seed)
         #expect(first.count > 20)
-        #expect(try conversation(seed: seed) == first, "COREDATA_TEST_SEED=\(seed)")
+        try expect(conversation(seed: seed), equals: first, "COREDATA_TEST_SEED=\(seed)")
         #expect(try conversation(seed: seed &+ 1) != first, "COREDATA_TEST_SEED=\(seed)")
     }
 
@@ -76,7 +76,7 @@ import Testing
         let executor = SeededExecutor(seed: 1)
         let clock = ManualClock()
         #expect(throws: WaitingWork.self) { try executor.complete { try await clock.sleep(for: .seconds(1)) } }
-        #expect(try executor.complete { 7 } == 7)
+        try expect(executor.complete { 7 }, equals: 7)
     }
 
     @Test("A manual clock wakes who has slept long enough, the earliest first, and jumps without waking anybody")
@@ -100,6 +100,6 @@ import Testing
         await clock.untilSleeping()
         asleep.cancel()
         await #expect(throws: CancellationError.self) { try await asleep.value }
-        #expect(clock.sleepers == 0)
+        expect(clock.sleepers, equals: 0)
     }
 }

@@ -81,6 +81,6 @@ import Testing
         // A step may do nothing, such as delivering where nothing is under way.
         #expect(first.count > 5)
         let difference = zip(first, second).first { $0 != $1 }
-        #expect(first == second, "seed \(seed): \(String(describing: difference))")
+        expect(first, equals: second, "seed \(seed): \(String(describing: difference))")
     }
 }

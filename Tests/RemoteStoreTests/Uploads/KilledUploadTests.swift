@@ -36,13 +36,13 @@ import Testing
         #expect(last.contains("killed"), "\(first)")
         let second = try run(folder, 0)
         let end = try #require(second.last)
-        #expect(end.prefix(2) == ["pending", "0"], "\(second)")
+        expect(end.prefix(2), equals: ["pending", "0"], "\(second)")
 
         let log = try String(contentsOf: folder.appendingPathComponent("server.log"), encoding: .utf8).split(separator: "\n")
         let received = log.compactMap { $0.hasPrefix("part ") ? Int($0.dropFirst(5)) : nil }.reduce(0, +)
-        #expect(received == Self.size)
-        #expect(log.filter { $0.hasPrefix("place") } == ["place 0", "place \(Self.size / 10 * 6)"])
-        #expect(log.filter { $0.hasPrefix("save") } == ["save insert film first", "save update - second"])
+        expect(received, equals: Self.size)
+        expect(log.filter { $0.hasPrefix("place") }, equals: ["place 0", "place \(Self.size / 10 * 6)"])
+        expect(log.filter { $0.hasPrefix("save") }, equals: ["save insert film first", "save update - second"])
         // The run knew about how far it had come before it asked.
         let left = second.first { $0.first == "left" }.flatMap { Int($0[1]) } ?? 0
         #expect(left > Self.size / 2 && left <= Self.size / 10 * 6, "\(left)")

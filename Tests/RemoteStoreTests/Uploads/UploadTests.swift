@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import RemoteStoreTesting
+import TestSupport
 import Testing
 
 @Suite("Large values") struct UploadTests {
@@ -14,13 +15,13 @@ import Testing
         let id = try world.insert(content)
         let parts = Guarded<[Int64]>([])
         world.server.state.withValue { $0.willTake = { offset in parts.withValue { $0.append(offset) } } }
-        #expect(try world.store.pendingChanges().first?.uploads.map(\.size) == [300 << 10])
+        try expect(world.store.pendingChanges().first?.uploads.map(\.size), equals: [300 << 10])
         try await world.store.sendPending()
-        #expect(parts.withValue { $0 } == [0, 65536, 131072, 196608, 262144])
-        #expect(world.server.content() == content)
-        #expect(try world.store.pendingCount() == 0)
-        #expect(try world.store.syncState(of: id) == .fresh)
-        #expect(try world.shown(id) == content)
+        expect(parts.withValue { $0 }, equals: [0, 65536, 131072, 196608, 262144])
+        expect(world.server.content(), equals: content)
+        try expect(world.store.pendingCount(), equals: 0)
+        try expect(world.store.syncState(of: id), equals: .fresh)
+        try expect(world.shown(id), equals: content)
     }
 
     @Test("An upload that is cut off goes on where the server has come to, after a restart too", arguments: [false, true])
@@ -30,16 +31,16 @@ import Testing
         // The third part arrives, and its answer is lost.
         world.server.state.withValue { $0.didTake = { count in if count > 180_000 { throw Self.offline } } }
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 1)
-        #expect(try world.store.status().uploadedBytes == 131072)
-        #expect(try world.store.status().bytesToUpload == 300 << 10)
+        try expect(world.store.pendingCount(), equals: 1)
+        try expect(world.store.status().uploadedBytes, equals: 131072)
+        try expect(world.store.status().bytesToUpload, equals: 300 << 10)
         if isRestarted { try world.restart() }
         world.server.state.withValue { $0.didTake = nil }
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
-        #expect(world.server.content() == content)
-        #expect(world.server.state.withValue { $0.received } == 300 << 10)
-        #expect(world.server.state.withValue { $0.uploads.count } == 1)
+        try expect(world.store.pendingCount(), equals: 0)
+        expect(world.server.content(), equals: content)
+        expect(world.server.state.withValue { $0.received }, equals: 300 << 10)
+        expect(world.server.state.withValue { $0.uploads.count }, equals: 1)
     }
 
     @Test("It is not sent again when only other values change, nor when a refused object is sent again")
@@ -48,17 +49,17 @@ import Testing
         let id = try world.insert(content)
         world.server.shelf.scriptOutcomes { _ in .refused(ServiceFailure("too early")) }
         try await world.store.sendPending()
-        #expect(try world.store.syncState(of: id) == .failed)
+        try expect(world.store.syncState(of: id), equals: .failed)
         world.server.shelf.scriptOutcomes { _ in nil }
         try world.update(id, "title", "b")
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
+        try expect(world.store.pendingCount(), equals: 0)
         try world.update(id, "title", "c")
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
-        #expect(world.server.state.withValue { $0.received } == 300 << 10)
-        #expect(world.server.content() == content)
-        #expect(world.server.shelf.values("Photo", world.server.shelf.ids("Photo")[0])?["title"] == "c")
+        try expect(world.store.pendingCount(), equals: 0)
+        expect(world.server.state.withValue { $0.received }, equals: 300 << 10)
+        expect(world.server.content(), equals: content)
+        expect(world.server.shelf.values("Photo", world.server.shelf.ids("Photo")[0])?["title"], equals: "c")
     }
 
     @Test("An upload that the server has forgotten begins anew, also where it is forgotten before the object is saved")
@@ -71,12 +72,12 @@ import Testing
         world.server.shelf.scriptOutcomes { _ in .refused(ForgottenUpload()) }
         try await world.store.sendPending()
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 1)
+        try expect(world.store.pendingCount(), equals: 1)
         world.server.state.withValue { $0.uploads = [:] }
         world.server.shelf.scriptOutcomes { _ in nil }
         for _ in 0..<3 { try await world.store.sendPending() }
-        #expect(try world.store.pendingCount() == 0)
-        #expect(world.server.content() == content)
+        try expect(world.store.pendingCount(), equals: 0)
+        expect(world.server.content(), equals: content)
     }
 
     @Test("A value that is replaced while it is on its way is given up, and the new one is sent")
@@ -91,9 +92,9 @@ import Testing
             state.willTake = { [unowned world] offset in if offset == 65536 { try world.update(id, "content", last) } }
         }
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
-        #expect(world.server.content() == last)
-        #expect(try world.shown(id) == last)
+        try expect(world.store.pendingCount(), equals: 0)
+        expect(world.server.content(), equals: last)
+        try expect(world.shown(id), equals: last)
     }
 
     @Test("A value that is given up is shown no more, also where a context has the object") func givenUpWhileHeld() async throws {
@@ -104,7 +105,7 @@ import Testing
         let held = try await context.perform { QueueValue(try context.existingObject(with: id)) }
         try world.update(id, "content", UploadWorld.bytes(200 << 10, 9))
         try world.store.drop(id)
-        #expect(try world.shown(id) == content)
+        try expect(world.shown(id), equals: content)
         withExtendedLifetime(held) {}
     }
 
@@ -114,15 +115,15 @@ import Testing
         let id = try world.insert(content)
         try await world.store.sendPending()
         try world.update(id, "content", UploadWorld.bytes(200 << 10, 9))
-        #expect(try world.store.drop(id) == [id])
-        #expect(try world.store.pendingCount() == 0)
+        try expect(world.store.drop(id), equals: [id])
+        try expect(world.store.pendingCount(), equals: 0)
         let shown = try world.shown(id)
-        #expect(shown == content, "\(shown?.count ?? -1) bytes, the first \(shown?.prefix(4).map { $0 } ?? [])")
+        expect(shown, equals: content, "\(shown?.count ?? -1) bytes, the first \(shown?.prefix(4).map { $0 } ?? [])")
         try world.update(id, "content", nil)
         try await world.store.sendPending()
         #expect(world.server.content() == nil)
-        #expect(world.server.shelf.ids("Photo").count == 1)
-        #expect(world.server.state.withValue { $0.received } == 300 << 10)
+        expect(world.server.shelf.ids("Photo").count, equals: 1)
+        expect(world.server.state.withValue { $0.received }, equals: 300 << 10)
     }
 
     @Test("An object that is deleted while its value is on its way is not sent any more, and the rest of the value is not either")
@@ -139,9 +140,9 @@ import Testing
             }
         }
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
+        try expect(world.store.pendingCount(), equals: 0)
         #expect(world.server.shelf.ids("Photo").isEmpty)
-        #expect(world.server.state.withValue { $0.received } == 131072)
+        expect(world.server.state.withValue { $0.received }, equals: 131072)
     }
 
     @Test("A backend that counts wrongly is the reason why a value is not sent, and the object does not go without it")
@@ -150,13 +151,13 @@ import Testing
         let id = try world.insert(content)
         world.server.state.withValue { $0.miscounts = true }
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 1)
-        #expect(try world.store.error(of: id)?.localizedDescription.contains("content") == true)
+        try expect(world.store.pendingCount(), equals: 1)
+        try expect(world.store.error(of: id)?.localizedDescription.contains("content"), equals: true)
         #expect(world.server.shelf.ids("Photo").isEmpty)
         world.server.state.withValue { $0.miscounts = false }
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
-        #expect(world.server.content() == content)
+        try expect(world.store.pendingCount(), equals: 0)
+        expect(world.server.content(), equals: content)
     }
 
     @Test("What a read brings leaves a pending value alone, and the object is saved with it")
@@ -170,12 +171,12 @@ import Testing
         world.server.shelf.put("Photo", resource, ["title": "theirs", "content": .init(UploadWorld.bytes(120 << 10, 3))])
         let request = fetchRequest("Photo")
         request.cachePolicy = .networkOnly
-        #expect(try world.context.performAndWait { try world.context.fetch(request).count } == 1)
-        #expect(try world.shown(id) == other)
+        try expect(world.context.performAndWait { try world.context.fetch(request).count }, equals: 1)
+        try expect(world.shown(id), equals: other)
         try await world.store.sendPending()
-        #expect(world.server.content() == other)
-        #expect(world.server.shelf.values("Photo", resource)?["title"] == "theirs")
-        #expect(try world.store.pendingCount() == 0)
+        expect(world.server.content(), equals: other)
+        expect(world.server.shelf.values("Photo", resource)?["title"], equals: "theirs")
+        try expect(world.store.pendingCount(), equals: 0)
     }
 
     @Test(
@@ -191,11 +192,11 @@ import Testing
         let uploads = world.server.state.withValue { $0.uploads }
         later.state.withValue { $0.uploads = uploads }
         try world.restart(later)
-        #expect(try world.store.status().uploadedBytes == 131072)
+        try expect(world.store.status().uploadedBytes, equals: 131072)
         try await world.store.sendPending()
-        #expect(try world.store.pendingCount() == 0)
-        #expect(later.content() == content)
-        #expect(later.state.withValue { $0.received } == (300 << 10) - 3 * 65536)
+        try expect(world.store.pendingCount(), equals: 0)
+        expect(later.content(), equals: content)
+        expect(later.state.withValue { $0.received }, equals: (300 << 10) - 3 * 65536)
     }
 
     @Test("An application sees how far an upload has come")
@@ -213,7 +214,7 @@ import Testing
         }
         try await world.store.sendPending()
         #expect(try !world.store.status().isSending)
-        #expect(seen.withValue { $0 } == [0, 65536, 131072, 196608, 262144])
+        expect(seen.withValue { $0 }, equals: [0, 65536, 131072, 196608, 262144])
         #expect(progress.isFinished)
         #expect(try world.store.uploadProgress(of: id) == nil)
     }
@@ -231,8 +232,8 @@ import Testing
             photo.setValue("b", forKey: "title")
             try context.save()
         }
-        #expect(server.content() == content)
-        #expect(server.state.withValue { $0.received } == 300 << 10)
+        expect(server.content(), equals: content)
+        expect(server.state.withValue { $0.received }, equals: 300 << 10)
     }
 
     @Test("Uploads of attributes without external storage, and of backends that take none, are an error of the description")

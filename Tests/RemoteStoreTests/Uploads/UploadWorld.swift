@@ -83,7 +83,7 @@ final class UploadServer: UploadingBackend {
         try willTake?(upload.confirmed)
         let count = try state.withValue { state in
             guard let token = upload.token, let known = state.uploads[token] else { throw ForgottenUpload() }
-            #expect(Int64(known.bytes.count) == upload.confirmed)
+            expect(Int64(known.bytes.count), equals: upload.confirmed)
             state.uploads[token]?.bytes.append(part)
             state.received += Int64(part.count)
             return upload.confirmed + Int64(part.count) + (state.miscounts ? 1 : 0)

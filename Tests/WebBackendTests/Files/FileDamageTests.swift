@@ -29,7 +29,7 @@ import Testing
             } catch {
                 refused += 1
                 let error = error as NSError
-                #expect(error.code == 134080)
+                expect(error.code, equals: 134080)
                 // What a schema cannot say: a key twice, the names of secrets.
                 let isBeyondSchema = ["is there twice", "secret never stands"].contains { error.localizedDescription.contains($0) }
                 if violation == nil, !isBeyondSchema {
@@ -57,13 +57,13 @@ import Testing
             do {
                 _ = try WebServiceFile(json: Data(bytes))
             } catch {
-                #expect((error as NSError).code == 134080, "COREDATA_TEST_SEED=\(seed), round \(round)")
+                expect((error as NSError).code, equals: 134080, "COREDATA_TEST_SEED=\(seed), round \(round)")
             }
             #if YAML
             do {
                 _ = try WebServiceFile(yaml: String(decoding: bytes, as: UTF8.self))
             } catch {
-                #expect((error as NSError).code == 134080, "COREDATA_TEST_SEED=\(seed), round \(round)")
+                expect((error as NSError).code, equals: 134080, "COREDATA_TEST_SEED=\(seed), round \(round)")
             }
             #endif
         }
@@ -72,7 +72,7 @@ import Testing
     @Test func nestingBeyondTheLimitIsAnError() {
         let text = String(repeating: "[", count: 100_000)
         let error = #expect(throws: NSError.self) { try WebService(json: Data(text.utf8)) }
-        #expect(error?.code == 134080)
+        expect(error?.code, equals: 134080)
     }
 
     /// Returns a value of which one part is another.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebTransport
 
@@ -8,8 +9,8 @@ import WebTransport
     /// Returns the text of the error that reading a description ends in.
     private func message(_ text: String) throws -> String {
         let error = try #require(throws: NSError.self) { try WebServiceFile(json: Data(text.utf8)) }
-        #expect(error.domain == NSCocoaErrorDomain)
-        #expect(error.code == 134080)
+        expect(error.domain, equals: NSCocoaErrorDomain)
+        expect(error.code, equals: 134080)
         return error.localizedDescription
     }
 
@@ -121,13 +122,13 @@ import WebTransport
         var file = WebServiceFile(service: WebService("https://example.com"))
         file.options.authentication = .bearer(.value("s3cr3t"))
         var error = #expect(throws: NSError.self) { try file.json() }
-        #expect(error?.code == 134080)
-        #expect(error.map { "\($0)" }?.contains("s3cr3t") == false)
+        expect(error?.code, equals: 134080)
+        expect(error.map { "\($0)" }?.contains("s3cr3t"), equals: false)
         file.options.authentication = .signing { _ in }
         #expect(throws: NSError.self) { try file.json() }
 
         error = #expect(throws: NSError.self) { try WebService("https://a.b", headers: ["Cookie": "s3cr3t"]).json() }
-        #expect(error.map { "\($0)" }?.contains("s3cr3t") == false)
+        expect(error.map { "\($0)" }?.contains("s3cr3t"), equals: false)
         let infinite = WebResource("A", properties: ["a": PropertyMapping(.scaled(by: .infinity))])
         #expect(throws: NSError.self) { try WebService("https://a.b", resources: [infinite]).json() }
     }

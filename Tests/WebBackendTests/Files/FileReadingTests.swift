@@ -10,14 +10,14 @@ import WebTransport
     @Test func aDescriptionInJSONIsTheSameAsTheOneInSwift() throws {
         let service = try WebService(json: Data(DescriptionExamples.bands.utf8))
         let expected = DescriptionExamples.bandsInSwift
-        #expect(service.style == expected.style)
-        #expect(service.resources == expected.resources)
-        #expect(service == expected)
+        expect(service.style, equals: expected.style)
+        expect(service.resources, equals: expected.resources)
+        expect(service, equals: expected)
     }
 
     @Test func aDescriptionWithoutResourcesHasOneForEachEntity() throws {
         let service = try WebService(json: Data(#"{"address": "https://example.com", "style": "couchDB"}"#.utf8))
-        #expect(service == WebService("https://example.com", style: .couchDB))
+        expect(service, equals: WebService("https://example.com", style: .couchDB))
         #expect(service.includesAllEntities)
         #expect(try !WebService(json: Data(#"{"address": "https://example.com", "resources": []}"#.utf8)).includesAllEntities)
     }
@@ -40,7 +40,7 @@ import WebTransport
             PagingStyle(.address, hasMore: .body("more"), stability: .cursors, endsEmpty: true)
         ),
     ]) func pagesAreDescribedByHowTheNextOneIsFound(text: String, paging: PagingStyle) throws {
-        #expect(try service(style: "{\"paging\": \(text)}").style.paging == paging)
+        try expect(service(style: "{\"paging\": \(text)}").style.paging, equals: paging)
     }
 
     @Test func aStyleChangesWhatDiffersFromAConvention() throws {
@@ -53,37 +53,37 @@ import WebTransport
             {"like": "kinto", "paging": {"of": 20}, "filters": {"contains": null},
              "saving": {"batch": {"requests": {"path": "batch", "maximum": 5}}}, "changeFeed": "none"}
             """
-        #expect(try service(style: text).style == style)
+        try expect(service(style: text).style, equals: style)
     }
 
     @Test func credentialsAndLimitsOfAFileAreTheClientsOptions() throws {
         let file = try WebServiceFile(json: Data(DescriptionExamples.kinto.utf8))
-        #expect(file.service == WebService("https://kinto.example.com/v1/buckets/default/collections", style: .kinto))
+        expect(file.service, equals: WebService("https://kinto.example.com/v1/buckets/default/collections", style: .kinto))
         guard case .basic(let user, let password) = file.options.authentication else {
             Issue.record("The authentication is \(file.options.authentication)")
             return
         }
-        #expect(user == "anna")
-        #expect(password.description == "the environment variable KINTO_PASSWORD")
-        #expect(file.options.limits == TransportLimits(requestSeconds: 20, maximumBytes: 1_000_000))
-        #expect(file.options.maximumConcurrentRequestsPerHost == 2)
-        #expect(file.options.rateLimit == RateLimit(requests: 5))
-        #expect(file.options.retries == RetryPolicy(maximumTries: 2))
-        #expect(file.options.redirects == .never)
+        expect(user, equals: "anna")
+        expect(password.description, equals: "the environment variable KINTO_PASSWORD")
+        expect(file.options.limits, equals: TransportLimits(requestSeconds: 20, maximumBytes: 1_000_000))
+        expect(file.options.maximumConcurrentRequestsPerHost, equals: 2)
+        expect(file.options.rateLimit, equals: RateLimit(requests: 5))
+        expect(file.options.retries, equals: RetryPolicy(maximumTries: 2))
+        expect(file.options.redirects, equals: .never)
     }
 
     @Test func aServiceAloneIsNotReadFromAFileWithCredentials() {
         let error = #expect(throws: NSError.self) { try WebService(json: Data(DescriptionExamples.kinto.utf8)) }
-        #expect(error?.code == 134080)
-        #expect(error?.localizedDescription.contains("authentication, limits") == true)
-        #expect(error?.localizedDescription.contains("WebServiceFile") == true)
+        expect(error?.code, equals: 134080)
+        expect(error?.localizedDescription.contains("authentication, limits"), equals: true)
+        expect(error?.localizedDescription.contains("WebServiceFile"), equals: true)
     }
 
     @Test(arguments: DescriptionExamples.authentications) func everyAuthenticationIsReadAndWritten(text: String) throws {
         let json = DescriptionExamples.description(authentication: text)
         let written = try WebServiceFile(json: Data(json.utf8)).json()
         // What was written is read, and written in the same way again.
-        #expect(try WebServiceFile(json: written).json() == written)
+        try expect(WebServiceFile(json: written).json(), equals: written)
         let hasSecretPlace = text.contains("environment") || text.contains("file")
         let text = String(decoding: written, as: UTF8.self)
         #expect(!hasSecretPlace || text.contains("environment") || text.contains("file"))
@@ -94,19 +94,19 @@ import WebTransport
         defer { folder.remove() }
         let url = folder.file("bands.json")
         try Data(DescriptionExamples.bands.utf8).write(to: url)
-        #expect(try WebService(contentsOf: url) == DescriptionExamples.bandsInSwift)
+        try expect(WebService(contentsOf: url), equals: DescriptionExamples.bandsInSwift)
         #expect(throws: (any Error).self) { try WebService(contentsOf: folder.file("missing.json")) }
 
         let yaml = folder.file("bands.yaml")
         try Data("address: https://example.com\nstyel: kinto\n".utf8).write(to: yaml)
         let error = #expect(throws: NSError.self) { try WebService(contentsOf: yaml) }
-        #expect(error?.code == 134080)
+        expect(error?.code, equals: 134080)
         #if YAML
         #expect(
             error?.localizedDescription.contains("bands.yaml, line 2, column 1 (styel). “styel” is no key") == true
                 && error?.localizedDescription.contains("Did you mean “style”?") == true, "\(String(describing: error))")
         #else
-        #expect(error?.localizedDescription.contains("trait WebBackend") == true)
+        expect(error?.localizedDescription.contains("trait WebBackend"), equals: true)
         #endif
     }
 

@@ -29,20 +29,22 @@ import Testing
         ("parse", .parse),
     ]) func aConventionIsWrittenByItsName(name: String, style: ServiceStyle) throws {
         let value = try JSONValue(parsing: Array(WebService("https://example.com", style: style).json()))
-        #expect(
-            value == (name == "plain" ? ["address": "https://example.com"] : ["address": "https://example.com", "style": .string(name)]))
+        expect(
+            value,
+            equals: (name == "plain" ? ["address": "https://example.com"] : ["address": "https://example.com", "style": .string(name)]))
     }
 
     @Test func whatIsWrittenSaysOnlyWhatDiffers() throws {
         let value = try JSONValue(parsing: Array(DescriptionExamples.bandsInSwift.json()))
-        #expect(
-            value["style"]?["paging"] == ["page": "page", "size": "per_page", "of": 50, "next": "link:next", "total": "body:meta.total"])
-        #expect(value["resources"]?[0] == "Label")
-        #expect(value["resources"]?[1]?["calls"]?[0] == "list")
-        #expect(value["resources"]?[2]?["calls"]?[0] == ["list": "bands/{band}/albums", "filters": ["title"]])
-        #expect(value["resources"]?[2]?["calls"]?[2]?["paging"] == ["of": 10])
-        #expect(value["resources"]?[2]?["saving"] == ["create": "POST bands/{band}/albums"])
-        #expect(value["resources"]?[2]?["properties"]?["released"] == "release_date")
+        expect(
+            value["style"]?["paging"],
+            equals: ["page": "page", "size": "per_page", "of": 50, "next": "link:next", "total": "body:meta.total"])
+        expect(value["resources"]?[0], equals: "Label")
+        expect(value["resources"]?[1]?["calls"]?[0], equals: "list")
+        expect(value["resources"]?[2]?["calls"]?[0], equals: ["list": "bands/{band}/albums", "filters": ["title"]])
+        expect(value["resources"]?[2]?["calls"]?[2]?["paging"], equals: ["of": 10])
+        expect(value["resources"]?[2]?["saving"], equals: ["create": "POST bands/{band}/albums"])
+        expect(value["resources"]?[2]?["properties"]?["released"], equals: "release_date")
     }
 
     @Test func everyPropertyOfADescriptionHasAKey() {
@@ -51,17 +53,17 @@ import Testing
         let schema = try? JSONValue(parsing: Array(WebService.schema.utf8))
         func keys(_ name: String) -> Int { schema?["$defs"]?[name]?["properties"]?.object?.count ?? 0 }
         let comparisons = 2 * 13
-        #expect(keys("style") == count(ServiceStyle.plain) + 1)
-        #expect(keys("paging") == count(PagingStyle.none) + 5 - 1)
-        #expect(keys("filters") == count(FilterStyle.none) + comparisons - 1)
-        #expect(keys("sorting") == count(SortStyle.none))
-        #expect(keys("saving") == count(SavingStyle()))
-        #expect(keys("errors") == count(ErrorStyle()))
-        #expect(keys("call") == count(WebCall("", path: "")) + 2)
-        #expect(keys("parameter") == count(WebParameter(keyPaths: [], templates: [:])) + comparisons)
-        #expect(keys("property") == count(PropertyMapping()))
-        #expect(keys("resource") == count(WebResource("")))
-        #expect(keys("envelope") == count(Envelope()))
-        #expect(keys("collection") == count(CollectionStyle()))
+        expect(keys("style"), equals: count(ServiceStyle.plain) + 1)
+        expect(keys("paging"), equals: count(PagingStyle.none) + 5 - 1)
+        expect(keys("filters"), equals: count(FilterStyle.none) + comparisons - 1)
+        expect(keys("sorting"), equals: count(SortStyle.none))
+        expect(keys("saving"), equals: count(SavingStyle()))
+        expect(keys("errors"), equals: count(ErrorStyle()))
+        expect(keys("call"), equals: count(WebCall("", path: "")) + 2)
+        expect(keys("parameter"), equals: count(WebParameter(keyPaths: [], templates: [:])) + comparisons)
+        expect(keys("property"), equals: count(PropertyMapping()))
+        expect(keys("resource"), equals: count(WebResource("")))
+        expect(keys("envelope"), equals: count(Envelope()))
+        expect(keys("collection"), equals: count(CollectionStyle()))
     }
 }

@@ -61,7 +61,7 @@ import Testing
             assert not validator.is_valid(json.load(open(sys.argv[1] + "/wrong.json")))
             """
         let result = try Self.python(["-c", script, folder.path])
-        #expect(result.status == 0, "\(result.output)")
+        expect(result.status, equals: 0, "\(result.output)")
     }
 
     private static let hasValidator = (try? python(["-c", "from jsonschema import Draft202012Validator"]))?.status == 0

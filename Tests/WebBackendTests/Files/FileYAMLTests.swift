@@ -1,6 +1,7 @@
 #if YAML
 import Foundation
 import RemoteStore
+import TestSupport
 import Testing
 import WebTransport
 
@@ -52,11 +53,11 @@ import WebTransport
                     ], calls: [WebCall("discography", path: "bands/{band}/albums", freshness: 60), .one("albums/{SELF}")],
                     saving: SavingStyle(create: .init(.post, "bands/{band}/albums"), delete: nil)),
             ])
-        #expect(try WebService(yaml: yaml) == expected)
+        try expect(WebService(yaml: yaml), equals: expected)
     }
 
     @Test func whatIsJSONIsYAMLToo() throws {
-        #expect(try WebService(yaml: DescriptionExamples.bands) == DescriptionExamples.bandsInSwift)
+        try expect(WebService(yaml: DescriptionExamples.bands), equals: DescriptionExamples.bandsInSwift)
     }
 
     @Test(arguments: [
@@ -77,7 +78,7 @@ import WebTransport
         ("address: https://a.b\nauthentication: {bearer: abc}\n", "line 2, column 18 (authentication.bearer). A secret never stands"),
     ]) func anErrorNamesLineAndColumn(yaml: String, expected: String) throws {
         let error = try #require(throws: NSError.self) { try WebServiceFile(yaml: yaml) }
-        #expect(error.code == 134080)
+        expect(error.code, equals: 134080)
         #expect(error.localizedDescription.contains(expected), "\(error.localizedDescription)")
     }
 
@@ -90,7 +91,7 @@ import WebTransport
 
     @Test func aNameForAValueStandsForIt() throws {
         let yaml = "address: https://a.b\nresources:\n  - {entity: A, calls: &calls [list]}\n  - {entity: B, calls: *calls}\n"
-        #expect(try WebService(yaml: yaml).resource("B")?.calls == [.list()])
+        try expect(WebService(yaml: yaml).resource("B")?.calls, equals: [.list()])
     }
 }
 #endif

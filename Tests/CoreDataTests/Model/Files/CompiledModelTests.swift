@@ -166,28 +166,28 @@ struct CompiledModelTests {
 
     @Test func everythingInACompiledModelIsRead() throws {
         let model = try NSManagedObjectModel(compiledModel: Self.data)
-        #expect(model.versionIdentifiers == ["1.0"])
+        expect(model.versionIdentifiers, equals: ["1.0"])
         let album = try #require(model.entitiesByName["Album"])
         #expect(album.superentity === model.entitiesByName["Work"])
-        #expect(model.entitiesByName["Work"]?.isAbstract == true)
-        #expect(album.managedObjectClassName == "Music.Album")
-        #expect(album.renamingIdentifier == "Record")
-        #expect(album.userInfo as? [String: String] == ["path": "/albums"])
-        #expect(album.uniquenessConstraints as? [[String]] == [["rating"]])
+        expect(model.entitiesByName["Work"]?.isAbstract, equals: true)
+        expect(album.managedObjectClassName, equals: "Music.Album")
+        expect(album.renamingIdentifier, equals: "Record")
+        expect(album.userInfo as? [String: String], equals: ["path": "/albums"])
+        expect(album.uniquenessConstraints as? [[String]], equals: [["rating"]])
         #expect(album.indexes.first?.elements.first?.property === album.attributesByName["rating"])
         let rating = try #require(album.attributesByName["rating"])
         #expect(rating.type == .integer32 && !rating.isOptional)
-        #expect(rating.defaultValue as? Int == 3)
+        expect(rating.defaultValue as? Int, equals: 3)
         #expect(rating.preservesValueInHistoryOnDeletion)
         #expect(rating.renamingIdentifier == nil && rating.attributeValueClassName == "NSNumber")
-        #expect(album.attributesByName["price"]?.defaultValue as? Decimal == Decimal(string: "-9.95"))
+        expect(album.attributesByName["price"]?.defaultValue as? Decimal, equals: Decimal(string: "-9.95"))
         let peers = try #require(album.relationshipsByName["peers"])
         #expect(peers.destinationEntity === album && peers.inverseRelationship === peers)
         #expect(peers.isOrdered && peers.deleteRule == .cascadeDeleteRule)
         let best = try #require(model.fetchRequestTemplate(forName: "Best"))
-        #expect(best.predicate?.formatString == "rating == $LEAST")
+        expect(best.predicate?.formatString, equals: "rating == $LEAST")
         #expect(best.fetchLimit == 7 && best.returnsDistinctResults)
-        #expect(model.entities(forConfigurationName: "Cache") == [album])
+        expect(model.entities(forConfigurationName: "Cache"), equals: [album])
         #expect(try NSManagedObjectModel(modelContents: model.xcdatamodelContents()).isEqual(model))
     }
 
@@ -206,9 +206,9 @@ struct CompiledModelTests {
         ]
         let plist = try PropertyListSerialization.data(fromPropertyList: information, format: .binary, options: 0)
         try plist.write(to: bundle.appendingPathComponent("VersionInfo.plist"))
-        #expect(try NSManagedObjectModel.versionNames(at: bundle) == ["Music", "Music 2"])
+        try expect(NSManagedObjectModel.versionNames(at: bundle), equals: ["Music", "Music 2"])
         let current = try NSManagedObjectModel(reading: bundle)
-        #expect(current.entityVersionHashesByName == hashes)
+        expect(current.entityVersionHashesByName, equals: hashes)
         #expect(current.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: hashes]))
         #expect(
             current.isConfiguration(
@@ -216,12 +216,13 @@ struct CompiledModelTests {
         #expect(!current.isConfiguration(withName: nil, compatibleWithStoreMetadata: [:]))
         let first = try NSManagedObjectModel(reading: bundle, version: "Music")
         #expect(first.isEqual(current) && first.entityVersionHashesByName != hashes)
-        #expect(try NSManagedObjectModel.checksumsForVersionedModel(at: bundle) == ["Music": first.versionChecksum, "Music 2": "checksum"])
+        try expect(
+            NSManagedObjectModel.checksumsForVersionedModel(at: bundle), equals: ["Music": first.versionChecksum, "Music 2": "checksum"])
         // The optimised form is public nowhere; the archive beside it is read.
         #expect(try NSManagedObjectModel(reading: bundle.appendingPathComponent("Music 2.omo")).isEqual(current))
         try FileManager.default.removeItem(at: bundle.appendingPathComponent("Music 2.mom"))
-        #expect(failure { _ = try NSManagedObjectModel(reading: bundle.appendingPathComponent("Music 2.omo")) }?.code == 260)
-        #expect(failure { _ = try NSManagedObjectModel(reading: bundle) }?.localizedDescription.contains("names “Music 2”") == true)
+        expect(failure { _ = try NSManagedObjectModel(reading: bundle.appendingPathComponent("Music 2.omo")) }?.code, equals: 260)
+        expect(failure { _ = try NSManagedObjectModel(reading: bundle) }?.localizedDescription.contains("names “Music 2”"), equals: true)
     }
 
     @Test func anArchiveThatRefersInCirclesIsAnErrorNotAHang() throws {
@@ -231,7 +232,7 @@ struct CompiledModelTests {
             for index in 0..<bytes.count - 5 where bytes[index] == 0x83 && Array(bytes[index + 1...index + 4]) == [0, 0, 0, UInt8(from)] {
                 bytes[index + 4] = UInt8(to)
             }
-            if let error = failure({ _ = try NSManagedObjectModel(compiledModel: Data(bytes)) }) { #expect(error.code == 259) }
+            if let error = failure({ _ = try NSManagedObjectModel(compiledModel: Data(bytes)) }) { expect(error.code, equals: 259) }
         }
     }
 
@@ -249,7 +250,7 @@ struct CompiledModelTests {
                 _ = model.check()
                 _ = try? model.xcdatamodelContents()
             } catch {
-                #expect((error as NSError).domain == NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed), round \(round)")
+                expect((error as NSError).domain, equals: NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed), round \(round)")
             }
         }
         print("\(count) damaged archives: \(models) are models still.")
@@ -257,7 +258,7 @@ struct CompiledModelTests {
 
     @Test func everyTruncatedArchiveIsAnError() {
         for length in stride(from: 0, to: Self.data.count, by: 7) {
-            #expect(failure { _ = try NSManagedObjectModel(compiledModel: Self.data.prefix(length)) }?.code == 259)
+            expect(failure { _ = try NSManagedObjectModel(compiledModel: Self.data.prefix(length)) }?.code, equals: 259)
         }
     }
 }

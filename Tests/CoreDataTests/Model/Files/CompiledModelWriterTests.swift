@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Models written as Apple's compiler writes them.
@@ -53,14 +54,14 @@ struct CompiledModelWriterTests {
         album.userInfo = information
         let again = try NSManagedObjectModel(compiledModel: NSManagedObjectModel(entities: [album]).compiledModel())
         let found = try #require(again.entitiesByName["Album"]?.userInfo as? [String: Any])
-        #expect(found.mapValues { "\(type(of: $0)) \($0)" } == information.mapValues { "\(type(of: $0)) \($0)" })
+        expect(found.mapValues { "\(type(of: $0)) \($0)" }, equals: information.mapValues { "\(type(of: $0)) \($0)" })
     }
 
     @Test func aModelIsAlwaysCompiledToTheSameBytes() throws {
         let model = NSManagedObjectModel.sample()
         // Copies have other collections with the same elements in them.
         let first = try model.compiledModel()
-        for _ in 0..<5 { #expect(try (model.copy() as! NSManagedObjectModel).compiledModel() == first) }
+        for _ in 0..<5 { try expect((model.copy() as! NSManagedObjectModel).compiledModel(), equals: first) }
     }
 
     @Test func aPredicateWithCodeIsRefusedWithThePlace() throws {
@@ -70,7 +71,7 @@ struct CompiledModelWriterTests {
         album.properties = [title]
         let model = NSManagedObjectModel(entities: [album])
         let error = failure { _ = try model.compiledModel() }
-        #expect(error?.code == 512)
+        expect(error?.code, equals: 512)
         #expect(error?.localizedDescription.contains("title") == true || error?.localizedFailureReason?.contains("title") == true)
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Models as XML: what each element and attribute becomes, and what is written.
@@ -76,92 +77,92 @@ struct ContentsTests {
     static func model() throws -> NSManagedObjectModel { try NSManagedObjectModel(modelContents: Data(everything.utf8)) }
 
     @Test func everythingIsWrittenBackByteForByte() throws {
-        #expect(try Self.model().xcdatamodelText == Self.everything)
+        try expect(Self.model().xcdatamodelText, equals: Self.everything)
     }
 
     @Test func everyPartOfAnAttributeIsRead() throws {
         let album = try #require(Self.model().entitiesByName["Album"])
         let attributes = album.attributesByName
         let title = try #require(attributes["title"])
-        #expect(title.type == .string)
+        expect(title.type, equals: .string)
         #expect(!title.isOptional)
-        #expect(title.defaultValue as? String == "\"Untitled\" <\n")
-        #expect(title.renamingIdentifier == "name")
-        #expect(title.versionHashModifier == "b")
-        #expect(title.userInfo as? [String: String] == ["json": "album_title", "unit": ""])
-        #expect(title.modelFileAttributes == ["syncable": "YES"])
-        #expect(title.validationPredicates.map(\.formatString) == ["length >= 1", "length <= 200", "SELF MATCHES \"[A-Z].*\""])
-        #expect(attributes["cover"]?.allowsExternalBinaryDataStorage == true)
-        #expect(attributes["cover"]?.isIndexedBySpotlight == true)
-        #expect(attributes["identifier"]?.defaultValue as? UUID == UUID(uuidString: "6D2D9A9C-1F4C-4B3E-9B0C-7E8B0C0B7A11"))
-        #expect(attributes["identifier"]?.preservesValueInHistoryOnDeletion == true)
-        #expect((attributes["link"]?.defaultValue as? URL)?.query == "a=1&b=%22")
-        #expect(attributes["mood"]?.valueTransformerName == "MoodTransformer")
-        #expect(attributes["mood"]?.attributeValueClassName == "Mood")
-        #expect(attributes["price"]?.defaultValue as? Decimal == Decimal(string: "9.95"))
-        #expect(attributes["rating"]?.defaultValue as? Int == 3)
-        #expect(attributes["rating"]?.isIndexed == true)
-        #expect(attributes["rating"]?.validationPredicates.map(\.formatString) == ["SELF >= 0", "SELF <= 5"])
-        #expect(attributes["rating"]?.modelFileAttributes == ["usesScalarValueType": "YES"])
-        #expect(attributes["released"]?.defaultValue as? Date == Date(timeIntervalSinceReferenceDate: 31_556_952))
-        #expect(attributes["released"]?.allowsCloudEncryption == true)
-        #expect(attributes["seen"]?.defaultValue as? Bool == false)
-        #expect(attributes["sound"]?.isTransient == true)
-        #expect(attributes["weight"]?.defaultValue as? Float == 0.5)
+        expect(title.defaultValue as? String, equals: "\"Untitled\" <\n")
+        expect(title.renamingIdentifier, equals: "name")
+        expect(title.versionHashModifier, equals: "b")
+        expect(title.userInfo as? [String: String], equals: ["json": "album_title", "unit": ""])
+        expect(title.modelFileAttributes, equals: ["syncable": "YES"])
+        expect(title.validationPredicates.map(\.formatString), equals: ["length >= 1", "length <= 200", "SELF MATCHES \"[A-Z].*\""])
+        expect(attributes["cover"]?.allowsExternalBinaryDataStorage, equals: true)
+        expect(attributes["cover"]?.isIndexedBySpotlight, equals: true)
+        expect(attributes["identifier"]?.defaultValue as? UUID, equals: UUID(uuidString: "6D2D9A9C-1F4C-4B3E-9B0C-7E8B0C0B7A11"))
+        expect(attributes["identifier"]?.preservesValueInHistoryOnDeletion, equals: true)
+        expect((attributes["link"]?.defaultValue as? URL)?.query, equals: "a=1&b=%22")
+        expect(attributes["mood"]?.valueTransformerName, equals: "MoodTransformer")
+        expect(attributes["mood"]?.attributeValueClassName, equals: "Mood")
+        expect(attributes["price"]?.defaultValue as? Decimal, equals: Decimal(string: "9.95"))
+        expect(attributes["rating"]?.defaultValue as? Int, equals: 3)
+        expect(attributes["rating"]?.isIndexed, equals: true)
+        expect(attributes["rating"]?.validationPredicates.map(\.formatString), equals: ["SELF >= 0", "SELF <= 5"])
+        expect(attributes["rating"]?.modelFileAttributes, equals: ["usesScalarValueType": "YES"])
+        expect(attributes["released"]?.defaultValue as? Date, equals: Date(timeIntervalSinceReferenceDate: 31_556_952))
+        expect(attributes["released"]?.allowsCloudEncryption, equals: true)
+        expect(attributes["seen"]?.defaultValue as? Bool, equals: false)
+        expect(attributes["sound"]?.isTransient, equals: true)
+        expect(attributes["weight"]?.defaultValue as? Float, equals: 0.5)
         let derived = try #require(attributes["trackCount"] as? NSDerivedAttributeDescription)
-        #expect(derived.derivationExpression == NSExpression(format: "tracks.@count"))
+        expect(derived.derivationExpression, equals: NSExpression(format: "tracks.@count"))
         let place = try #require(attributes["place"] as? NSCompositeAttributeDescription)
-        #expect(place.type == .composite)
-        #expect(place.elements.map(\.name) == ["latitude", "name"])
+        expect(place.type, equals: .composite)
+        expect(place.elements.map(\.name), equals: ["latitude", "name"])
     }
 
     @Test func boundsOfDatesAreComparedAsDates() throws {
         let released = try #require(Self.model().entitiesByName["Album"]?.attributesByName["released"])
         let rules = released.validationPredicates
-        #expect(rules.count == 2)
+        expect(rules.count, equals: 2)
         #expect(try rules.allSatisfy { try $0.matches(Date(timeIntervalSinceReferenceDate: 0)) })
         #expect(try !rules[1].matches(Date(timeIntervalSinceReferenceDate: 700_000_001)))
     }
 
     @Test func entitiesRelationshipsAndRequestsAreRead() throws {
         let model = try Self.model()
-        #expect(model.versionIdentifiers == ["2.1"])
-        #expect(model.modelFileAttributes["usedWithCloudKit"] == "YES")
+        expect(model.versionIdentifiers, equals: ["2.1"])
+        expect(model.modelFileAttributes["usedWithCloudKit"], equals: "YES")
         let album = try #require(model.entitiesByName["Album"])
         let track = try #require(model.entitiesByName["Track"])
         #expect(album.superentity === model.entitiesByName["Work"])
-        #expect(model.entitiesByName["Work"]?.isAbstract == true)
-        #expect(album.managedObjectClassName == "Album")
-        #expect(track.managedObjectClassName == ".Track")
-        #expect(model.entitiesByName["Work"]?.managedObjectClassName == "NSManagedObject")
-        #expect(album.renamingIdentifier == "Record")
-        #expect(album.modelFileAttributes == ["syncable": "YES", "codeGenerationType": "class"])
-        #expect(album.uniquenessConstraints as? [[String]] == [["identifier"], ["title", "released"]])
-        #expect(album.compoundIndexes as? [[String]] == [["title", "rating"]])
-        #expect(track.coreSpotlightDisplayNameExpression == NSExpression(format: "name"))
+        expect(model.entitiesByName["Work"]?.isAbstract, equals: true)
+        expect(album.managedObjectClassName, equals: "Album")
+        expect(track.managedObjectClassName, equals: ".Track")
+        expect(model.entitiesByName["Work"]?.managedObjectClassName, equals: "NSManagedObject")
+        expect(album.renamingIdentifier, equals: "Record")
+        expect(album.modelFileAttributes, equals: ["syncable": "YES", "codeGenerationType": "class"])
+        expect(album.uniquenessConstraints as? [[String]], equals: [["identifier"], ["title", "released"]])
+        expect(album.compoundIndexes as? [[String]], equals: [["title", "rating"]])
+        expect(track.coreSpotlightDisplayNameExpression, equals: NSExpression(format: "name"))
         let tracks = try #require(album.relationshipsByName["tracks"])
         #expect(tracks.isToMany && tracks.isOrdered)
         #expect((tracks.minCount, tracks.maxCount) == (1, 99))
-        #expect(tracks.deleteRule == .cascadeDeleteRule)
+        expect(tracks.deleteRule, equals: .cascadeDeleteRule)
         #expect(tracks.destinationEntity === track)
         #expect(tracks.inverseRelationship === track.relationshipsByName["album"])
         #expect(track.relationshipsByName["album"]?.inverseRelationship === tracks)
-        #expect(track.relationshipsByName["album"]?.isToMany == false)
+        expect(track.relationshipsByName["album"]?.isToMany, equals: false)
         let index = try #require(album.indexes.first)
         #expect(index.entity === album)
-        #expect(index.partialIndexPredicate?.formatString == "rating > 2")
+        expect(index.partialIndexPredicate?.formatString, equals: "rating > 2")
         #expect(index.elements[0].property === album.propertiesByName["rating"])
         #expect(!index.elements[0].isAscending)
-        #expect((index.elements[1].property as? NSExpressionDescription)?.expressionResultType == .decimalAttributeType)
+        expect((index.elements[1].property as? NSExpressionDescription)?.expressionResultType, equals: .decimalAttributeType)
         let best = try #require(model.fetchRequestTemplate(forName: "Best"))
         #expect(best.entity === album)
         #expect((best.fetchLimit, best.fetchOffset) == (10, 2))
-        #expect(best.resultType == .managedObjectIDResultType)
+        expect(best.resultType, equals: .managedObjectIDResultType)
         #expect(!best.includesSubentities && !best.returnsObjectsAsFaults && best.returnsDistinctResults)
-        #expect(best.predicate?.formatString == "rating >= $LEAST AND title CONTAINS \"a\"")
+        expect(best.predicate?.formatString, equals: "rating >= $LEAST AND title CONTAINS \"a\"")
         let similar = try #require(album.propertiesByName["similar"] as? NSFetchedPropertyDescription)
         #expect(similar.fetchRequest?.entity === album)
-        #expect(model.entities(forConfigurationName: "Cache")?.map(\.name) == ["Album", "Track"])
+        expect(model.entities(forConfigurationName: "Cache")?.map(\.name), equals: ["Album", "Track"])
     }
 
     @Test func aModelThatWasReadRunsInACoordinator() throws {
@@ -173,9 +174,9 @@ struct ContentsTests {
             let track = context.insert("Track")
             let album = context.insert("Album", ["title": "Aerial", "place": ["latitude": 1.5]])
             track.setValue(album, forKey: "album")
-            #expect(album.value(forKey: "rating") as? Int == 3)
+            expect(album.value(forKey: "rating") as? Int, equals: 3)
             try context.save()
-            #expect(try context.all("Album").first?.value(forKey: "place") as? [String: Double] == ["latitude": 1.5])
+            try expect(context.all("Album").first?.value(forKey: "place") as? [String: Double], equals: ["latitude": 1.5])
         }
     }
 
@@ -229,8 +230,9 @@ struct ContentsTests {
             "com.apple.syncservices.AutomaticResolutionPolicy": ["PreferredRecord": "Truth", "Order": ["a", "b"]],
         ]
         let again = try NSManagedObjectModel(modelContents: NSManagedObjectModel(entities: [entity]).xcdatamodelContents())
-        #expect(
-            again.entities[0].userInfo as? [String: String] == [
+        expect(
+            again.entities[0].userInfo as? [String: String],
+            equals: [
                 "number": "1", "flag": "YES",
                 "com.apple.syncservices.AutomaticResolutionPolicy": #"{"Order":["a","b"],"PreferredRecord":"Truth"}"#,
             ])

@@ -72,7 +72,7 @@ struct MalformedModelTests {
             <model>&b;&c;</model>
             """
         let error = failure { _ = try NSManagedObjectModel(modelContents: Data(text.utf8)) }
-        #expect(error?.localizedDescription.contains("line 2: A document type is not allowed in a model.") == true)
+        expect(error?.localizedDescription.contains("line 2: A document type is not allowed in a model."), equals: true)
     }
 
     @Test func whatNestsBeyondAllMeasureIsAnError() {
@@ -93,8 +93,8 @@ struct MalformedModelTests {
 
     @Test func otherEncodingsAndOtherDocumentsAreErrors() {
         for data in [Data("<plist/>".utf8), Data(), Data([0xFF, 0xFE, 0x3C, 0x00]), Data("bplist00".utf8), Data("<model/>".utf8)] {
-            #expect(failure { _ = try NSManagedObjectModel(modelContents: data) }?.code == 259)
-            #expect(failure { _ = try NSManagedObjectModel(compiledModel: data) }?.code == 259)
+            expect(failure { _ = try NSManagedObjectModel(modelContents: data) }?.code, equals: 259)
+            expect(failure { _ = try NSManagedObjectModel(compiledModel: data) }?.code, equals: 259)
         }
     }
 
@@ -106,8 +106,8 @@ struct MalformedModelTests {
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         for url in [folder, bundle, folder.appendingPathComponent("Nothing.momd")] {
             let error = failure { _ = try NSManagedObjectModel(reading: url) }
-            #expect(error?.code == 260)
-            #expect(error?.localizedDescription.contains(url.path) == true)
+            expect(error?.code, equals: 260)
+            expect(error?.localizedDescription.contains(url.path), equals: true)
             #expect(NSManagedObjectModel(contentsOf: url) == nil)
         }
     }
@@ -128,7 +128,7 @@ struct MalformedModelTests {
                 // What was read can be written, or the error says what cannot.
                 if let text = try? model.xcdatamodelContents() { _ = try? NSManagedObjectModel(modelContents: text) }
             } catch {
-                #expect((error as NSError).domain == NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed), round \(round)")
+                expect((error as NSError).domain, equals: NSCocoaErrorDomain, "COREDATA_TEST_SEED=\(seed), round \(round)")
             }
         }
         print("\(count) damaged files: \(models) are models still.")

@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Models found in the code of others. The suite runs when the environment names the folder that holds them.
@@ -42,11 +43,11 @@ import Testing
             }
             #expect(again.differences(from: model).isEmpty, "\(url.path)")
             #expect(again.isEqual(model), "\(url.path)")
-            #expect(try again.xcdatamodelContents() == written, "\(url.path)")
+            try expect(again.xcdatamodelContents(), equals: written, "\(url.path)")
             let copy = model.copy() as! NSManagedObjectModel
             #expect(copy.differences(from: model).isEmpty, "\(url.path)")
-            #expect(copy.entityVersionHashesByName == model.entityVersionHashesByName)
-            #expect(copy.xcdatamodelText == model.xcdatamodelText)
+            expect(copy.entityVersionHashesByName, equals: model.entityVersionHashesByName)
+            expect(copy.xcdatamodelText, equals: model.xcdatamodelText)
         }
         print("\(models.count) models with \(entities) entities were read, written and read again.")
         #expect(models.count > 150)
@@ -78,7 +79,7 @@ import Testing
         for url in Self.files(ending: ".xcdatamodel") {
             let model = try NSManagedObjectModel(reading: url)
             if Self.syncing.contains(url.lastPathComponent) { continue }
-            #expect(try model.swiftSource() == model.swiftSource(), "\(url.path)")
+            try expect(model.swiftSource(), equals: model.swiftSource(), "\(url.path)")
         }
     }
 
@@ -92,7 +93,7 @@ import Testing
                 _ = try NSManagedObjectModel(reading: url)
             } else {
                 let error = failure { _ = try NSManagedObjectModel(reading: url) }
-                #expect(error?.code == 260)
+                expect(error?.code, equals: 260)
             }
         }
     }
@@ -133,9 +134,9 @@ import Testing
             let hashes = try #require(information["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]])
             for (version, expected) in hashes {
                 let model = try NSManagedObjectModel(reading: url, version: version)
-                #expect(model.entityVersionHashesByName == expected)
+                expect(model.entityVersionHashesByName, equals: expected)
                 if let checksums = information["NSManagedObjectModel_VersionChecksums"] as? [String: String] {
-                    #expect(model.versionChecksum == checksums[version])
+                    expect(model.versionChecksum, equals: checksums[version])
                 }
                 #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: expected]))
                 // A changed entity has no claim to the hash it had.
@@ -143,7 +144,7 @@ import Testing
                 for entity in copy.entities { entity.versionHashModifier = "changed" }
                 #expect(copy.entityVersionHashesByName.allSatisfy { $0.value != expected[$0.key] })
             }
-            #expect(try NSManagedObjectModel.checksumsForVersionedModel(at: url).count == hashes.count)
+            try expect(NSManagedObjectModel.checksumsForVersionedModel(at: url).count, equals: hashes.count)
         }
     }
 }

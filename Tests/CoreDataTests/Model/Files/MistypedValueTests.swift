@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -31,10 +32,10 @@ import Testing
     func defaults(spelling: String, value: String?) throws {
         let model = try model(spelling)
         let found = try attribute(model)
-        #expect(found.defaultValue.flatMap { AttributeText.text($0, type: found.attributeType) } == value)
+        expect(found.defaultValue.flatMap { AttributeText.text($0, type: found.attributeType) }, equals: value)
         let findings = model.check(namesOfClasses: false).filter { $0.message.hasPrefix("Its default value") }
         #expect(findings.count == 1 && findings[0].severity == .warning && findings[0].property == "x")
-        #expect(findings.first?.message.hasSuffix(value.map { "it is taken for \($0)." } ?? "there is none.") == true, "\(findings)")
+        expect(findings.first?.message.hasSuffix(value.map { "it is taken for \($0)." } ?? "there is none."), equals: true, "\(findings)")
         #expect(model.check(namesOfClasses: false, isStrict: true).contains { $0.severity == .error })
         // The model is in use.
         _ = try NSPersistentStoreCoordinator(checking: try #require(model.copy() as? NSManagedObjectModel))
@@ -59,8 +60,8 @@ import Testing
     func bounds(spelling: String) throws {
         let model = try model(spelling)
         #expect(try attribute(model).validationPredicates.isEmpty)
-        #expect(model.check(namesOfClasses: false).filter { $0.message.hasPrefix("Its bound") }.count == 1)
-        #expect(model.check(namesOfClasses: false, isStrict: true).filter { $0.severity == .error }.count == 1)
+        expect(model.check(namesOfClasses: false).filter { $0.message.hasPrefix("Its bound") }.count, equals: 1)
+        expect(model.check(namesOfClasses: false, isStrict: true).filter { $0.severity == .error }.count, equals: 1)
         for part in spelling.split(separator: "\" ") { #expect(model.xcdatamodelText.contains(part)) }
     }
 
@@ -72,7 +73,7 @@ import Testing
         let model = try NSManagedObjectModel(compiledModel: data)
         #expect(try attribute(model).defaultValue == nil)
         let finding = try #require(model.check(namesOfClasses: false).first { $0.message.hasPrefix("Its default value") })
-        #expect(finding.severity == .warning)
+        expect(finding.severity, equals: .warning)
         #expect(finding.message.contains("an archived MYDate"))
         _ = try NSPersistentStoreCoordinator(checking: model)
     }
@@ -102,7 +103,7 @@ import Testing
             try context.save()
         }
         let cached = try NSManagedObjectModel(storeAt: pad.store)
-        #expect(cached.entitiesByName["Band"]?.relationshipsByName["albums"]?.maxCount == .max)
+        expect(cached.entitiesByName["Band"]?.relationshipsByName["albums"]?.maxCount, equals: .max)
         #expect(cached.isEqual(model()))
     }
 
@@ -125,7 +126,7 @@ import Testing
             try context.save()
             context.reset()
             let read = try #require(try context.all("Album").first)
-            #expect((read.value(forKey: "band") as? NSManagedObject)?.objectID == second.objectID)
+            expect((read.value(forKey: "band") as? NSManagedObject)?.objectID, equals: second.objectID)
         }
     }
 
@@ -136,9 +137,9 @@ import Testing
         container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
         var errors: [NSError?] = []
         container.loadPersistentStores { errors.append($1 as NSError?) }
-        #expect(errors.count == 1)
-        #expect(errors.first??.code == NSPersistentStoreIncompatibleSchemaError)
-        #expect(errors.first??.localizedDescription.contains("“A.x” has no type") == true)
+        expect(errors.count, equals: 1)
+        expect(errors.first??.code, equals: NSPersistentStoreIncompatibleSchemaError)
+        expect(errors.first??.localizedDescription.contains("“A.x” has no type"), equals: true)
         #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
     }
 }

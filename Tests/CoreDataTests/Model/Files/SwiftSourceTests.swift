@@ -1,4 +1,5 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// Models as Swift source. `SampleModel.swift` beside this file is what is written for the sample of `ContentsTests`: it is compiled with the tests.
@@ -7,7 +8,7 @@ struct SwiftSourceTests {
 
     @Test func theSourceOfAModelIsAlwaysTheSame() throws {
         let source = try ContentsTests.model().swiftSource(functionName: "sample")
-        #expect(try source == String(contentsOf: Self.file, encoding: .utf8))
+        try expect(source, equals: String(contentsOf: Self.file, encoding: .utf8))
     }
 
     @Test func theModelThatTheSourceMakesIsTheSame() throws {
@@ -16,7 +17,7 @@ struct SwiftSourceTests {
         #expect(made.isEqual(model))
         // The diagram of Xcode, and how a default value was spelled, are of no use in source.
         #expect(made.differences(from: model).filter { !$0.hasPrefix("model: diagram") }.isEmpty)
-        #expect(made.entityVersionHashesByName == model.entityVersionHashesByName)
+        expect(made.entityVersionHashesByName, equals: model.entityVersionHashesByName)
     }
 
     @Test func whateverEntitiesAndTextsAreCalledTheSourceIsSwift() throws {
@@ -35,7 +36,7 @@ struct SwiftSourceTests {
         let attribute = NSAttributeDescription(name: "mood", type: .transformable, defaultValue: NSObject())
         let model = NSManagedObjectModel(entities: [NSEntityDescription(name: "Album", properties: [attribute])])
         let error = failure { _ = try model.swiftSource() }
-        #expect(error?.code == 512)
-        #expect(error?.localizedDescription.contains("Album.mood: There is no literal for its default value.") == true)
+        expect(error?.code, equals: 512)
+        expect(error?.localizedDescription.contains("Album.mood: There is no literal for its default value."), equals: true)
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -122,8 +123,8 @@ final class CoverTransformer: NSSecureUnarchiveFromDataTransformer {
         for host in hosts {
             let data = try NSKeyedArchiver.archivedData(withRootObject: host, requiringSecureCoding: false)
             let runs = Intruder.runs.withLock { $0 }
-            #expect(try Self.value(of: data, Self.model(transformer)) as? Data == data, "\(host)")
-            #expect(Intruder.runs.withLock { $0 } == runs, "\(host)")
+            try expect(Self.value(of: data, Self.model(transformer)) as? Data, equals: data, "\(host)")
+            expect(Intruder.runs.withLock { $0 }, equals: runs, "\(host)")
         }
     }
 
@@ -136,9 +137,9 @@ final class CoverTransformer: NSSecureUnarchiveFromDataTransformer {
             let read = try #require(try roundTrip(cover, model) as? Cover)
             #expect(read.title == "Tago Mago" && read.year == 1968 && read.width == 1.5 && read.isPrinted && read.image == Data([1, 2]))
             #expect(read.tags == ["a", "b"] && read.maker?.name == "U9")
-            #expect(read.anything as? [String: [Int]] == ["x": [1, 2]])
+            expect(read.anything as? [String: [Int]], equals: ["x": [1, 2]])
             let list = try #require(try roundTrip(["first": [cover, cover]], model) as? [String: [Cover]])
-            #expect(list["first"]?.map(\.title) == ["Tago Mago", "Tago Mago"])
+            expect(list["first"]?.map(\.title), equals: ["Tago Mago", "Tago Mago"])
             // The same object stays the same one.
             #expect(list["first"]?[0] === list["first"]?[1])
         }
@@ -152,7 +153,7 @@ final class CoverTransformer: NSSecureUnarchiveFromDataTransformer {
             }
         }
         let deep = (0..<200).reduce("x" as Any) { value, _ in [value] }
-        #expect(try #require(failure { _ = try roundTrip(deep, Self.model(nil)) }).code == NSPersistentStoreSaveError)
+        try expect(#require(failure { _ = try roundTrip(deep, Self.model(nil)) }).code, equals: NSPersistentStoreSaveError)
     }
 
     @Test func valuesOfEveryTypeComeBack() throws {
@@ -168,23 +169,23 @@ final class CoverTransformer: NSSecureUnarchiveFromDataTransformer {
             let read = try #require(try roundTrip(values, Self.model(transformer)) as? [String: Any])
             #expect(read["text"] as? String == "ą" && read["empty"] as? String == "" && read["yes"] as? Bool == true)
             #expect(read["one"] as? Int == 1 && read["whole"] as? Double == 1 && read["half"] as? Double == 0.5)
-            #expect((read["large"] as? NSNumber)?.uint64Value == UInt64.max)
+            expect((read["large"] as? NSNumber)?.uint64Value, equals: UInt64.max)
             #expect(read["date"] as? Date == Date(timeIntervalSinceReferenceDate: 2) && read["data"] as? Data == Data([0, 255]))
             #expect(read["id"] as? UUID == id && read["url"] as? URL == URL(string: "https://example.org/a?b"))
             #expect((read["decimal"] as? NSDecimalNumber) == NSDecimalNumber(string: "12.34") && read["null"] is NSNull)
             #expect(read["set"] as? Set<String> == ["a", "b"] && read["list"] as? [[Int]] == [[1, 2], [3]])
             let keys = try #require(try roundTrip([1: "x", 2: "y"] as NSDictionary, Self.model(transformer)) as? [Int: String])
-            #expect(keys == [1: "x", 2: "y"])
+            expect(keys, equals: [1: "x", 2: "y"])
         }
         let ordered = NSOrderedSet(array: ["b", "a"])
-        #expect(try roundTrip(ordered, Self.model(nil)) as? NSOrderedSet == ordered)
+        try expect(roundTrip(ordered, Self.model(nil)) as? NSOrderedSet, equals: ordered)
     }
 
     @Test func setsThatSwiftCannotHoldStayBytes() throws {
         // A set of an array, which has no hash in Swift.
         let set = NSSet(array: [["a"] as NSArray])
         let data = try NSKeyedArchiver.archivedData(withRootObject: set, requiringSecureCoding: false)
-        #expect(try Self.value(of: data, Self.model(nil)) as? Data == data)
+        try expect(Self.value(of: data, Self.model(nil)) as? Data, equals: data)
     }
 
     @Test("Dictionaries and sets with a key that has no hash once it is archived are errors of the save")
@@ -196,7 +197,7 @@ final class CoverTransformer: NSSecureUnarchiveFromDataTransformer {
         ]
         for transformer in [nil, CoverTransformer.name] {
             for value in values {
-                #expect(try #require(failure { _ = try roundTrip(value, Self.model(transformer)) }).code == NSPersistentStoreSaveError)
+                try expect(#require(failure { _ = try roundTrip(value, Self.model(transformer)) }).code, equals: NSPersistentStoreSaveError)
             }
         }
     }

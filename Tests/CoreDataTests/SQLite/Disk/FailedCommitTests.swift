@@ -1,6 +1,7 @@
 import CSQLite
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -31,16 +32,16 @@ import Testing
             coordinator.setMetadata(metadata, for: store)
             disk.failWrites(code)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == (code == SQLITE_FULL ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSSQLiteError), "\(error)")
+            expect(error.code, equals: (code == SQLITE_FULL ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSSQLiteError), "\(error)")
             #expect(context.hasChanges && band.hasChanges && band.name == "Neu!")
             disk.failWrites(0)
-            #expect(try names(pad) == ["Can"])
+            try expect(names(pad), equals: ["Can"])
             try context.save()
             #expect(!context.hasChanges)
-            #expect(try names(pad) == ["Neu!"])
+            try expect(names(pad), equals: ["Neu!"])
         }
         let known = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: pad.store)
-        #expect(known["mood"] as? String == "blue")
+        expect(known["mood"] as? String, equals: "blue")
     }
 
     @Test("A save that cannot commit beside a reader, in a file without a log, is a timeout; the next one saves all of it")
@@ -60,14 +61,14 @@ import Testing
             metadata["mood"] = "blue"
             coordinator.setMetadata(metadata, for: store)
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSPersistentStoreTimeoutError, "\(error)")
+            expect(error.code, equals: NSPersistentStoreTimeoutError, "\(error)")
             #expect(band.hasChanges)
             try reader.execute("COMMIT")
             try context.save()
-            #expect(try names(pad) == ["Neu!"])
+            try expect(names(pad), equals: ["Neu!"])
         }
         let known = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: pad.store)
-        #expect(known["mood"] as? String == "blue")
+        expect(known["mood"] as? String, equals: "blue")
     }
 
     @Test("Keys beyond their counter are met by it again after a transaction that was not committed")
@@ -86,7 +87,7 @@ import Testing
             disk.failWrites(0)
             try context.save()
         }
-        #expect(try names(pad) == ["Can", "Neu!"])
+        try expect(names(pad), equals: ["Can", "Neu!"])
     }
 
     @Test("A read transaction that cannot be committed is rolled back")
@@ -102,7 +103,7 @@ import Testing
                 return String(cString: operation) == "COMMIT" ? SQLITE_DENY : SQLITE_OK
             }, nil)
         let count = try connection.reading { try connection.texts("SELECT count(*) FROM ZBAND") }
-        #expect(count == [["1"]])
+        expect(count, equals: [["1"]])
         #expect(!connection.isInTransaction)
     }
 
@@ -113,7 +114,7 @@ import Testing
         let name = "NSCoreData" + String(repeating: "x", count: 300)
         try pad.execute("CREATE TRIGGER long AFTER INSERT ON ZBAND BEGIN SELECT \(name)(1); END")
         let error = try #require(failure { _ = try pad.context(Music.model()) })
-        #expect(error.code == NSPersistentStoreOpenError)
+        expect(error.code, equals: NSPersistentStoreOpenError)
         #expect(error.localizedDescription.lowercased().contains(name.lowercased()))
     }
 }

@@ -73,7 +73,7 @@ import Testing
             if isNew { #expect(pages.allSatisfy { "\($0.value(forKey: "mark") ?? "")" == "7" }, "\(place): a value is missing") }
         }
         try close(context)
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]], "\(place): the file is damaged")
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]], "\(place): the file is damaged")
         return isNew
     }
 

@@ -126,7 +126,7 @@ import Testing
             return saves
         }
         try close(context)
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]], "\(place): the file is damaged")
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]], "\(place): the file is damaged")
         return saves
     }
 
@@ -139,11 +139,11 @@ import Testing
                 ofType: NSSQLiteStoreType, configurationName: nil, at: pad.store, options: [NSSQLitePragmasOption: pragmas])
             return try (store as? SQLiteStore)?.database().texts("PRAGMA synchronous").first?.first ?? nil
         }
-        #expect(try setting([:]) == "1")
-        #expect(try setting(["synchronous": "FULL"]) == "2")
-        #expect(try setting(["synchronous": "full"]) == "2")
-        #expect(try setting(["synchronous": 0]) == "0")
-        #expect(failure { _ = try setting(["synchronous": "EXTREME"]) }?.code == NSPersistentStoreOpenError)
+        try expect(setting([:]), equals: "1")
+        try expect(setting(["synchronous": "FULL"]), equals: "2")
+        try expect(setting(["synchronous": "full"]), equals: "2")
+        try expect(setting(["synchronous": 0]), equals: "0")
+        expect(failure { _ = try setting(["synchronous": "EXTREME"]) }?.code, equals: NSPersistentStoreOpenError)
     }
 
     @Test(

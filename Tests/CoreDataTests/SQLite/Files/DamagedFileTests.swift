@@ -28,7 +28,7 @@ import Testing
             }, sourceLocation: location)
         #expect(error.localizedDescription.contains(file.path), "\(error)", sourceLocation: location)
         #expect(error.localizedRecoverySuggestion != nil, "\(error)", sourceLocation: location)
-        #expect(try Data(contentsOf: file) == before, sourceLocation: location)
+        try expect(Data(contentsOf: file), equals: before, sourceLocation: location)
         return error
     }
 
@@ -46,11 +46,11 @@ import Testing
     @Test func textAndEncryptedBytesAreNoDatabase() throws {
         let pad = try Scratchpad()
         try Data("name,year\nCan,1968\n".utf8).write(to: pad.store)
-        #expect(try Self.error(opening: pad.store).code == CocoaError.Code.fileReadCorruptFile.rawValue)
+        try expect(Self.error(opening: pad.store).code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
         // An encrypted database has random bytes where SQLite expects its own name.
         var generator = SeededGenerator(seed: 3)
         try Data((0..<16384).map { _ in UInt8.random(in: 0...255, using: &generator) }).write(to: pad.store)
-        #expect(try Self.error(opening: pad.store).code == CocoaError.Code.fileReadCorruptFile.rawValue)
+        try expect(Self.error(opening: pad.store).code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
     }
 
     @Test func aTruncatedStoreIsDamaged() throws {
@@ -58,9 +58,9 @@ import Testing
         let whole = try Self.bytes(pad)
         for length in [whole.count / 2, 4096, 1000] {
             try whole.prefix(length).write(to: pad.store)
-            #expect(
-                try Self.error(opening: pad.store, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]]).code
-                    == CocoaError.Code.fileReadCorruptFile.rawValue, "\(length) bytes")
+            try expect(
+                Self.error(opening: pad.store, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]]).code,
+                equals: CocoaError.Code.fileReadCorruptFile.rawValue, "\(length) bytes")
         }
     }
 
@@ -68,10 +68,10 @@ import Testing
         let pad = try Scratchpad()
         try Data().write(to: pad.store)
         let error = try Self.error(opening: pad.store, options: [NSReadOnlyPersistentStoreOption: true])
-        #expect(error.code == CocoaError.Code.fileReadCorruptFile.rawValue)
+        expect(error.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
         let context = try pad.context(Music.model())
         try context.performAndWait { _ = try context.saveBand("Can") }
-        #expect(try pad.texts("SELECT ZNAME FROM ZBAND") == [["Can"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZBAND"), equals: [["Can"]])
     }
 
     @Test func bytesThatChangeAtRandomAreErrorsAndNeverEndTheProgram() throws {
@@ -109,7 +109,7 @@ import Testing
         try whole.write(to: pad.store)
         let manager = FileManager.default
         try manager.setAttributes([.posixPermissions: 0o444], ofItemAtPath: pad.store.path)
-        #expect(try Self.error(opening: pad.store).code == CocoaError.Code.fileWriteNoPermission.rawValue)
+        try expect(Self.error(opening: pad.store).code, equals: CocoaError.Code.fileWriteNoPermission.rawValue)
         try manager.setAttributes([.posixPermissions: 0o555], ofItemAtPath: pad.url.path)
         let new = pad.url.appendingPathComponent("new.sqlite")
         let error = try #require(failure { _ = try pad.coordinator(Music.model(), at: new) })
@@ -127,17 +127,17 @@ import Testing
             _ = try store.database().texts("PRAGMA max_page_count = \(pages)")
             let rows = (0..<5000).map { ["label": "tag \($0)"] }
             let batch = failure { try context.execute(NSBatchInsertRequest(entityName: "Tag", objects: rows)) }
-            #expect(batch?.code == CocoaError.Code.fileWriteOutOfSpace.rawValue)
+            expect(batch?.code, equals: CocoaError.Code.fileWriteOutOfSpace.rawValue)
             for number in 0..<2000 { _ = context.insert("Tag", ["label": "tag \(number)"]) }
-            #expect(failure { try context.save() }?.code == CocoaError.Code.fileWriteOutOfSpace.rawValue)
-            #expect(context.insertedObjects.count == 2000)
+            expect(failure { try context.save() }?.code, equals: CocoaError.Code.fileWriteOutOfSpace.rawValue)
+            expect(context.insertedObjects.count, equals: 2000)
             _ = try store.database().texts("PRAGMA max_page_count = 1000000")
             try context.save()
             // What failed is in no history.
-            #expect(try HistoryTests.all(context).map { $0.changes?.count } == [1, 2000])
+            try expect(HistoryTests.all(context).map { $0.changes?.count }, equals: [1, 2000])
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZTAG") == [["2000"]])
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]])
+        try expect(pad.texts("SELECT count(*) FROM ZTAG"), equals: [["2000"]])
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]])
     }
 
     @Test func whoWaitsTooLongForOthersIsToldSo() throws {
@@ -149,10 +149,10 @@ import Testing
         try context.performAndWait {
             let update = NSBatchUpdateRequest(entityName: "Band")
             update.propertiesToUpdate = ["name": "Neu!"]
-            #expect(failure { try context.execute(update) }?.code == NSPersistentStoreTimeoutError)
+            expect(failure { try context.execute(update) }?.code, equals: NSPersistentStoreTimeoutError)
             try other.execute("ROLLBACK")
             try context.execute(update)
         }
-        #expect(try pad.texts("SELECT ZNAME FROM ZBAND") == [["Neu!"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZBAND"), equals: [["Neu!"]])
     }
 }

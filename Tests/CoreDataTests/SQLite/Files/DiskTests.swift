@@ -55,20 +55,20 @@ struct DiskTests {
             let ballast = try Self.fill(folder.url, leaving: rest)
             for number in 0..<200 { _ = context.insert("Note", ["text": "\(number) " + String(repeating: "x", count: 1000)]) }
             let error = try #require(failure { try context.save() })
-            #expect(error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
+            expect(error.code, equals: CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
             #expect(error.localizedDescription.contains(file.path))
-            #expect(context.insertedObjects.count == 200)
+            expect(context.insertedObjects.count, equals: 200)
             // Another reads what was saved, on the full disk.
             let other = try Self.context(file, options: [NSReadOnlyPersistentStoreOption: true])
             let texts = try other.performAndWait { try Self.texts(other) }
-            #expect(texts == ["saved"])
+            expect(texts, equals: ["saved"])
             try FileManager.default.removeItem(at: ballast)
             try context.save()
         }
         let again = try Self.context(file)
         let count = try again.performAndWait { try Self.texts(again).count }
-        #expect(count == 201)
-        #expect(try SQLiteFiles.connectForReading(file, timeout: 5).texts("PRAGMA integrity_check") == [["ok"]])
+        expect(count, equals: 201)
+        try expect(SQLiteFiles.connectForReading(file, timeout: 5).texts("PRAGMA integrity_check"), equals: [["ok"]])
     }
 
     @Test func aFullDiskHasNoRoomForALargeValueAndKeepsTheOldOne() throws {
@@ -83,19 +83,19 @@ struct DiskTests {
             let ballast = try Self.fill(folder.url, leaving: 150_000)
             note.setValue(new, forKey: "data")
             let error = try #require(failure { try context.save() })
-            #expect(error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
+            expect(error.code, equals: CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
             let other = try Self.context(file, options: [NSReadOnlyPersistentStoreOption: true])
             let data = try other.performAndWait { try other.all("Note").first?.value(forKey: "data") as? Data }
-            #expect(data == old)
+            expect(data, equals: old)
             let files = folder.file(".store_SUPPORT/_EXTERNAL_DATA").path
-            #expect(try FileManager.default.contentsOfDirectory(atPath: files).count == 1)
+            try expect(FileManager.default.contentsOfDirectory(atPath: files).count, equals: 1)
             try FileManager.default.removeItem(at: ballast)
             try context.save()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: files).count == 1)
+            try expect(FileManager.default.contentsOfDirectory(atPath: files).count, equals: 1)
         }
         let again = try Self.context(file)
         let data = try again.performAndWait { try again.all("Note").first?.value(forKey: "data") as? Data }
-        #expect(data == new)
+        expect(data, equals: new)
     }
 
     @Test func aFullDiskHasNoRoomForANewStoreAndKeepsNothingOfIt() throws {
@@ -104,7 +104,7 @@ struct DiskTests {
         let file = folder.file("store.sqlite")
         let ballast = try Self.fill(folder.url, leaving: 4096)
         let error = try #require(failure { _ = try Self.context(file) })
-        #expect(error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
+        expect(error.code, equals: CocoaError.Code.fileWriteOutOfSpace.rawValue, "\(error)")
         try FileManager.default.removeItem(at: ballast)
         let context = try Self.context(file)
         try context.performAndWait {
@@ -119,7 +119,7 @@ struct DiskTests {
         process.arguments = ["mount", "-o", "remount,\(mode)", disk.path]
         try process.run()
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        expect(process.terminationStatus, equals: 0)
     }
 
     /// With the log emptied and with rows that only the log has.
@@ -152,7 +152,7 @@ struct DiskTests {
         let reader = try Self.context(place, options: [NSReadOnlyPersistentStoreOption: true])
         try reader.performAndWait {
             let note = try #require(try reader.all("Note").first)
-            #expect((note.value(forKey: "data") as? Data)?.count == 200_000)
+            expect((note.value(forKey: "data") as? Data)?.count, equals: 200_000)
             note.setValue("changed", forKey: "text")
             #expect(failure { try reader.save() } != nil)
         }
@@ -166,7 +166,7 @@ struct DiskTests {
                     try writer.save()
                 }
             })
-        #expect(error.code == CocoaError.Code.fileWriteNoPermission.rawValue, "\(error)")
+        expect(error.code, equals: CocoaError.Code.fileWriteNoPermission.rawValue, "\(error)")
         #expect(error.localizedDescription.contains(place.path))
     }
 }

@@ -65,8 +65,8 @@ import Testing
                 last = number
             }
             process.waitUntilExit()
-            #expect(
-                process.terminationReason == .uncaughtSignal,
+            expect(
+                process.terminationReason, equals: .uncaughtSignal,
                 "COREDATA_TEST_SEED=\(seed), round \(round): it ended by itself, with \(process.terminationStatus)")
             try check(pad, from: first, to: last, "COREDATA_TEST_SEED=\(seed), round \(round)")
             reported = max(last, first)
@@ -81,7 +81,7 @@ import Testing
         }
         // Opening it mends what was left open.
         let coordinator = try pad.coordinator(WriterModel.make(), options: [NSPersistentHistoryTrackingKey: NSNumber(value: true)])
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]], "\(place)")
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]], "\(place)")
         let context = Music.context(coordinator)
         let found: Set<Int64> = try context.performAndWait {
             var found: Set<Int64> = []
@@ -92,33 +92,34 @@ import Testing
                 let values =
                     (batch.value(forKey: "items") as? Set<NSManagedObject>)?.compactMap { $0.value(forKey: "value") as? Int64 } ?? []
                 let size = 1 + number * 7 % 23
-                #expect(values.sorted() == (0..<size).map { number * 1000 + $0 }, "\(place): batch \(number) is not whole")
+                expect(values.sorted(), equals: (0..<size).map { number * 1000 + $0 }, "\(place): batch \(number) is not whole")
                 found.insert(number)
             }
             for batch in try context.fetch(request) {
                 let number = try #require(batch.value(forKey: "number") as? Int64)
                 // The save of the next batch has changed this one.
-                #expect(batch.value(forKey: "next") as? Int64 == (found.contains(number + 1) ? number + 1 : nil), "\(place): \(number)")
+                expect(
+                    batch.value(forKey: "next") as? Int64, equals: (found.contains(number + 1) ? number + 1 : nil), "\(place): \(number)")
             }
             return found
         }
         let whole = first <= last ? Set(first...last) : []
         #expect(found.isSuperset(of: whole), "\(place): \(whole.subtracting(found)) were reported and are gone")
         #expect(found.subtracting(whole).isSubset(of: [max(last + 1, first)]), "\(place): \(found.subtracting(whole)) were not saved")
-        #expect(try pad.texts("SELECT count(*) FROM ZITEM WHERE ZBATCH NOT IN (SELECT Z_PK FROM ZBATCH)") == [["0"]], "\(place)")
+        try expect(pad.texts("SELECT count(*) FROM ZITEM WHERE ZBATCH NOT IN (SELECT Z_PK FROM ZBATCH)"), equals: [["0"]], "\(place)")
         for (table, name) in [
             ("ZBATCH", "Batch"), ("ZITEM", "Item"), ("ACHANGE", "CHANGE"), ("ATRANSACTION", "TRANSACTION"),
             ("ATRANSACTIONSTRING", "TRANSACTIONSTRING"),
         ] {
             let sql = "SELECT Z_MAX >= (SELECT ifnull(max(Z_PK), 0) FROM \(table)) FROM Z_PRIMARYKEY WHERE Z_NAME = '\(name)'"
-            #expect(try pad.texts(sql) == [["1"]], "\(place): Z_MAX of \(name)")
+            try expect(pad.texts(sql), equals: [["1"]], "\(place): Z_MAX of \(name)")
         }
         // Every batch has its transaction, with a change for each of its rows.
         let strays = try pad.texts("SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID NOT IN (SELECT Z_PK FROM ATRANSACTION)")
-        #expect(strays == [["0"]], "\(place)")
-        #expect(
-            try pad.texts("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 0")
-                == pad.texts("SELECT (SELECT count(*) FROM ZBATCH) + (SELECT count(*) FROM ZITEM)"), "\(place)")
+        expect(strays, equals: [["0"]], "\(place)")
+        try expect(
+            pad.texts("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 0"),
+            equals: pad.texts("SELECT (SELECT count(*) FROM ZBATCH) + (SELECT count(*) FROM ZITEM)"), "\(place)")
     }
 
     @Test func severalProcessesLoseNothingOfWhatEachOfThemCounts() throws {
@@ -136,10 +137,10 @@ import Testing
         }
         for process in processes {
             process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
+            expect(process.terminationStatus, equals: 0)
         }
-        #expect(try pad.texts("SELECT ZVALUE, Z_OPT FROM ZCOUNTER") == [["100", "101"]])
-        #expect(try pad.texts("SELECT count(*), max(Z_PK) FROM ATRANSACTION") == [["100", "100"]])
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]])
+        try expect(pad.texts("SELECT ZVALUE, Z_OPT FROM ZCOUNTER"), equals: [["100", "101"]])
+        try expect(pad.texts("SELECT count(*), max(Z_PK) FROM ATRANSACTION"), equals: [["100", "100"]])
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]])
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -49,13 +50,13 @@ import Testing
         let names = try Self.names(pad)
         #expect(names.count == 1 && Self.files(pad) == names)
         #expect(names.allSatisfy { UUID(uuidString: $0) != nil })
-        #expect(try Data(contentsOf: Self.folder(pad).appendingPathComponent(names.first!)) == Self.large(7))
-        #expect(try pad.texts("SELECT hex(ZPREVIEW) FROM ZPHOTO WHERE ZTITLE = 'large'") == [["010102"]])
-        #expect(try pad.texts("SELECT hex(substr(ZIMAGE, -1)) FROM ZPHOTO WHERE ZTITLE = 'large'") == [["00"]])
+        try expect(Data(contentsOf: Self.folder(pad).appendingPathComponent(names.first!)), equals: Self.large(7))
+        try expect(pad.texts("SELECT hex(ZPREVIEW) FROM ZPHOTO WHERE ZTITLE = 'large'"), equals: [["010102"]])
+        try expect(pad.texts("SELECT hex(substr(ZIMAGE, -1)) FROM ZPHOTO WHERE ZTITLE = 'large'"), equals: [["00"]])
         let again = try pad.context(Self.model())
         try again.performAndWait {
             let values = try again.all("Photo").map { $0.value(forKey: "image") as? Data }
-            #expect(Set(values) == [Self.large(7), Data(repeating: 3, count: SQLExternalFiles.threshold)])
+            expect(Set(values), equals: [Self.large(7), Data(repeating: 3, count: SQLExternalFiles.threshold)])
         }
     }
 
@@ -65,19 +66,19 @@ import Testing
         try context.performAndWait {
             let photos = (0..<4).map { context.insert("Photo", ["image": Self.large(UInt8($0)), "preview": Self.large(100)]) }
             try context.save()
-            #expect(Self.files(pad).count == 8)
+            expect(Self.files(pad).count, equals: 8)
             photos[0].setValue(Self.large(50), forKey: "image")
             photos[1].setValue(Data([1]), forKey: "image")
             photos[2].setValue(nil, forKey: "image")
             photos[3].setValue("kept", forKey: "title")
             try context.save()
-            #expect(Self.files(pad).count == 6)
-            #expect(try Self.files(pad) == Self.names(pad))
+            expect(Self.files(pad).count, equals: 6)
+            try expect(Self.files(pad), equals: Self.names(pad))
             context.delete(photos[0])
             context.delete(photos[3])
             try context.save()
-            #expect(Self.files(pad).count == 2)
-            #expect(try Self.files(pad) == Self.names(pad))
+            expect(Self.files(pad).count, equals: 2)
+            try expect(Self.files(pad), equals: Self.names(pad))
         }
     }
 
@@ -87,16 +88,16 @@ import Testing
         try context.performAndWait {
             let rows: [[String: Any]] = (0..<5).map { ["title": "\($0)", "image": Self.large(UInt8($0)), "preview": Self.large(9)] }
             try context.execute(NSBatchInsertRequest(entityName: "Photo", objects: rows))
-            #expect(Self.files(pad).count == 10)
+            expect(Self.files(pad).count, equals: 10)
             let update = NSBatchUpdateRequest(entityName: "Photo")
             update.propertiesToUpdate = ["image": Self.large(20)]
             update.predicate = NSPredicate(format: "title < '2'")
             try context.execute(update)
-            #expect(Self.files(pad).count == 10)
+            expect(Self.files(pad).count, equals: 10)
             update.propertiesToUpdate = ["preview": NSNull()]
             try context.execute(update)
-            #expect(Self.files(pad).count == 8)
-            #expect(try Self.files(pad) == Self.names(pad))
+            expect(Self.files(pad).count, equals: 8)
+            try expect(Self.files(pad), equals: Self.names(pad))
             try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Photo")))
             #expect(Self.files(pad).isEmpty)
         }
@@ -113,12 +114,12 @@ import Testing
             try pad.execute("UPDATE ZPHOTO SET Z_OPT = Z_OPT + 1 WHERE Z_PK = \(key)")
             one.setValue(Self.large(3), forKey: "image")
             two.setValue(Self.large(4), forKey: "image")
-            #expect(failure { try context.save() }?.code == NSManagedObjectMergeError)
-            #expect(Self.files(pad) == before)
-            #expect(try Self.names(pad) == before)
+            expect(failure { try context.save() }?.code, equals: NSManagedObjectMergeError)
+            expect(Self.files(pad), equals: before)
+            try expect(Self.names(pad), equals: before)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
-            #expect(try Self.files(pad) == Self.names(pad))
+            try expect(Self.files(pad), equals: Self.names(pad))
             #expect(Self.files(pad).isDisjoint(with: before))
         }
     }
@@ -131,10 +132,10 @@ import Testing
             _ = context.insert("Photo", ["image": Self.large(1)])
             let error = try #require(failure { try context.save() })
             #expect(error.localizedDescription.contains(".store_SUPPORT"))
-            #expect(try pad.texts("SELECT count(*) FROM ZPHOTO") == [["0"]])
+            try expect(pad.texts("SELECT count(*) FROM ZPHOTO"), equals: [["0"]])
             try FileManager.default.removeItem(at: pad.url.appendingPathComponent(".store_SUPPORT"))
             try context.save()
-            #expect(Self.files(pad).count == 1)
+            expect(Self.files(pad).count, equals: 1)
         }
     }
 
@@ -152,7 +153,7 @@ import Testing
             #expect(photo.value(forKey: "image") == nil)
             photo.setValue("b", forKey: "title")
             try again.save()
-            #expect(try Self.names(pad).count == 1)
+            try expect(Self.names(pad).count, equals: 1)
             again.delete(photo)
             try again.save()
         }
@@ -172,10 +173,10 @@ import Testing
             try FileManager.default.setAttributes(past, ofItemAtPath: Self.folder(pad).appendingPathComponent(name).path)
         }
         _ = try pad.context(Self.model())
-        #expect(Self.files(pad) == kept.union(["old", "new"]))
+        expect(Self.files(pad), equals: kept.union(["old", "new"]))
         _ = try pad.context(Self.model(), options: [NSSQLiteManualVacuumOption: true])
         // The new one may belong to a save of another process.
-        #expect(Self.files(pad) == kept.union(["new"]))
+        expect(Self.files(pad), equals: kept.union(["new"]))
     }
 
     @Test func storesThatAreMigratedReplacedAndDestroyedTakeTheirFilesAlong() throws {
@@ -189,9 +190,9 @@ import Testing
         }
         let files = Self.files(pad)
         try coordinator.migratePersistentStore(coordinator.persistentStores[0], to: other, type: .sqlite)
-        #expect(Self.files(pad, "other") == files)
+        expect(Self.files(pad, "other"), equals: files)
         try context.performAndWait {
-            #expect(try context.all("Photo").first?.value(forKey: "image") as? Data == Self.large(1))
+            try expect(context.all("Photo").first?.value(forKey: "image") as? Data, equals: Self.large(1))
             try context.all("Photo").first?.setValue(Self.large(2), forKey: "image")
             try context.save()
         }
@@ -199,11 +200,11 @@ import Testing
         #expect(replaced.isDisjoint(with: files) && replaced.count == 1)
         try coordinator.remove(coordinator.persistentStores[0])
         try coordinator.replacePersistentStore(at: pad.store, withPersistentStoreFrom: other, type: .sqlite)
-        #expect(Self.files(pad) == replaced)
+        expect(Self.files(pad), equals: replaced)
         try coordinator.destroyPersistentStore(at: other, type: .sqlite)
         #expect(Self.files(pad, "other").isEmpty)
         let again = try pad.context(Self.model())
         let image = try again.performAndWait { try again.all("Photo").first?.value(forKey: "image") as? Data }
-        #expect(image == Self.large(2))
+        expect(image, equals: Self.large(2))
     }
 }

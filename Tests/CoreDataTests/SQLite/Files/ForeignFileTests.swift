@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -49,7 +50,7 @@ import Testing
         let context = try pad.context(model())
         try context.performAndWait {
             let notes = try context.all("Note").sorted { ($0.value(forKey: "text") as! String) < ($1.value(forKey: "text") as! String) }
-            #expect(notes.map { $0.value(forKey: "text") as? String } == ["a", "b", "c"], sourceLocation: location)
+            expect(notes.map { $0.value(forKey: "text") as? String }, equals: ["a", "b", "c"], sourceLocation: location)
             notes[0].setValue("A", forKey: "text")
             context.delete(notes[1])
             _ = context.insert("Note", ["text": "d"])
@@ -62,8 +63,8 @@ import Testing
             try context.execute(update)
         }
         let texts = try pad.texts("SELECT ZTEXT FROM ZNOTE ORDER BY 1")
-        #expect(texts == [["A"], ["C"], ["D"]], sourceLocation: location)
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]], sourceLocation: location)
+        expect(texts, equals: [["A"], ["C"], ["D"]], sourceLocation: location)
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]], sourceLocation: location)
     }
 
     @Test(arguments: ["NULL", "'abc'", "1.5", "-5", "9223372036854775807", "-9223372036854775808"])
@@ -90,7 +91,7 @@ import Testing
             try context.all("Note").first?.setValue("changed", forKey: "text")
             try context.save()
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZNOTE WHERE ZTEXT = 'changed'") == [["1"]])
+        try expect(pad.texts("SELECT count(*) FROM ZNOTE WHERE ZTEXT = 'changed'"), equals: [["1"]])
     }
 
     @Test(arguments: [
@@ -121,7 +122,7 @@ import Testing
         try pad.execute(
             "CREATE TABLE OTHER (Z_7TAGS INTEGER, Z_7TAGGED1 INTEGER, PRIMARY KEY (Z_7TAGS, Z_7TAGGED1));"
                 + "INSERT INTO OTHER SELECT Z_1TAGS, Z_1TAGGED FROM Z_1TAGS; DROP TABLE Z_1TAGS; ALTER TABLE OTHER RENAME TO Z_1TAGS")
-        #expect([try tags("a"), try tags("b")] == before)
+        expect([try tags("a"), try tags("b")], equals: before)
     }
 
     @Test func aPairThatATableHasTwiceIsOneObject() throws {
@@ -134,14 +135,14 @@ import Testing
             try context.performAndWait {
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
                 if isPrepared { request.relationshipKeyPathsForPrefetching = ["tags"] }
-                for note in try context.fetch(request) { #expect((note.value(forKey: "tags") as? Set<NSManagedObject>)?.count == 3) }
+                for note in try context.fetch(request) { expect((note.value(forKey: "tags") as? Set<NSManagedObject>)?.count, equals: 3) }
                 if isPrepared {
                     context.delete(try #require(try context.fetch(request).first))
                     try context.save()
                 }
             }
         }
-        #expect(try pad.texts("SELECT count(*) FROM (SELECT DISTINCT * FROM Z_1TAGS)") == [["4"]])
+        try expect(pad.texts("SELECT count(*) FROM (SELECT DISTINCT * FROM Z_1TAGS)"), equals: [["4"]])
     }
 
     @Test(arguments: ["UTF-16le", "UTF-16be"]) func textsInOtherEncodingsAreReadAndWritten(_ encoding: String) throws {
@@ -160,7 +161,7 @@ import Testing
                 try pad.execute("INSERT INTO \(table) VALUES (\(texts.map { $0 ?? "NULL" }.joined(separator: ", ")))")
             }
         }
-        #expect(try pad.texts("PRAGMA encoding") == [[encoding]])
+        try expect(pad.texts("PRAGMA encoding"), equals: [[encoding]])
         try Self.edit(pad)
     }
 
@@ -174,8 +175,8 @@ import Testing
         try Self.edit(pad)
         let again = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: pad.store)
         let application = again["application"] as? [String: Any]
-        #expect((application?["list"] as? [Any])?.count == 3)
-        #expect(application?["day"] as? Date == Date(timeIntervalSince1970: 0))
+        expect((application?["list"] as? [Any])?.count, equals: 3)
+        expect(application?["day"] as? Date, equals: Date(timeIntervalSince1970: 0))
     }
 
     /// What is read where a column holds something else than its attribute's kind of value.
@@ -190,7 +191,7 @@ import Testing
         let context = try pad.context(Self.model())
         try context.performAndWait {
             let notes = try context.all("Note")
-            #expect(notes.count == 3)
+            expect(notes.count, equals: 3)
             for note in notes {
                 let text =
                     switch note.value(forKey: attribute) {
@@ -199,7 +200,7 @@ import Testing
                     case let value?: "\(value)"
                     case nil: "nil"
                     }
-                #expect(text == expected)
+                expect(text, equals: expected)
             }
         }
     }
@@ -225,9 +226,9 @@ import Testing
         let context = try pad.context(Self.model())
         try context.performAndWait {
             try context.all("Note").first?.setValue("changed", forKey: "text")
-            #expect(failure { try context.save() }?.localizedDescription.contains("NSCoreDataSize") == true)
+            expect(failure { try context.save() }?.localizedDescription.contains("NSCoreDataSize"), equals: true)
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZNOTE WHERE ZTEXT = 'changed'") == [["0"]])
+        try expect(pad.texts("SELECT count(*) FROM ZNOTE WHERE ZTEXT = 'changed'"), equals: [["0"]])
     }
 
     @Test(arguments: [
@@ -246,7 +247,7 @@ import Testing
                     _ = context.insert("Note", ["text": "a"])
                     try context.save()
                 }
-                #expect(try context.all("Note").count == 1)
+                try expect(context.all("Note").count, equals: 1)
             }
             for store in coordinator.persistentStores { try coordinator.remove(store) }
         }
@@ -266,6 +267,6 @@ import Testing
                 try context.save()
             }
         }
-        #expect(try pad.texts("SELECT count(*) FROM ZNOTE") == [["5"]])
+        try expect(pad.texts("SELECT count(*) FROM ZNOTE"), equals: [["5"]])
     }
 }

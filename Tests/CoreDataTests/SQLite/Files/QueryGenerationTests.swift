@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -21,7 +22,7 @@ import Testing
         try pinned.performAndWait {
             try pinned.setQueryGenerationFrom(.current)
             #expect(pinned.queryGenerationToken === NSQueryGenerationToken.current)
-            #expect(try Self.names(pinned) == ["a", "b"])
+            try expect(Self.names(pinned), equals: ["a", "b"])
             #expect(pinned.queryGenerationToken !== NSQueryGenerationToken.current)
         }
         try writer.performAndWait {
@@ -33,19 +34,19 @@ import Testing
         try pinned.performAndWait {
             pinned.refreshAllObjects()
             // Fetches, counts, faults and relationships alike.
-            #expect(try Self.names(pinned) == ["a", "b"])
-            #expect(try pinned.count(for: NSFetchRequest<Band>(entityName: "Band")) == 2)
+            try expect(Self.names(pinned), equals: ["a", "b"])
+            try expect(pinned.count(for: NSFetchRequest<Band>(entityName: "Band")), equals: 2)
             #expect(try pinned.all(Band.self, "name == 'A' OR name == 'c'").isEmpty)
             let shown = try pinned.all(Band.self, nil, by: "name")
-            #expect(shown.map { $0.albums.map(\.title) } == [["1 of a"], ["1 of b"]])
+            expect(shown.map { $0.albums.map(\.title) }, equals: [["1 of a"], ["1 of b"]])
             try pinned.setQueryGenerationFrom(.current)
             pinned.refreshAllObjects()
-            #expect(try Self.names(pinned) == ["A", "c"])
+            try expect(Self.names(pinned), equals: ["A", "c"])
             try writer.performAndWait { _ = try writer.saveBand("d") }
-            #expect(try Self.names(pinned) == ["A", "c"])
+            try expect(Self.names(pinned), equals: ["A", "c"])
             try pinned.setQueryGenerationFrom(nil)
             #expect(pinned.queryGenerationToken == nil)
-            #expect(try Self.names(pinned) == ["A", "c", "d"])
+            try expect(Self.names(pinned), equals: ["A", "c", "d"])
         }
     }
 
@@ -56,24 +57,24 @@ import Testing
         try writer.performAndWait { _ = try writer.saveBand("a") }
         let token = try first.performAndWait {
             try first.setQueryGenerationFrom(.current)
-            #expect(try Self.names(first) == ["a"])
+            try expect(Self.names(first), equals: ["a"])
             return try #require(first.queryGenerationToken)
         }
         try writer.performAndWait { _ = try writer.saveBand("b") }
         try second.performAndWait {
             try second.setQueryGenerationFrom(token)
-            #expect(try Self.names(second) == ["a"])
+            try expect(Self.names(second), equals: ["a"])
             second.reset()
-            #expect(try Self.names(second) == ["a", "b"])
+            try expect(Self.names(second), equals: ["a", "b"])
             #expect(second.queryGenerationToken != nil)
         }
         try first.performAndWait {
-            #expect(try Self.names(first) == ["a"])
+            try expect(Self.names(first), equals: ["a"])
             _ = try first.saveBand("c")
-            #expect(try Self.names(first) == ["a", "b", "c"])
+            try expect(Self.names(first), equals: ["a", "b", "c"])
         }
         let other = Music.context(try pad.coordinator(Music.model()))
-        other.performAndWait { #expect(failure { try other.setQueryGenerationFrom(token) }?.code == NSCoreDataError) }
+        other.performAndWait { expect(failure { try other.setQueryGenerationFrom(token) }?.code, equals: NSCoreDataError) }
     }
 
     @Test func whatWasChangedSinceIsAConflictOfAPinnedContext() throws {
@@ -91,11 +92,11 @@ import Testing
         }
         try pinned.performAndWait {
             shown.name = "c"
-            #expect(failure { try pinned.save() }?.code == NSManagedObjectMergeError)
+            expect(failure { try pinned.save() }?.code, equals: NSManagedObjectMergeError)
             pinned.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try pinned.save()
         }
-        #expect(try pad.texts("SELECT ZNAME FROM ZBAND") == [["c"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZBAND"), equals: [["c"]])
     }
 
     @Test func aLongPinHindersNoWriterAndGoesWithItsContext() throws {
@@ -107,16 +108,16 @@ import Testing
             let pinned = Music.context(coordinator)
             try pinned.performAndWait {
                 try pinned.setQueryGenerationFrom(.current)
-                #expect(try Self.names(pinned) == ["0"])
+                try expect(Self.names(pinned), equals: ["0"])
             }
             try writer.performAndWait { for number in 1...300 { _ = try writer.saveBand("\(number)", albums: ["x", "y"]) } }
             let names = try pinned.performAndWait { try Self.names(pinned) }
-            #expect(names == ["0"])
+            expect(names, equals: ["0"])
         }()
         // Nobody reads the old state any more: the log can be emptied.
         let store = try #require(coordinator.persistentStores.first as? SQLiteStore)
         let rest = try store.writeLock.withLock { try store.database().texts("PRAGMA wal_checkpoint(TRUNCATE)") }
-        #expect(rest == [["0", "0", "0"]])
+        expect(rest, equals: [["0", "0", "0"]])
     }
 
     @Test func aFileWithoutALogIsReadAsItIs() throws {
@@ -126,10 +127,10 @@ import Testing
         try writer.performAndWait { _ = try writer.saveBand("a") }
         try context.performAndWait {
             try context.setQueryGenerationFrom(.current)
-            #expect(try Self.names(context) == ["a"])
+            try expect(Self.names(context), equals: ["a"])
             #expect(context.queryGenerationToken == nil)
             try writer.performAndWait { _ = try writer.saveBand("b") }
-            #expect(try Self.names(context) == ["a", "b"])
+            try expect(Self.names(context), equals: ["a", "b"])
         }
     }
 
@@ -146,7 +147,7 @@ import Testing
         try pinned.performAndWait {
             pinned.retainsRegisteredObjects = true
             try pinned.setQueryGenerationFrom(.current)
-            #expect(try Self.names(pinned) == ["a"])
+            try expect(Self.names(pinned), equals: ["a"])
         }
         let tag = try writer.performAndWait {
             let tag = Tag(context: writer)

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -56,27 +57,27 @@ import Testing
         try context.performAndWait { try Self.fill(context) }
         let memory = coordinator.persistentStores[0]
         memory.metadata["origin"] = "memory"
-        #expect(try Self.content(coordinator) == Self.expected)
+        try expect(Self.content(coordinator), equals: Self.expected)
 
         let file = try coordinator.migratePersistentStore(memory, to: pad.store, options: nil, type: .sqlite)
-        #expect(coordinator.persistentStores == [file])
+        expect(coordinator.persistentStores, equals: [file])
         #expect(memory.persistentStoreCoordinator == nil)
         #expect(file.identifier != memory.identifier)
-        #expect(file.metadata["origin"] as? String == "memory")
-        #expect(try Self.content(coordinator) == Self.expected)
+        expect(file.metadata["origin"] as? String, equals: "memory")
+        try expect(Self.content(coordinator), equals: Self.expected)
         let again = try Self.content(pad.coordinator(Music.model()))
-        #expect(again == Self.expected)
+        expect(again, equals: Self.expected)
 
         let place = pad.url.appendingPathComponent("second.sqlite")
         let second = try coordinator.migratePersistentStore(file, to: place, options: nil, withType: NSSQLiteStoreType)
-        #expect(second.identifier == file.identifier)
-        #expect(second.url == place)
-        #expect(try Self.content(coordinator) == Self.expected)
+        expect(second.identifier, equals: file.identifier)
+        expect(second.url, equals: place)
+        try expect(Self.content(coordinator), equals: Self.expected)
         #expect(FileManager.default.fileExists(atPath: pad.store.path))
 
         let back = try coordinator.migratePersistentStore(second, to: place, options: nil, type: .inMemory)
-        #expect(coordinator.persistentStores == [back])
-        #expect(try Self.content(coordinator) == Self.expected)
+        expect(coordinator.persistentStores, equals: [back])
+        try expect(Self.content(coordinator), equals: Self.expected)
         let files = try FileManager.default.contentsOfDirectory(atPath: pad.url.path)
         #expect(files.allSatisfy { !$0.hasPrefix(".") }, "\(files)")
     }
@@ -90,8 +91,8 @@ import Testing
         let taken = pad.url.appendingPathComponent("taken.sqlite")
         try Data("mine".utf8).write(to: taken)
         let error = failure { try coordinator.migratePersistentStore(store, to: taken, type: .sqlite) }
-        #expect(error?.code == CocoaError.Code.fileWriteFileExists.rawValue)
-        #expect(try Data(contentsOf: taken) == Data("mine".utf8))
+        expect(error?.code, equals: CocoaError.Code.fileWriteFileExists.rawValue)
+        try expect(Data(contentsOf: taken), equals: Data("mine".utf8))
         let nowhere = taken.appendingPathComponent("below/a/file.sqlite")
         #expect(failure { try coordinator.migratePersistentStore(store, to: nowhere, type: .sqlite) } != nil)
         // The copy is there, and cannot be opened this way.
@@ -102,8 +103,8 @@ import Testing
         }
         #expect(failure { try coordinator.migratePersistentStore(store, to: bad, options: pragmas, type: .sqlite) } != nil)
         #expect(!FileManager.default.fileExists(atPath: bad.path))
-        #expect(coordinator.persistentStores.map(\.url) == [pad.store])
-        #expect(try Self.content(coordinator) == Self.expected)
+        expect(coordinator.persistentStores.map(\.url), equals: [pad.store])
+        try expect(Self.content(coordinator), equals: Self.expected)
     }
 
     @Test func aBackupIsMadeOfAStoreThatIsOpenAndBringsItBack() throws {
@@ -117,16 +118,16 @@ import Testing
             for band in try context.all(Band.self) { band.name = "gone" }
             try context.save()
         }
-        #expect(
-            failure { try coordinator.replacePersistentStore(at: pad.store, withPersistentStoreFrom: backup, type: .sqlite) }?.code
-                == NSPersistentStoreOperationError)
+        expect(
+            failure { try coordinator.replacePersistentStore(at: pad.store, withPersistentStoreFrom: backup, type: .sqlite) }?.code,
+            equals: NSPersistentStoreOperationError)
         // Another coordinator that has it open sees what was put there.
         let reader = try pad.coordinator(Music.model())
         #expect(try Self.content(reader) != Self.expected)
         try coordinator.remove(coordinator.persistentStores[0])
         try coordinator.replacePersistentStore(at: pad.store, withPersistentStoreFrom: backup, type: .sqlite)
-        #expect(try Self.content(reader) == Self.expected)
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]])
+        try expect(Self.content(reader), equals: Self.expected)
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]])
     }
 
     @Test func aDamagedStoreIsReplacedAndADamagedBackupReplacesNothing() throws {
@@ -141,13 +142,13 @@ import Testing
         try Data(repeating: 0x5A, count: 9000).write(to: junk)
         let before = try Data(contentsOf: pad.store)
         let error = failure { try coordinator.replacePersistentStore(at: pad.store, withPersistentStoreFrom: junk, type: .sqlite) }
-        #expect(error?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
-        #expect(error?.localizedDescription.contains(junk.path) == true)
-        #expect(try Data(contentsOf: pad.store) == before)
+        expect(error?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
+        expect(error?.localizedDescription.contains(junk.path), equals: true)
+        try expect(Data(contentsOf: pad.store), equals: before)
         try Data(repeating: 0x5A, count: 9000).write(to: pad.store)
         try coordinator.replacePersistentStore(at: pad.store, withPersistentStoreFrom: backup, type: .sqlite)
         let restored = try Self.content(pad.coordinator(Music.model()))
-        #expect(restored == Self.expected)
+        expect(restored, equals: Self.expected)
     }
 
     @Test func destroyingTakesEverythingAndNothingThatIsInUse() throws {
@@ -161,11 +162,11 @@ import Testing
         let other = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
         let options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.05]
         let inUse = failure { try other.destroyPersistentStore(at: pad.store, type: .sqlite, options: options) }
-        #expect(inUse?.code == NSPersistentStoreTimeoutError)
-        #expect(try Self.content(coordinator) == Self.expected)
+        expect(inUse?.code, equals: NSPersistentStoreTimeoutError)
+        try expect(Self.content(coordinator), equals: Self.expected)
         try coordinator.remove(coordinator.persistentStores[0])
         try other.destroyPersistentStore(at: pad.store, type: .sqlite, options: options)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: pad.url.path) == [pad.store.lastPathComponent])
+        try expect(FileManager.default.contentsOfDirectory(atPath: pad.url.path), equals: [pad.store.lastPathComponent])
         #expect(try Data(contentsOf: pad.store).isEmpty)
         try other.destroyPersistentStore(at: pad.store, type: .sqlite)
     }
@@ -189,6 +190,6 @@ import Testing
         try coordinator.migratePersistentStore(coordinator.persistentStores[0], to: place, type: .sqlite)
         let moved = Music.context(coordinator)
         let bytes = try moved.performAndWait { try moved.all("Picture").map { $0.value(forKey: "bytes") as? Data } }
-        #expect(bytes == [Data([1, 2, 3])])
+        expect(bytes, equals: [Data([1, 2, 3])])
     }
 }

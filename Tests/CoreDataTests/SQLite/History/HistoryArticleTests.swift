@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -66,6 +67,6 @@ import Testing
             try worker.save()
         }
         await merged.next()
-        follower.context.performAndWait { #expect(shown.name == "The Can") }
+        follower.context.performAndWait { expect(shown.name, equals: "The Can") }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -41,26 +42,26 @@ import Testing
             try context.save()
 
             let history = try Self.all(context)
-            #expect(history.map(\.author) == ["importer", nil, nil])
-            #expect(history.map(\.contextName) == ["background", "background", "background"])
-            #expect(history.map(\.transactionNumber) == [1, 2, 3])
+            expect(history.map(\.author), equals: ["importer", nil, nil])
+            expect(history.map(\.contextName), equals: ["background", "background", "background"])
+            expect(history.map(\.transactionNumber), equals: [1, 2, 3])
             #expect(history.allSatisfy { $0.timestamp >= start && $0.timestamp <= Date() })
             #expect(history.allSatisfy { $0.processID == ProcessInfo.processInfo.processName && !$0.bundleID.isEmpty })
             let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
             #expect(history.allSatisfy { $0.storeID == store.identifier })
             let first = try #require(history[0].changes)
-            #expect(Set(first.map(\.changedObjectID)) == [band.objectID, album.objectID])
+            expect(Set(first.map(\.changedObjectID)), equals: [band.objectID, album.objectID])
             #expect(first.allSatisfy { $0.changeType == .insert && $0.updatedProperties == nil && $0.tombstone == nil })
             #expect(first.allSatisfy { $0.transaction?.transactionNumber == 1 })
             let second = try #require(history[1].changes)
-            #expect(second.map(\.changedObjectID) == [band.objectID])
-            #expect(second.map(\.changeType) == [.update])
-            #expect(second[0].updatedProperties?.map(\.name) == ["name"])
+            expect(second.map(\.changedObjectID), equals: [band.objectID])
+            expect(second.map(\.changeType), equals: [.update])
+            expect(second[0].updatedProperties?.map(\.name), equals: ["name"])
             let third = Dictionary(uniqueKeysWithValues: try #require(history[2].changes).map { ($0.changedObjectID, $0) })
-            #expect(third[album.objectID]?.changeType == .delete)
-            #expect(third[band.objectID]?.changeType == .update)
-            #expect(third[band.objectID]?.updatedProperties?.map(\.name) == ["albums"])
-            #expect(third.count == 2)
+            expect(third[album.objectID]?.changeType, equals: .delete)
+            expect(third[band.objectID]?.changeType, equals: .update)
+            expect(third[band.objectID]?.updatedProperties?.map(\.name), equals: ["albums"])
+            expect(third.count, equals: 2)
         }
     }
 
@@ -76,22 +77,25 @@ import Testing
         // The bundle and the process may have one name, which stands there once.
         let texts = Set(["me", Bundle.main.bundleIdentifier ?? Bundle.main.executableURL?.lastPathComponent ?? "me"])
             .union([ProcessInfo.processInfo.processName])
-        #expect(
-            try pad.texts("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000 ORDER BY 1") == [
+        try expect(
+            pad.texts("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000 ORDER BY 1"),
+            equals: [
                 ["16001", "CHANGE", "0", "2"], ["16002", "TRANSACTION", "0", "2"], ["16003", "TRANSACTIONSTRING", "0", "\(texts.count)"],
             ])
         let band = try #require(try pad.texts("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Band'")[0][0])
-        #expect(
-            try pad.texts(
-                "SELECT Z_PK, Z_ENT, Z_OPT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS IS NULL FROM ACHANGE ORDER BY 1") == [
-                    ["1", "16001", nil, "0", band, "1", "1", "1"], ["2", "16001", nil, "1", band, "1", "2", "0"],
-                ])
-        #expect(
-            try pad.texts("SELECT ZAUTHOR, ZBUNDLEID, ZCONTEXTNAME, ZPROCESSID, ZCONTEXTNAMETS, ZAUTHORTS FROM ATRANSACTION LIMIT 1") == [
+        try expect(
+            pad.texts(
+                "SELECT Z_PK, Z_ENT, Z_OPT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS IS NULL FROM ACHANGE ORDER BY 1"),
+            equals: [
+                ["1", "16001", nil, "0", band, "1", "1", "1"], ["2", "16001", nil, "1", band, "1", "2", "0"],
+            ])
+        try expect(
+            pad.texts("SELECT ZAUTHOR, ZBUNDLEID, ZCONTEXTNAME, ZPROCESSID, ZCONTEXTNAMETS, ZAUTHORTS FROM ATRANSACTION LIMIT 1"),
+            equals: [
                 [nil, nil, nil, nil, nil, "1"]
             ])
-        #expect(try pad.texts("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = 1") == [["me"]])
-        #expect(try pad.texts("PRAGMA integrity_check") == [["ok"]])
+        try expect(pad.texts("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = 1"), equals: [["me"]])
+        try expect(pad.texts("PRAGMA integrity_check"), equals: [["ok"]])
     }
 
     @Test func aTokenIsArchivedAndAsksForWhatCameAfterIt() throws {
@@ -105,12 +109,12 @@ import Testing
             _ = try context.saveBand("c")
             let data = try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
             let copy = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: data))
-            #expect(copy == token)
+            expect(copy, equals: token)
             let later = try Self.transactions(.fetchHistory(after: copy), context)
-            #expect(later.map(\.transactionNumber) == [2, 3])
-            #expect(later.last?.token == coordinator.currentPersistentHistoryToken(fromStores: coordinator.persistentStores))
-            #expect(try Self.transactions(.fetchHistory(after: later[0]), context).map(\.transactionNumber) == [3])
-            #expect(try Self.transactions(.fetchHistory(after: later[0].timestamp), context).map(\.transactionNumber) == [3])
+            expect(later.map(\.transactionNumber), equals: [2, 3])
+            expect(later.last?.token, equals: coordinator.currentPersistentHistoryToken(fromStores: coordinator.persistentStores))
+            try expect(Self.transactions(.fetchHistory(after: later[0]), context).map(\.transactionNumber), equals: [3])
+            try expect(Self.transactions(.fetchHistory(after: later[0].timestamp), context).map(\.transactionNumber), equals: [3])
             #expect(try Self.transactions(.fetchHistory(after: Date.distantFuture), context).isEmpty)
         }
     }
@@ -127,14 +131,14 @@ import Testing
                 request.resultType = type
                 return (try context.execute(request) as? NSPersistentHistoryResult)?.result
             }
-            #expect(try result(.statusOnly) as? Bool == true)
-            #expect(try result(.count) as? Int == 2)
-            #expect(try result(.objectIDs) as? [NSManagedObjectID] == [band.objectID])
+            try expect(result(.statusOnly) as? Bool, equals: true)
+            try expect(result(.count) as? Int, equals: 2)
+            try expect(result(.objectIDs) as? [NSManagedObjectID], equals: [band.objectID])
             let bare = try result(.transactionsOnly) as? [NSPersistentHistoryTransaction]
-            #expect(bare?.count == 2)
-            #expect(bare?.allSatisfy { $0.changes == nil } == true)
-            #expect((try result(.changesOnly) as? [NSPersistentHistoryChange])?.map(\.changeType) == [.insert, .update])
-            #expect((try result(.transactionsAndChanges) as? [NSPersistentHistoryTransaction])?.map { $0.changes?.count } == [1, 1])
+            expect(bare?.count, equals: 2)
+            expect(bare?.allSatisfy { $0.changes == nil }, equals: true)
+            expect((try result(.changesOnly) as? [NSPersistentHistoryChange])?.map(\.changeType), equals: [.insert, .update])
+            expect((try result(.transactionsAndChanges) as? [NSPersistentHistoryTransaction])?.map { $0.changes?.count }, equals: [1, 1])
         }
     }
 
@@ -150,8 +154,8 @@ import Testing
             let ofAuthor = try #require(NSPersistentHistoryTransaction.fetchRequest)
             ofAuthor.predicate = NSPredicate(format: "author != %@", "app")
             let chosen = try Self.transactions(.fetchHistory(withFetch: ofAuthor), context)
-            #expect(chosen.map(\.author) == ["sync"])
-            #expect(chosen[0].changes?.count == 1)
+            expect(chosen.map(\.author), equals: ["sync"])
+            expect(chosen[0].changes?.count, equals: 1)
 
             let ofBand = try #require(NSPersistentHistoryChange.fetchRequest)
             ofBand.predicate = NSPredicate(format: "changedObjectID == %@", band.objectID)
@@ -159,7 +163,7 @@ import Testing
             let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: ofBand)
             request.resultType = .changesOnly
             let changes = try #require((try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryChange])
-            #expect(changes.map(\.changeType) == [.update, .insert])
+            expect(changes.map(\.changeType), equals: [.update, .insert])
 
             let wrong = try #require(NSPersistentHistoryTransaction.fetchRequest)
             wrong.predicate = NSPredicate(format: "writer == 'app'")
@@ -174,24 +178,25 @@ import Testing
             for name in ["a", "b", "c", "d"] { _ = try context.saveBand(name) }
             let history = try Self.all(context)
             try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: nil as NSPersistentHistoryToken?))
-            #expect(try Self.all(context).count == 4)
+            try expect(Self.all(context).count, equals: 4)
             let request = NSPersistentHistoryChangeRequest.deleteHistory(before: history[2])
             request.resultType = .count
-            #expect((try context.execute(request) as? NSPersistentHistoryResult)?.result as? Int == 2)
-            #expect(try Self.all(context).map(\.transactionNumber) == [3, 4])
-            #expect(try pad.texts("SELECT count(*) FROM ACHANGE") == [["2"]])
+            expect((try context.execute(request) as? NSPersistentHistoryResult)?.result as? Int, equals: 2)
+            try expect(Self.all(context).map(\.transactionNumber), equals: [3, 4])
+            try expect(pad.texts("SELECT count(*) FROM ACHANGE"), equals: [["2"]])
             // Nothing is missing after the second.
-            #expect(try Self.transactions(.fetchHistory(after: history[1].token), context).count == 2)
+            try expect(Self.transactions(.fetchHistory(after: history[1].token), context).count, equals: 2)
             let expired = failure { _ = try Self.transactions(.fetchHistory(after: history[0].token), context) }
-            #expect(expired?.code == NSPersistentHistoryTokenExpiredError)
+            expect(expired?.code, equals: NSPersistentHistoryTokenExpiredError)
             try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture))
             #expect(try Self.all(context).isEmpty)
             #expect(try Self.transactions(.fetchHistory(after: history[3].token), context).isEmpty)
             _ = try context.saveBand("e")
-            #expect(try Self.transactions(.fetchHistory(after: history[3].token), context).map(\.transactionNumber) == [5])
+            try expect(Self.transactions(.fetchHistory(after: history[3].token), context).map(\.transactionNumber), equals: [5])
             let unknown = NSPersistentHistoryToken([history[0].storeID: 99])
-            #expect(
-                failure { _ = try Self.transactions(.fetchHistory(after: unknown), context) }?.code == NSPersistentHistoryTokenExpiredError)
+            expect(
+                failure { _ = try Self.transactions(.fetchHistory(after: unknown), context) }?.code,
+                equals: NSPersistentHistoryTokenExpiredError)
         }
     }
 
@@ -221,11 +226,12 @@ import Testing
             try context.save()
             let change = try #require(try Self.all(context).last?.changes?.first)
             let tombstone = try #require(change.tombstone)
-            #expect(Set(tombstone.keys) == ["uuid", "title", "when", "price"])
-            #expect(tombstone["uuid"] as? UUID == uuid)
-            #expect(tombstone["title"] as? String == "t")
-            #expect(tombstone["when"] as? Date == Date(timeIntervalSinceReferenceDate: 1))
-            #expect((tombstone["price"] as? NSDecimalNumber)?.decimalValue ?? tombstone["price"] as? Decimal == Decimal(string: "1.25"))
+            expect(Set(tombstone.keys), equals: ["uuid", "title", "when", "price"])
+            expect(tombstone["uuid"] as? UUID, equals: uuid)
+            expect(tombstone["title"] as? String, equals: "t")
+            expect(tombstone["when"] as? Date, equals: Date(timeIntervalSinceReferenceDate: 1))
+            expect(
+                (tombstone["price"] as? NSDecimalNumber)?.decimalValue ?? tombstone["price"] as? Decimal, equals: Decimal(string: "1.25"))
         }
     }
 
@@ -243,9 +249,9 @@ import Testing
             fetch.predicate = NSPredicate(format: "label == 'a'")
             try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
             let history = try Self.all(context)
-            #expect(history.map(\.author) == ["batch", "batch", "batch"])
-            #expect(history.map { $0.changes?.map(\.changeType) } == [[.insert, .insert, .insert], [.update, .update], [.delete]])
-            #expect(history[1].changes?.allSatisfy { $0.updatedProperties?.map(\.name) == ["label"] } == true)
+            expect(history.map(\.author), equals: ["batch", "batch", "batch"])
+            expect(history.map { $0.changes?.map(\.changeType) }, equals: [[.insert, .insert, .insert], [.update, .update], [.delete]])
+            expect(history[1].changes?.allSatisfy { $0.updatedProperties?.map(\.name) == ["label"] }, equals: true)
         }
     }
 
@@ -260,11 +266,11 @@ import Testing
         }
         try first.performAndWait {
             band.name = "c"
-            #expect(failure { try first.save() }?.code == NSManagedObjectMergeError)
+            expect(failure { try first.save() }?.code, equals: NSManagedObjectMergeError)
             first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try first.save()
             let history = try Self.all(first)
-            #expect(history.map { $0.changes?.map(\.changeType) } == [[.insert], [.update], [.update]])
+            expect(history.map { $0.changes?.map(\.changeType) }, equals: [[.insert], [.update], [.update]])
         }
     }
 
@@ -281,13 +287,13 @@ import Testing
             try writer.saveBand("c")
         }
         try reader.performAndWait {
-            #expect(shown.map(\.name) == ["a", "b"])
+            expect(shown.map(\.name), equals: ["a", "b"])
             for transaction in try Self.transactions(.fetchHistory(after: start), reader) {
                 reader.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
             }
-            #expect(shown[0].name == "A")
+            expect(shown[0].name, equals: "A")
             #expect(shown[1].managedObjectContext == nil || shown[1].isDeleted)
-            #expect(try reader.all(Band.self, nil, by: "name").map(\.name) == ["A", "c"])
+            try expect(reader.all(Band.self, nil, by: "name").map(\.name), equals: ["A", "c"])
         }
     }
 
@@ -298,11 +304,11 @@ import Testing
         let second = try pad.context(Music.model())
         try second.performAndWait {
             _ = try second.saveBand("b")
-            #expect(try Self.all(second).count == 2)
+            try expect(Self.all(second).count, equals: 2)
         }
         let reader = try pad.context(Music.model(), options: [NSReadOnlyPersistentStoreOption: true])
         let known = try reader.performAndWait { try Self.all(reader) }
-        #expect(known.count == 2)
+        expect(known.count, equals: 2)
     }
 
     @Test func aStoreWithoutAHistorySaysSo() throws {
@@ -310,7 +316,7 @@ import Testing
         let context = try pad.context(Music.model())
         try context.performAndWait {
             _ = try context.saveBand("a")
-            #expect(failure { _ = try Self.all(context) }?.code == NSPersistentStoreUnsupportedRequestTypeError)
+            expect(failure { _ = try Self.all(context) }?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
             #expect(context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil) == nil)
         }
         #expect(try pad.texts("SELECT name FROM sqlite_master WHERE name LIKE 'A%'").isEmpty)

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -49,15 +50,15 @@ import Testing
             let history = try Self.changes(context)
             #expect(history.map(\.count).first == 3 && history.count == 2)
             let last = try #require(history.last)
-            #expect(Set(last.map(\.changeID)).count == last.count)
+            expect(Set(last.map(\.changeID)).count, equals: last.count)
             let byObject = Dictionary(grouping: last, by: \.changedObjectID)
             #expect(byObject.values.allSatisfy { $0.count == 1 })
-            for thing in things + few { #expect(byObject[thing.objectID]?[0].changeType == .insert) }
-            #expect(byObject[owners[0].objectID]?[0].changeType == .update)
-            #expect(byObject[owners[1].objectID]?[0].changeType == .delete)
+            for thing in things + few { expect(byObject[thing.objectID]?[0].changeType, equals: .insert) }
+            expect(byObject[owners[0].objectID]?[0].changeType, equals: .update)
+            expect(byObject[owners[1].objectID]?[0].changeType, equals: .delete)
             // The things of the owners have changed.
-            #expect(byObject[owners[2].objectID]?[0].changeType == .update)
-            #expect(byObject.count == Self.count + 3 + 3)
+            expect(byObject[owners[2].objectID]?[0].changeType, equals: .update)
+            expect(byObject.count, equals: Self.count + 3 + 3)
         }
     }
 
@@ -73,7 +74,7 @@ import Testing
                 let last = try #require(try Self.changes(context).last)
                 #expect(last.map(\.changedObjectID) == [one.objectID] && last.map(\.changeType) == [.insert])
             }
-            #expect(try Self.changes(context).map(\.count) == [Self.count, 1, Self.count, 1, Self.count, 1])
+            try expect(Self.changes(context).map(\.count), equals: [Self.count, 1, Self.count, 1, Self.count, 1])
         }
     }
 
@@ -88,10 +89,10 @@ import Testing
             owner.setValue("two", forKey: "name")
             for number in 0..<Self.count { _ = context.insert("Thing", ["number": number]) }
             #expect(throws: (any Error).self) { try context.save() }
-            #expect(try Self.changes(context).count == 1)
+            try expect(Self.changes(context).count, equals: 1)
             context.refresh(owner, mergeChanges: false)
             try context.save()
-            #expect(try Self.changes(context).map(\.count) == [1, Self.count])
+            try expect(Self.changes(context).map(\.count), equals: [1, Self.count])
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -21,8 +22,8 @@ import Testing
         let place = pad.store
         let observer = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: listening, queue: nil) {
             note in
-            #expect(note.userInfo?[NSStoreUUIDKey] as? String == identifier)
-            #expect(note.userInfo?[NSPersistentStoreURLKey] as? URL == place)
+            expect(note.userInfo?[NSStoreUUIDKey] as? String, equals: identifier)
+            expect(note.userInfo?[NSPersistentStoreURLKey] as? URL, equals: place)
             continuation.yield(note.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)
         }
         defer { NotificationCenter.default.removeObserver(observer) }

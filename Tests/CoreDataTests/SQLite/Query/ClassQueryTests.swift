@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -73,14 +74,14 @@ private final class Square: Polygon {}
                     let request = NSFetchRequest<NSManagedObject>(entityName: "Shape")
                     request.predicate = NSPredicate(format: format, argumentArray: arguments)
                     let found = try context.fetch(request)
-                    #expect(found.map { $0.value(forKey: "name") as? String ?? "nil" }.sorted() == names, "\(format)")
+                    expect(found.map { $0.value(forKey: "name") as? String ?? "nil" }.sorted(), equals: names, "\(format)")
                     // Evaluated over the objects, the classes are the same.
                     guard format.contains("ofClass"), !format.contains("next"), !format.contains("ANY") else { continue }
                     request.predicate = nil
                     let matching = try context.fetch(request).filter {
                         NSPredicate(format: format, argumentArray: arguments).evaluate(with: $0)
                     }
-                    #expect(Set(matching) == Set(found), "\(format)")
+                    expect(Set(matching), equals: Set(found), "\(format)")
                 }
             }
         }

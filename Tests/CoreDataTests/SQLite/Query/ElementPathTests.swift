@@ -60,7 +60,7 @@ import Testing
                 request.allowsEvaluationInMemory = true
                 return try context.fetch(request).compactMap { $0.value(forKey: "title") as? String }
             }
-            #expect(found == expected, "\(type)")
+            expect(found, equals: expected, "\(type)")
         }
     }
 }

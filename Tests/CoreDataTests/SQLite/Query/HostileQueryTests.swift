@@ -1,5 +1,6 @@
 import CoreData
 import Predicates
+import TestSupport
 import Testing
 
 /// Names and values that would be SQL if anything put them into a statement.
@@ -39,7 +40,7 @@ import Testing
             return request
         }
         let labels = try found.sqlite.get()
-        #expect(try labels == found.memory.get())
+        try expect(labels, equals: found.memory.get())
         return labels
     }
 
@@ -60,27 +61,27 @@ import Testing
     @Test("Names that are SQL name attributes") func namesOfAttributes() throws {
         let stores = try stores()
         for name in Self.names {
-            #expect(try labels(stores) { $0.predicate = NSPredicate(format: "%K == %@", name, Self.names[2]) } == [2], "\(name)")
+            try expect(labels(stores) { $0.predicate = NSPredicate(format: "%K == %@", name, Self.names[2]) }, equals: [2], "\(name)")
             let sorted = try labels(stores) {
                 $0.sortDescriptors = [NSSortDescriptor(key: name, ascending: true), NSSortDescriptor(key: "label", ascending: true)]
             }
-            #expect(sorted.count == Self.texts.count)
+            expect(sorted.count, equals: Self.texts.count)
         }
-        #expect(
-            try labels(stores) {
+        try expect(
+            labels(stores) {
                 $0.predicate = NSPredicate(tree: .compare(.keyPath(["where'", "limit"]), .equal, .constant(.int64(3)), modifier: .any))
-            } == [3])
-        #expect(
-            try labels(stores) {
+            }, equals: [3])
+        try expect(
+            labels(stores) {
                 $0.predicate = NSPredicate(tree: .compare(.keyPath(["join;", "limit"]), .equal, .constant(.int64(4)), modifier: .any))
-            } == [4])
+            }, equals: [4])
     }
 
     @Test("Values that are SQL are values", arguments: 0..<texts.count) func valuesOfAttributes(_ index: Int) throws {
         let stores = try stores()
         let value = Self.texts[index]
-        #expect(try labels(stores) { $0.predicate = NSPredicate(format: "select == %@", value) } == [index])
-        #expect(try labels(stores) { $0.predicate = NSPredicate(format: "select IN %@", [value]) } == [index])
+        try expect(labels(stores) { $0.predicate = NSPredicate(format: "select == %@", value) }, equals: [index])
+        try expect(labels(stores) { $0.predicate = NSPredicate(format: "select IN %@", [value]) }, equals: [index])
         #expect(try labels(stores) { $0.predicate = NSPredicate(format: "select CONTAINS[cd] %@", value) }.contains(index))
         #expect(
             try labels(stores) { $0.predicate = NSPredicate(format: "select BEGINSWITH %@ AND select ENDSWITH %@", value, value) }.contains(
@@ -99,7 +100,7 @@ import Testing
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = [column]
             let found = try stores.sqlite.fetch(request)
-            #expect(found.first?[name] as? Int == Self.texts.count - 1)
+            expect(found.first?[name] as? Int, equals: Self.texts.count - 1)
         }
     }
 }

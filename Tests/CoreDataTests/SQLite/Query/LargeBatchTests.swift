@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -58,19 +59,19 @@ import Testing
             let request = Self.request(Self.rowCount, extra == nil ? [:] : ["extra": ["a"]])
             request.resultType = .objectIDs
             let ids = try #require((try context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID])
-            #expect(Set(ids).count == Self.rowCount)
+            expect(Set(ids).count, equals: Self.rowCount)
             for (number, id) in ids.enumerated() where number % 97 == 0 || number == Self.rowCount - 1 {
                 let object = try context.existingObject(with: id)
                 let values = Self.values(number)
                 for (key, value) in values {
                     let expected = number % 100 == 99 ? (key == "text" ? "none" as NSObject : nil) : value as? NSObject
-                    #expect(object.value(forKey: key) as? NSObject == expected, "\(number) \(key)")
+                    expect(object.value(forKey: key) as? NSObject, equals: expected, "\(number) \(key)")
                 }
             }
             let counting = Self.request()
             counting.resultType = .count
-            #expect((try context.execute(counting) as? NSBatchInsertResult)?.result as? Int == Self.rowCount)
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == Self.rowCount * 2)
+            expect((try context.execute(counting) as? NSBatchInsertResult)?.result as? Int, equals: Self.rowCount)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")), equals: Self.rowCount * 2)
         }
     }
 
@@ -81,15 +82,15 @@ import Testing
             _ = context.insert("Thing", ["number": 5, "text": "old"])
             try context.save()
             #expect(throws: (any Error).self) { try context.execute(Self.request()) }
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == 1)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")), equals: 1)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.execute(Self.request())
             let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
             request.predicate = NSPredicate(format: "number == 5")
             context.refreshAllObjects()
-            #expect(try context.fetch(request).map { $0.value(forKey: "text") as? String } == ["text 5"])
+            try expect(context.fetch(request).map { $0.value(forKey: "text") as? String }, equals: ["text 5"])
             request.predicate = nil
-            #expect(try context.count(for: request) == Self.rowCount)
+            try expect(context.count(for: request), equals: Self.rowCount)
         }
     }
 }

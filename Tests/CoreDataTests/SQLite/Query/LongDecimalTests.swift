@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -35,13 +36,13 @@ import Testing
         try context.performAndWait {
             _ = context.insert("Account", ["number": number, "name": "new"])
             let error = try #require(failure { try context.save() })
-            #expect(error.code == NSManagedObjectConstraintMergeError)
+            expect(error.code, equals: NSManagedObjectConstraintMergeError)
             let conflict = try #require((error.userInfo["conflictList"] as? [NSConstraintConflict])?.first)
-            #expect(conflict.databaseObject?.value(forKey: "name") as? String == "old")
+            expect(conflict.databaseObject?.value(forKey: "name") as? String, equals: "old")
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
         }
-        #expect(try pad.texts("SELECT ZNAME FROM ZACCOUNT") == [["new"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZACCOUNT"), equals: [["new"]])
     }
 
     @Test("A batch insert finds it, too", arguments: numbers) func batches(_ text: String) throws {
@@ -54,7 +55,7 @@ import Testing
                 _ = try context.execute(NSBatchInsertRequest(entityName: "Account", objects: [["number": number, "name": name]]))
             }
         }
-        #expect(try pad.texts("SELECT ZNAME FROM ZACCOUNT") == [["new"]])
+        try expect(pad.texts("SELECT ZNAME FROM ZACCOUNT"), equals: [["new"]])
     }
 
     @Test("Predicates find the numbers, in memory and in SQLite", arguments: [true, false]) func predicates(_ isInMemory: Bool) throws {
@@ -74,10 +75,10 @@ import Testing
             }
             for text in Self.numbers {
                 let number = try Self.decimal(text)
-                #expect(try found("number == %@", number) == [text])
-                #expect(try found("number IN %@", [number, 5]) == [text, "5"])
+                try expect(found("number == %@", number), equals: [text])
+                try expect(found("number IN %@", [number, 5]), equals: [text, "5"])
                 let smaller = try (Self.numbers + ["5", "0.5"]).filter { try Self.decimal($0).compare(number) == .orderedAscending }
-                #expect(try found("number < %@", number) == Set(smaller))
+                try expect(found("number < %@", number), equals: Set(smaller))
             }
         }
     }

@@ -79,11 +79,11 @@ import Testing
                 for (name, _) in Self.types {
                     let given = row[name] ?? (name == "other" ? "a default" : NSNull())
                     let expected = given is NSNull ? nil : given as? NSObject
-                    #expect(object.value(forKey: name) as? NSObject == expected, "COREDATA_TEST_SEED=\(seed): \(name) of \(row)")
+                    expect(object.value(forKey: name) as? NSObject, equals: expected, "COREDATA_TEST_SEED=\(seed): \(name) of \(row)")
                 }
             }
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == count + 1)
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Part")) == 1)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")), equals: count + 1)
+            try expect(context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Part")), equals: 1)
         }
     }
 
@@ -99,7 +99,7 @@ import Testing
             }
             #expect(throws: (any Error).self) { try context.execute(request) }
             let count = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing"))
-            #expect(count == 0)
+            expect(count, equals: 0)
         }
     }
 }

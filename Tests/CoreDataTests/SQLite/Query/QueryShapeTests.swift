@@ -1,6 +1,7 @@
 import CoreData
 import PredicateCases
 import Predicates
+import TestSupport
 import Testing
 
 @testable import ModelFiles
@@ -65,7 +66,7 @@ import Testing
             let before = try stores.store.queries().plans.translations
             let other = try stores.query(format, second)
             #expect(one.plan === other.plan, "\(format)")
-            #expect(try stores.store.queries().plans.translations == before)
+            try expect(stores.store.queries().plans.translations, equals: before)
         }
         // A nil asks something else.
         #expect(try stores.query("name == %@", nil).plan !== stores.query("name == %@", "a").plan)
@@ -87,7 +88,7 @@ import Testing
             { ($0.resultType, $0.includesSubentities) = (.countResultType, false) },
         ]
         let plans = try changes.map { try stores.query(nil, change: $0).plan }
-        #expect(Set(plans.map(\.sql)).count == changes.count)
+        expect(Set(plans.map(\.sql)).count, equals: changes.count)
         for (plan, change) in zip(plans, changes) { #expect(try stores.query(nil, change: change).plan === plan) }
         // Another limit and an order that a count does not depend on are no other statement.
         #expect(try stores.query(nil) { $0.fetchLimit = 7 }.plan === plans[1])
@@ -111,14 +112,14 @@ import Testing
         }
         let all = keys(try fetch())
         #expect(all.count > 10 && all == all.sorted())
-        #expect(keys(try fetch { $0.with(fetchOffset: 3, fetchLimit: 4) }) == Array(all[3..<7]))
-        #expect(keys(try fetch { $0.with(fetchOffset: all.count - 2, fetchLimit: 0) }) == all.suffix(2))
+        expect(keys(try fetch { $0.with(fetchOffset: 3, fetchLimit: 4) }), equals: Array(all[3..<7]))
+        expect(keys(try fetch { $0.with(fetchOffset: all.count - 2, fetchLimit: 0) }), equals: all.suffix(2))
         for (offset, limit, expected) in [
             (0, 0, all.count), (2, 0, all.count - 2), (0, 5, 5), (all.count - 1, 5, 1), (all.count + 5, 0, 0),
         ] {
             let answer = try fetch { $0.with(resultType: .countResultType).with(fetchOffset: offset, fetchLimit: limit) }
             guard case .count(let count) = answer else { throw CocoaError(.coreData) }
-            #expect(count == expected)
+            expect(count, equals: expected)
         }
         // Another reader may have made the plans, which they share.
         try stores.store.reading { reader in
@@ -126,7 +127,7 @@ import Testing
             _ = try reader.answer(page)
             let before = try reader.queries().plans.translations
             for limit in [2, 0, 7] { _ = try reader.answer(page.with(fetchOffset: limit, fetchLimit: limit + 1)) }
-            #expect(try reader.queries().plans.translations == before)
+            try expect(reader.queries().plans.translations, equals: before)
         }
     }
 
@@ -174,7 +175,7 @@ import Testing
         let query = try stores.query("one.name == 'a' OR one.number == 1 OR one.one.name == 'b'") {
             $0.sortDescriptors = [NSSortDescriptor(key: "one.name", ascending: true)]
         }
-        #expect(query.plan.sql.split(separator: "JOIN").count == 3, "\(query.plan.sql)")
+        expect(query.plan.sql.split(separator: "JOIN").count, equals: 3, "\(query.plan.sql)")
         // The key is in the row: nothing is joined for it.
         #expect(try !stores.query("one == nil AND other != nil").plan.sql.contains("JOIN"))
     }

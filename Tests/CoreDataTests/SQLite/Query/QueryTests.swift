@@ -1,5 +1,6 @@
 import CoreData
 import Predicates
+import TestSupport
 import Testing
 
 /// What fetches from a SQLite store find, one clause at a time; random ones are in ``QueryDifferentialTests``.
@@ -15,7 +16,7 @@ import Testing
             return request
         }
         let labels = try found.sqlite.get()
-        #expect(try labels == found.memory.get())
+        try expect(labels, equals: found.memory.get())
         return labels
     }
 
@@ -36,80 +37,80 @@ import Testing
 
     @Test("An object, its ID and the IDs of many can be asked for") func objects() throws {
         let stores = try stores()
-        #expect(try found(stores) { NSPredicate(format: "one == %@", try TwinStores.object(100, $0)) } == [0])
-        #expect(try found(stores) { NSPredicate(format: "one = %@", try TwinStores.object(101, $0)?.objectID) } == [1])
-        #expect(
-            try found(stores) {
+        try expect(found(stores) { NSPredicate(format: "one == %@", try TwinStores.object(100, $0)) }, equals: [0])
+        try expect(found(stores) { NSPredicate(format: "one = %@", try TwinStores.object(101, $0)?.objectID) }, equals: [1])
+        try expect(
+            found(stores) {
                 NSPredicate(format: "SELF IN %@", [try TwinStores.object(0, $0)?.objectID, try TwinStores.object(2, $0)?.objectID])
-            } == [0, 2])
-        #expect(try found(stores) { NSPredicate(format: "objectID == %@", try TwinStores.object(1, $0)?.objectID) } == [1])
-        #expect(try found(stores) { NSPredicate(format: "ANY more == %@", try TwinStores.object(101, $0)) } == [0, 2])
-        #expect(try found(stores) { NSPredicate(format: "more CONTAINS %@", try TwinStores.object(100, $0)) } == [0])
-        #expect(try found(stores) { NSPredicate(format: "NOT one IN %@", [try TwinStores.object(100, $0)]) } == [1])
+            }, equals: [0, 2])
+        try expect(found(stores) { NSPredicate(format: "objectID == %@", try TwinStores.object(1, $0)?.objectID) }, equals: [1])
+        try expect(found(stores) { NSPredicate(format: "ANY more == %@", try TwinStores.object(101, $0)) }, equals: [0, 2])
+        try expect(found(stores) { NSPredicate(format: "more CONTAINS %@", try TwinStores.object(100, $0)) }, equals: [0])
+        try expect(found(stores) { NSPredicate(format: "NOT one IN %@", [try TwinStores.object(100, $0)]) }, equals: [1])
     }
 
     @Test("An object that is not saved, or of another entity, equals none") func strangers() throws {
         let stores = try stores()
-        #expect(
-            try found(stores) { NSPredicate(format: "one == %@", NSManagedObject(entity: $0.insert("Place").entity, insertInto: nil)) }
-                == [])
+        try expect(
+            found(stores) { NSPredicate(format: "one == %@", NSManagedObject(entity: $0.insert("Place").entity, insertInto: nil)) },
+            equals: [])
         // Place 100 has the same key as some thing.
-        #expect(try found(stores) { NSPredicate(format: "SELF == %@", try TwinStores.object(100, $0)) } == [])
-        #expect(try found(stores) { NSPredicate(format: "one != %@", try TwinStores.object(0, $0)) } == [0, 1])
+        try expect(found(stores) { NSPredicate(format: "SELF == %@", try TwinStores.object(100, $0)) }, equals: [])
+        try expect(found(stores) { NSPredicate(format: "one != %@", try TwinStores.object(0, $0)) }, equals: [0, 1])
     }
 
     @Test("Entities can be asked for, by themselves and by name") func entities() throws {
         let stores = try stores()
-        #expect(
-            try found(stores) {
+        try expect(
+            found(stores) {
                 NSPredicate(format: "entity == %@", $0.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Special"])
-            } == [1])
-        #expect(try found(stores) { _ in NSPredicate(format: "entity.name == 'Thing'") } == [0, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "owner.entity.name IN {'Special', 'Place'}") } == [2])
-        #expect(try found(stores, "Special") { _ in NSPredicate(value: true) } == [1])
+            }, equals: [1])
+        try expect(found(stores) { _ in NSPredicate(format: "entity.name == 'Thing'") }, equals: [0, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "owner.entity.name IN {'Special', 'Place'}") }, equals: [2])
+        try expect(found(stores, "Special") { _ in NSPredicate(value: true) }, equals: [1])
     }
 
     @Test("Thousands of values can be asked for at once") func manyValues() throws {
         let stores = try stores()
         let numbers = Array(0..<20_000).filter { $0 != 7 }
-        #expect(try found(stores) { _ in NSPredicate(format: "number IN %@", numbers) } == [0, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "NOT number IN %@", numbers) } == [1])
-        #expect(try found(stores) { _ in NSPredicate(format: "name IN %@", (0..<5000).map { "x\($0)" } + ["Ala"]) } == [0])
-        #expect(try found(stores) { _ in NSPredicate(format: "number IN %@", [5, nil] as [Int?]) } == [0, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "NOT number IN %@", [5, nil] as [Int?]) } == [])
-        #expect(try found(stores) { _ in NSPredicate(format: "number IN %@ OR label == 1", [Int]()) } == [1])
+        try expect(found(stores) { _ in NSPredicate(format: "number IN %@", numbers) }, equals: [0, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "NOT number IN %@", numbers) }, equals: [1])
+        try expect(found(stores) { _ in NSPredicate(format: "name IN %@", (0..<5000).map { "x\($0)" } + ["Ala"]) }, equals: [0])
+        try expect(found(stores) { _ in NSPredicate(format: "number IN %@", [5, nil] as [Int?]) }, equals: [0, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "NOT number IN %@", [5, nil] as [Int?]) }, equals: [])
+        try expect(found(stores) { _ in NSPredicate(format: "number IN %@ OR label == 1", [Int]()) }, equals: [1])
     }
 
     @Test("A predicate of a thousand parts is answered") func longPredicates() throws {
         let stores = try stores()
         let parts = (0..<3000).map { NSPredicate(format: "number == %d", $0 == 2 ? -1 : $0 + 5) }
-        #expect(try found(stores) { _ in NSCompoundPredicate(orPredicateWithSubpredicates: parts) } == [0, 2])
+        try expect(found(stores) { _ in NSCompoundPredicate(orPredicateWithSubpredicates: parts) }, equals: [0, 2])
     }
 
     @Test("A relationship that is its own inverse is followed in both directions") func reflexiveRelationships() throws {
         let stores = try stores()
-        #expect(try found(stores) { _ in NSPredicate(format: "ANY friends.number == 5") } == [0, 1, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "ANY friends.number == 7") } == [0])
-        #expect(try found(stores) { _ in NSPredicate(format: "friends.@count == 1") } == [1, 2])
-        #expect(try found(stores) { NSPredicate(format: "friends CONTAINS %@", try TwinStores.object(0, $0)) } == [1, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "ANY friends.number == 5") }, equals: [0, 1, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "ANY friends.number == 7") }, equals: [0])
+        try expect(found(stores) { _ in NSPredicate(format: "friends.@count == 1") }, equals: [1, 2])
+        try expect(found(stores) { NSPredicate(format: "friends CONTAINS %@", try TwinStores.object(0, $0)) }, equals: [1, 2])
     }
 
     @Test("A subquery may be about values") func subqueriesOfValues() throws {
         let stores = try stores()
-        #expect(try found(stores) { _ in NSPredicate(format: "SUBQUERY({5, 6}, $x, $x == number).@count == 1") } == [0, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "SUBQUERY(many.number, $x, $x > number).@count == 1") } == [0])
-        #expect(try found(stores) { _ in NSPredicate(format: "ANY {5, 6} == number") } == [0, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "SUBQUERY({5, 6}, $x, $x == number).@count == 1") }, equals: [0, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "SUBQUERY(many.number, $x, $x > number).@count == 1") }, equals: [0])
+        try expect(found(stores) { _ in NSPredicate(format: "ANY {5, 6} == number") }, equals: [0, 2])
     }
 
     @Test("Nil matches as the language says") func nils() throws {
         let stores = try stores()
-        #expect(try found(stores) { _ in NSPredicate(format: "name != 'Ala'") } == [1])
-        #expect(try found(stores) { _ in NSPredicate(format: "NOT name == 'Ala'") } == [1])
-        #expect(try found(stores) { _ in NSPredicate(format: "name == %@", nil as String?) } == [2])
-        #expect(try found(stores) { _ in NSPredicate(format: "one.name == nil") } == [1, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "other.one.name == 'Hull'") } == [1, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "ALL many.number > 4") } == [0, 1, 2])
-        #expect(try found(stores) { _ in NSPredicate(format: "NONE many.number > 4") } == [1, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "name != 'Ala'") }, equals: [1])
+        try expect(found(stores) { _ in NSPredicate(format: "NOT name == 'Ala'") }, equals: [1])
+        try expect(found(stores) { _ in NSPredicate(format: "name == %@", nil as String?) }, equals: [2])
+        try expect(found(stores) { _ in NSPredicate(format: "one.name == nil") }, equals: [1, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "other.one.name == 'Hull'") }, equals: [1, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "ALL many.number > 4") }, equals: [0, 1, 2])
+        try expect(found(stores) { _ in NSPredicate(format: "NONE many.number > 4") }, equals: [1, 2])
     }
 
     @Test("Random order and blocks are errors that name the clause, unless memory may help") func withoutSQL() throws {
@@ -125,26 +126,26 @@ import Testing
         let block = NSPredicate { object, _ in (object as? [String: Any])?["number"] as? Int == 5 }
         let both = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "label > 0"), block])
         let error = failure { _ = try request { $0.predicate = both } }
-        #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
-        #expect(error?.localizedDescription.contains("block") == true)
-        #expect(
-            try request {
+        expect(error?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
+        expect(error?.localizedDescription.contains("block"), equals: true)
+        try expect(
+            request {
                 $0.predicate = both
                 $0.allowsEvaluationInMemory = true
-            } == [2])
+            }, equals: [2])
 
         let byLength = NSSortDescriptor(key: "number", ascending: true) { left, right in
             let (left, right) = (left as? Int ?? 0, right as? Int ?? 0)
             return left > right ? .orderedAscending : left < right ? .orderedDescending : .orderedSame
         }
         let descriptors = [byLength, NSSortDescriptor(key: "label", ascending: false)]
-        #expect(failure { _ = try request { $0.sortDescriptors = descriptors } }?.code == NSPersistentStoreUnsupportedRequestTypeError)
+        expect(failure { _ = try request { $0.sortDescriptors = descriptors } }?.code, equals: NSPersistentStoreUnsupportedRequestTypeError)
         let sorted = try request {
             $0.sortDescriptors = descriptors
             $0.fetchLimit = 2
             $0.allowsEvaluationInMemory = true
         }
-        #expect(sorted == [1, 2])
+        expect(sorted, equals: [1, 2])
     }
 
     @Test("A predicate that nests too deeply for SQLite is an error, unless memory may help") func deepPredicates() throws {
@@ -166,10 +167,10 @@ import Testing
         }
         // How deep is too deep, the SQLite of the system says.
         switch ask(false) {
-        case .success(let labels): #expect(labels == [0, 2])
-        case .failure(let error): #expect((error as NSError).code == NSPersistentStoreUnsupportedRequestTypeError, "\(error)")
+        case .success(let labels): expect(labels, equals: [0, 2])
+        case .failure(let error): expect((error as NSError).code, equals: NSPersistentStoreUnsupportedRequestTypeError, "\(error)")
         }
-        #expect(try ask(true).get() == [0, 2])
+        try expect(ask(true).get(), equals: [0, 2])
     }
 
     @Test("Mistakes in a predicate are the errors of every store") func mistakes() throws {
@@ -188,7 +189,7 @@ import Testing
             for result in [found.memory, found.sqlite] {
                 #expect(throws: InvalidPredicateError.self, "\(format)") { try result.get() }
                 guard case .failure(let error) = result else { continue }
-                #expect((error as? InvalidPredicateError)?.kind == kind, "\(format): \(error)")
+                expect((error as? InvalidPredicateError)?.kind, equals: kind, "\(format): \(error)")
             }
         }
     }

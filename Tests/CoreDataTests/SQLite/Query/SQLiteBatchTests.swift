@@ -1,6 +1,7 @@
 import CoreData
 import PredicateCases
 import Predicates
+import TestSupport
 import Testing
 
 /// Batch requests in SQLite do what they do in memory.
@@ -38,14 +39,14 @@ import Testing
         let memory = Result { try stores.memory.performAndWait { try body(stores.memory) } }
         let sqlite = Result { try stores.sqlite.performAndWait { try body(stores.sqlite) } }
         switch (memory, sqlite) {
-        case (.success(let first), .success(let second)): #expect(first == second, "\(place)")
+        case (.success(let first), .success(let second)): expect(first, equals: second, "\(place)")
         case (.failure(let first as NSError), .failure(let second as NSError)):
-            #expect(first.code == second.code, "\(place): \(first), \(second)")
+            expect(first.code, equals: second.code, "\(place): \(first), \(second)")
         default: Issue.record("\(place): memory \(memory), SQL \(sqlite)")
         }
         let expected = try Self.shown(stores.memory)
         let found = try Self.shown(stores.sqlite)
-        #expect(expected == found, "\(place): memory \(Set(expected).subtracting(found)), SQL \(Set(found).subtracting(expected))")
+        expect(expected, equals: found, "\(place): memory \(Set(expected).subtracting(found)), SQL \(Set(found).subtracting(expected))")
     }
 
     @Test("Random updates and deletions change the same rows as in memory") func randomRequests() throws {

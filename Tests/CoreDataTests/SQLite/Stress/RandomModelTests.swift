@@ -118,8 +118,8 @@ import Testing
     private static func check(_ name: String, _ context: NSManagedObjectContext) throws {
         let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
         let connection = try store.database()
-        #expect(try connection.texts("PRAGMA integrity_check") == [["ok"]], "\(name)")
-        func none(_ sql: String) throws { #expect(try connection.texts("SELECT count(*) FROM " + sql) == [["0"]], "\(name): \(sql)") }
+        try expect(connection.texts("PRAGMA integrity_check"), equals: [["ok"]], "\(name)")
+        func none(_ sql: String) throws { try expect(connection.texts("SELECT count(*) FROM " + sql), equals: [["0"]], "\(name): \(sql)") }
         for entity in store.schema.entities {
             for (index, property) in entity.properties.enumerated() {
                 guard let relationship = entity.entity.frozen!.properties[index] as? NSRelationshipDescription,
