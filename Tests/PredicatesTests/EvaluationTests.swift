@@ -53,7 +53,7 @@ import Testing
             ("age IN {1, 2} INTERSECT {2}", [2]), ("age IN {1, 2} MINUS {2}", [1]), ("name > 'b'", [2]), ("name < 'a'", [1]),
             ("age BETWEEN {1, boss.age}", []),
             ("name == 5", []), ("name != 5", [1, 2, 4]), ("name > 5", []), ("born == '1'", []),
-        ] as [(String, [Int])])
+        ] as [(String, [Int64])])
     func formats(format: String, ages: [Int64]) throws {
         try expect(rows.ages(format), equals: ages)
     }
