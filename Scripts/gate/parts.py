@@ -17,14 +17,16 @@ class Part:
     paths: tuple[str, ...] = ()
     # Traits of the one build of the run, besides those of every run.
     traits: tuple[str, ...] = ()
+    # Test targets that only the runs with this part build.
+    targets: tuple[str, ...] = ()
     # Debian's packages that it needs.
     packages: tuple[str, ...] = ()
     steps: tuple[object, ...] = ()
 
 
-# The traits that every run's build has, and Debian's packages that it needs.
-BASE_TRAITS = ("PostgreSQL", "YAML")
-BASE_PACKAGES = ("postgresql", "libpq-dev", "pgbouncer")
+# The traits that every run's build has, and Debian's packages that it needs. Stores in files, descriptions of services and their planning need no more.
+BASE_TRAITS = ("YAML",)
+BASE_PACKAGES = ()
 # Expected minutes of what every run takes.
 BASE_MINUTES = 18
 
@@ -41,12 +43,11 @@ PROGRAMS = (r"^CoreDataTests\.(Program|Differential|RandomUndo|RandomGivingWay|R
             r"|Durability|EightThreads|GraphInvariant)")
 NAMED_GROUPS = (
     Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 300),
-    Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 160),
     Tests("MigrationTests", r"^MigrationTests\.", 120),
     Tests("CoreDataTests, programs and stress", PROGRAMS, 100),
     Tests("CoreDataTests, A to K", r"^CoreDataTests\.[A-K]", 200, skip=PROGRAMS),
     Tests("CoreDataTests, L to Z", r"^CoreDataTests\.[L-Z]", 250, skip=PROGRAMS),
-    Tests("web services and examples", r"^(WebBackendTests|WebTransportTests|BandcampTests|PalettesTests|GitHubTests|DemoTests|SampleServiceTests"
+    Tests("web services and examples", r"^(WebBackendTests|BandcampTests|PalettesTests|GitHubTests|DemoTests|SampleServiceTests"
           r"|ToDoTests|ExampleSupportTests)\.", 60),
 )
 OTHER_TESTS = Tests("all others", "", 150)
@@ -54,25 +55,30 @@ OTHER_TESTS = Tests("all others", "", 150)
 # What reads the build.
 AFTER_BUILD = (
     Command("list of Apple's API", ("Scripts/api-coverage", "--check"), 4, limit=5),
-    Command("order", ("Scripts/check-order", "--scratch-path", ".build"), 5, limit=5),
+    Command("order", ("Scripts/check-order", "--built", "--scratch-path", ".build"), 5, limit=5),
     Command("blocks of the documentation", ("Scripts/check-examples", "--traits", TRAITS), 60, limit=15),
 )
 
 PARTS = (
     Part(
+        "postgresql", "Stores in PostgreSQL databases, over a server and a pool that the tests start.", 4,
+        paths=("Sources/PostgreSQLStore", "Sources/SQLQueries", "Sources/MappedTables", "Tests/PostgreSQLStoreTests", "Examples/Demo"),
+        traits=("PostgreSQL",), targets=("PostgreSQLStoreTests",), packages=("postgresql", "libpq-dev", "pgbouncer"),
+        steps=(Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 160),)),
+    Part(
         "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 5,
         paths=("Sources/WebTransport", "Tests/WebTransportTests", "Examples/Support"),
         # The tests and the blocks of the documentation, which every run takes, see the trait.
-        traits=("WebBackend",)),
+        traits=("WebBackend",), targets=("WebTransportTests",), steps=(Tests("WebTransportTests", r"^WebTransportTests\.", 20),)),
     Part(
-        "command", "The command works in a terminal, and its explorer in a browser.", 6,
+        "command", "The command works in a terminal, and its explorer in a browser.", 7,
         paths=("Sources/Explorer", "Sources/StoreCommands", "Sources/CoreDataCommand", "Tests/ExplorerTests", "Tests/StoreCommandsTests"),
-        traits=("Command",), packages=("chromium", "chromium-driver"),
+        traits=("Command",), targets=("StoreCommandsTests", "ExplorerTests"), packages=("chromium", "chromium-driver"),
         steps=(Tests("StoreCommandsTests", r"^StoreCommandsTests\.", 60), Tests("ExplorerTests", r"^ExplorerTests\.", 45, alone=True))),
     Part(
         "macros", "Models declared as Swift classes: their macros, and what becomes of them.", 6,
         paths=("Sources/CoreDataMacro", "Sources/TakenNames", "Tests/CoreDataMacroTests"),
-        traits=("Macros",)),
+        traits=("Macros",), targets=("CoreDataMacroTests",), steps=(Tests("CoreDataMacroTests", r"^CoreDataMacroTests\.", 10),)),
     Part(
         "accessors", "The sources of macros and of @NSManaged accessors, and packages that use them.", 9,
         paths=("Sources/Managed", "Sources/CoreDataMacroPlugin", "Plugins/ManagedAccessors", "Tests/MacroExpansion", "Examples/ModelLayer",
