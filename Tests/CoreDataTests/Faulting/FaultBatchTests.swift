@@ -39,7 +39,7 @@ import Testing
             #expect(albums[1].isFault)
             expect(albums.count, equals: 1000)
             #expect(albums.allSatisfy { $0.title == "album 0" || $0.title == "album 1" })
-            expect(albums.count { $0.title == "album 1" }, equals: 500)
+            #expect(albums.count { $0.title == "album 1" } == 500)
             expect(store.calls, equals: ["fetch Album", "newValues of 1000"])
         }
     }
