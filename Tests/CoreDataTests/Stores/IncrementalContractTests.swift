@@ -198,6 +198,28 @@ import Testing
         }
     }
 
+    @Test("An object that the store names twice in a relationship is there once, and can be taken out")
+    func namedTwice() throws {
+        try DictionaryStore.run { store, context in
+            store.answersToOneInNodes = false
+            let tags = [store.put("Tag", 3, [:]), store.put("Tag", 4, [:])]
+            let album = store.put("Album", 1, ["title": "Trust"])
+            let object = try #require(try context.existingObject(with: album) as? Album)
+            store.relationshipAnswer = { relationship, _ in
+                relationship.isToMany ? [tags[1], tags[0], tags[1], tags[0]] as Any : NSNull()
+            }
+            let names = try #require(object.value(forKey: "tags") as? Set<NSManagedObject>)
+            #expect(Set(names.map(\.objectID)) == Set(tags))
+            #expect(object.tags.count == 2)
+            #expect(try NSPredicate(format: "tags.@count == 2").matches(object))
+            object.mutableSetValue(forKey: "tags").remove(context.object(with: tags[1]))
+            #expect(object.tags.map(\.objectID) == [tags[0]])
+            let first = context.object(with: tags[0])
+            object.setPrimitiveValue([first, first], forKey: "tags")
+            #expect(object.value(forKey: "tags") as? Set<NSManagedObject> == [first])
+        }
+    }
+
     @Test("IDs of the wrong entity for a relationship")
     func wrongDestination() throws {
         try DictionaryStore.run { store, context in

@@ -269,8 +269,9 @@ extension NSManagedObject {
         if relationship.isToMany {
             let storage = isAnnounced ? storageForChange(of: relationship) : toManyWithoutLoading(relationship)
             let old = storage.objects
-            storage.replace(by: objects)
-            if isAnnounced { log(.replaced(self, relationship, before: old, after: objects)) }
+            let new = objects.distinct
+            storage.replace(by: new)
+            if isAnnounced { log(.replaced(self, relationship, before: old, after: new)) }
         } else {
             if isAnnounced { log(.toOne(self, relationship, before: toOne(relationship))) }
             setState(.toOne(objects.first), of: relationship)

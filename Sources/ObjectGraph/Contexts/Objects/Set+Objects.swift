@@ -49,6 +49,22 @@ extension Array where Element: NSManagedObject {
         }
     }
 
+    /// The objects, each once, in their order.
+    var distinct: [Element] {
+        // Objects whose numbers rise differ: so a store mostly lists them.
+        var last = Int64.min
+        let isRising = allSatisfyUncounted { object in
+            defer { last = object.number }
+            return object.number > last
+        }
+        if isRising { return self }
+        var known = Set<ObjectIdentifier>(minimumCapacity: count)
+        let areDistinct = allSatisfyUncounted { known.insert(ObjectIdentifier($0)).inserted }
+        if areDistinct { return self }
+        known.removeAll(keepingCapacity: true)
+        return filter { known.insert(ObjectIdentifier($0)).inserted }
+    }
+
     /// The IDs of saved objects as a set.
     var idSet: Set<NSManagedObjectID> {
         setUncounted { object in

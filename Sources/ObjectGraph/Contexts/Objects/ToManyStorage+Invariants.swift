@@ -1,23 +1,13 @@
 extension ToManyStorage {
     /// What does not hold of the storage; empty for a storage as it should be.
     ///
-    /// An object is there once, unless the store names it twice; the index leads to each object. A storage that is not loaded knows nothing of the store
+    /// An object is there once; the index leads to each object. A storage that is not loaded knows nothing of the store
     /// and, without an order, has no object both added and removed; one that is loaded has no list of what was removed.
     var invariantViolations: [String] {
         var violations: [String] = []
         let count = Dictionary(grouping: objects, by: ObjectIdentifier.init).mapValues(\.count)
-        // A damaged file may name one twice, and the list of the store repeats it.
-        var isDamaged = false
-        if count.count < objects.count {
-            var known = storedObjects
-            if case .stored(let before)? = pendingSave { known += before }
-            let repeated = Dictionary(grouping: known, by: ObjectIdentifier.init).filter { $1.count > 1 }
-            isDamaged = !repeated.isEmpty
-            for (object, times) in count where times > 1 && repeated[object] == nil {
-                violations.append("an object is there \(times) times")
-            }
-        }
-        if let positions, !isDamaged {
+        for times in count.values where times > 1 { violations.append("an object is there \(times) times") }
+        if let positions {
             if positions.count != count.count { violations.append("\(positions.count) positions are known of \(count.count) objects") }
             for (object, position) in positions where position >= objects.count || ObjectIdentifier(objects[position]) != object {
                 violations.append("the index leads to another object at \(position)")

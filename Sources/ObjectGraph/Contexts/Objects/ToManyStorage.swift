@@ -31,9 +31,10 @@ final class ToManyStorage {
         self.isLoaded = isLoaded
     }
 
-    /// Completes the storage with the store's objects.
-    func load(_ found: [NSManagedObject]) {
+    /// Completes the storage with the store's objects, each once: a damaged file, or a store of others, may name one twice.
+    func load(_ list: [NSManagedObject]) {
         defer { checkInvariants() }
+        let found = list.distinct
         let added = objects
         var stored = found
         if case .changes(let added, let gone)? = pendingSave {
