@@ -27,6 +27,8 @@ final class CacheFile: @unchecked Sendable {
     private var lastKeys: (root: ObjectIdentifier, keys: ReservedKeys)?
     /// The number of transactions that were committed.
     private let commits = LockedBox(0)
+    /// The number of changes that were settled by this process, see ``settledElsewhere()``.
+    let ownSettled = LockedBox(0.0)
     private static let caller = StoreCaller(author: "cache")
     /// Reads past the rows that are in memory.
     private static let freshCaller = StoreCaller(author: "cache", stalenessInterval: 0)
@@ -183,7 +185,11 @@ final class CacheFile: @unchecked Sendable {
     // MARK: Reading
 
     /// Answers a query for an entity of the file, as it was after the last transaction.
-    func read(_ query: StoreQuery) throws -> StoreAnswer { try store.interface.answer(query, for: Self.caller) }
+    ///
+    /// - Parameter isFresh: Whether it must be as the file has it now, where another process may have written it since it was read.
+    func read(_ query: StoreQuery, isFresh: Bool = false) throws -> StoreAnswer {
+        try store.interface.answer(query, for: isFresh ? Self.freshCaller : Self.caller)
+    }
 
     /// Returns rows of the file, without those that are not there.
     func rows(_ keys: [CacheKey]) throws -> [Row] {

@@ -71,8 +71,7 @@ extension CachedStore {
 
     /// Reads objects by their identifiers, and files them; those that do not exist any more are removed.
     func readFromBackend(_ ids: [NSManagedObjectID], for caller: StoreCaller) async throws {
-        let entities = Dictionary(ids.map { (ObjectIdentifier($0.owningEntity), $0.owningEntity) }, uniquingKeysWith: { first, _ in first })
-        try await ask(about: Array(entities.values)) {
+        try await ask {
             let rows = try await reader.read(ids, isFresh: true, for: caller)
             return reader.hasReferencesToKinds ? try await reader.knowingKinds(rows, for: caller) : rows
         } filing: { rows, askedAt in
@@ -101,9 +100,13 @@ extension CachedStore {
         }
         let remote = missing.compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
         if !remote.isEmpty {
-            let askedAt = file.order.begin()
-            defer { file.order.end(askedAt) }
-            do { try take(try await reader.values(of: properties, for: remote, for: caller), askedAt: askedAt) } catch {
+            do {
+                try await ask {
+                    try await reader.values(of: properties, for: remote, for: caller)
+                } filing: {
+                    try take($0, askedAt: $1)
+                }
+            } catch {
                 if ids.count == 1 || remote.count == ids.count { throw error }
                 try rethrowUnlessPassing(error)
                 report(error)
@@ -190,8 +193,7 @@ extension CachedStore {
     private func readList(
         _ relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID: CacheKey], for caller: StoreCaller
     ) async throws {
-        let entities = [relationship.entity, relationship.destinationEntity].compactMap { $0 }
-        try await ask(about: entities) {
+        try await ask {
             try await reader.knowingKinds(
                 reader.related(by: relationship, from: Array(owners.keys), for: caller), of: relationship, for: caller)
         } filing: { found, askedAt in

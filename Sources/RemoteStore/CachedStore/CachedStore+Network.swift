@@ -48,13 +48,14 @@ extension CachedStore {
         let askedAt = file.order.begin()
         defer { file.order.end(askedAt) }
         let time = file.clock.now
-        // What is pending now may be acknowledged before the answer has come, which is then older.
+        let settled = try file.settledElsewhere()
         let before = try pendingKeys(query.entity)
         guard case .rows(let list) = try await reader.fetch(remote, for: caller) else { return Filed() }
         let rows = Array(list)
         try await waitForIdentifiers(of: rows)
         let pending = try pendingKeys(query.entity)
-        if !isLast, areSettledElsewhere(before, pending, since: askedAt) { return nil }
+        // What was pending, or was saved since, may be acknowledged before the answer has come, which is then older.
+        if !isLast, try file.settledElsewhere() != settled { return nil }
         var filed: Filed
         if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity, pending) {
             // The answer is not whole as it is filed: nothing is concluded from it.
@@ -63,35 +64,25 @@ extension CachedStore {
         } else {
             filed = try await takeAll(rows, query, form, askedAt: askedAt, at: time, infersDeletions: infersDeletions, for: caller)
         }
+        // While it was filed, too.
+        if !isLast, try file.settledElsewhere() != settled { return nil }
         filed.pending = before.isEmpty ? pending : Array(Set(before).union(pending))
         return filed
-    }
-
-    /// Whether another process has settled what was pending when something was asked for: only the process that has sent a change knows since when
-    /// an answer is older than that.
-    private func areSettledElsewhere(_ before: [CacheKey], _ pending: [CacheKey], since askedAt: UInt64) -> Bool {
-        if before.isEmpty { return false }
-        return Set(before).subtracting(pending).contains { !file.order.isNewer($0, than: askedAt) }
     }
 
     /// Asks for something, and files it: again where another process has settled changes meanwhile, which the answer may be older than.
     ///
     /// - Parameters:
-    ///   - entities: What the answer tells of.
     ///   - ask: Returns the answer.
     ///   - take: Files an answer that was asked for at a time.
-    func ask<Answer>(
-        about entities: [NSEntityDescription], _ ask: () async throws -> Answer, filing take: (Answer, UInt64) throws -> Void
-    ) async throws {
+    func ask<Answer>(_ ask: () async throws -> Answer, filing take: (Answer, UInt64) throws -> Void) async throws {
         var attempts = 0
         while true {
             attempts += 1
             let askedAt = file.order.begin()
             defer { file.order.end(askedAt) }
-            let before = try entities.flatMap(pendingKeys)
-            func isOutdated() throws -> Bool {
-                try attempts < 3 && areSettledElsewhere(before, entities.flatMap(pendingKeys), since: askedAt)
-            }
+            let settled = try file.settledElsewhere()
+            func isOutdated() throws -> Bool { try attempts < 3 && file.settledElsewhere() != settled }
             let answer = try await ask()
             if try !isOutdated() {
                 try take(answer, askedAt)

@@ -125,7 +125,10 @@ final class OutboxTransaction {
     func put(_ record: PendingRecord?, _ key: LocalKey) throws {
         let place = try known[key]?.row ?? (self.record(key) == nil ? nil : known[key]?.row)
         guard var record else {
-            if let place { try transaction.delete(place) }
+            if let place {
+                try transaction.delete(place)
+                try transaction.noteSettled()
+            }
             known[key] = (nil, nil)
             return
         }

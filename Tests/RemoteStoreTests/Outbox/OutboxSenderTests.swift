@@ -123,6 +123,57 @@ import Testing
         try coordinator.remove(other)
     }
 
+    @Test("What another program with the same file deletes and sends while an answer is on its way is not shown again by it")
+    func deletedElsewhereMeanwhile() async throws {
+        let world = try OutboxWorld()
+        world.backend.put("Album", 1, ["title": "Help!"])
+        let id = try #require(try world.fetch("Album").first)
+        let (other, coordinator) = try world.openAnother()
+        world.backend.script { _ in .holdAnswer }
+        let context = coordinator.context()
+        let request = fetchRequest("Album")
+        request.cachePolicy = .networkOnly
+        async let found = context.perform { try context.fetch(request).map(\.objectID) }
+        await world.backend.untilHeld()
+        world.backend.script { _ in .answer }
+        // Nothing of it was pending when the other one asked.
+        try world.delete(id)
+        try await world.store.sendPending()
+        world.backend.release()
+        let ids = try await found
+        #expect(ids.isEmpty)
+        #expect(!world.isShown(id))
+        try coordinator.remove(other)
+    }
+
+    @Test("What another program with the same file edits and sends while an answer is on its way stays, without versions, too")
+    func editedElsewhereMeanwhile() async throws {
+        let world = try OutboxWorld(versions: .none)
+        world.backend.put("Album", 1, ["title": "Help!"])
+        let id = try #require(try world.fetch("Album").first)
+        let (other, coordinator) = try world.openAnother()
+        world.backend.script { _ in .holdAnswer }
+        let context = coordinator.context()
+        let request = fetchRequest("Album")
+        request.cachePolicy = .networkOnly
+        async let found = context.perform { try context.fetch(request).map { $0.value(forKey: "title") as? String } }
+        await world.backend.untilHeld()
+        world.backend.script { _ in .answer }
+        try world.update(id, ["title": "Revolver"])
+        try await world.store.sendPending()
+        world.backend.release()
+        let titles = try await found
+        expect(titles, equals: ["Revolver"])
+        let request2 = fetchRequest("Album")
+        request2.cachePolicy = .cacheOnly
+        let shown = try await context.perform {
+            context.reset()
+            return try context.fetch(request2).map { $0.value(forKey: "title") as? String }
+        }
+        expect(shown, equals: ["Revolver"])
+        try coordinator.remove(other)
+    }
+
     @Test("Of two programs with one file one sends, and each change is sent once") func lease() async throws {
         let world = try OutboxWorld()
         try world.insert("Album", ["title": "Help!"])
