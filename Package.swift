@@ -197,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "WebBackendTests",
             dependencies: coreDataModules + [
-                "WebBackend", "WebTransport", "JSONReading", "RemoteStore", "StoreConformance", "TestSupport",
+                "WebBackend", "WebTransport", "JSONReading", "RemoteStore", "RemoteStoreTesting", "StoreConformance", "TestSupport",
             ],
             swiftSettings: strict),
         // What the command `coredata` does. Its folder `Commands` alone imports ArgumentParser.
