@@ -6,17 +6,18 @@ internal import Predicates
 /// Only the process that has sent a change knows since when an answer is older than that (``AskOrder``). The others see by the number that something was
 /// settled since they have asked, and ask again.
 extension CacheFile {
-    fileprivate static let isSettledCount = PredicateTree.compare(.keyPath(["key"]), .equal, .constant(.string("settled")))
+    fileprivate static let settledKey = "settled"
 
     /// The number of changes that other processes have settled in the file, which grows. Call it on any thread.
     func settledElsewhere() throws -> Double {
         // First: what is settled here meanwhile counts as another's, and something is asked for once more.
         let own = ownSettled.withLock { $0 }
         guard let settings = entity(named: names.setting) else { return 0 }
-        let query = StoreQuery(settings.inner).with(predicate: NSPredicate(tree: Self.isSettledCount))
-        guard case .rows(let rows) = try read(query, isFresh: true) else { return 0 }
+        let query = StoreQuery(settings.inner).with(predicate: NSPredicate(tree: .isSetting(Self.settledKey)))
+        guard case .rows(let rows) = try read(query, isFresh: true),
+            let number = settings.inner.frozenParts.byName["number"] as? NSAttributeDescription
+        else { return 0 }
         // There are several where processes have made the first one at the same time.
-        guard let number = settings.inner.frozenParts.byName["number"] as? NSAttributeDescription else { return 0 }
         return rows.reduce(-own) { sum, row in
             guard case .double(let count) = row.value(of: number) else { return sum }
             return sum + count
@@ -28,16 +29,24 @@ extension CacheTransaction {
     /// Notes that a change is pending no more.
     func noteSettled() throws {
         guard let settings = file.entity(named: file.names.setting) else { return }
-        let row: CacheRow
-        if let known = try rows(of: settings, where: CacheFile.isSettledCount, limit: 1).first {
-            row = edit(known)
-        } else {
-            row = try insert(settings)
-            try row.set(.string("settled"), "key")
-        }
+        let row = try setting(CacheFile.settledKey) ?? insert(settings)
+        try row.set(.string(CacheFile.settledKey), "key")
         var count = 0.0
         if case .double(let number) = try row.value("number") { count = number }
         try row.set(.double(count + 1), "number")
         whenCommitted { [file] in file.ownSettled.withLock { $0 += 1 } }
     }
+}
+
+extension CacheTransaction {
+    /// Returns the row of a setting, to be changed; nil where the file has none.
+    func setting(_ key: String) throws -> CacheRow? {
+        guard let settings = file.entity(named: file.names.setting) else { return nil }
+        return try rows(of: settings, where: .isSetting(key), limit: 1).first.map { edit($0) }
+    }
+}
+
+extension PredicateTree {
+    /// Matches the row of a setting.
+    fileprivate static func isSetting(_ key: String) -> PredicateTree { .compare(.keyPath(["key"]), .equal, .constant(.string(key))) }
 }

@@ -89,22 +89,16 @@ extension CachedStore {
         var begun: Double
     }
 
-    private func settingRow(_ name: String, in transaction: CacheTransaction) throws -> CacheRow? {
-        guard let entity = file.entity(named: file.names.setting) else { return nil }
-        let isName = PredicateTree.compare(.keyPath(["key"]), .equal, .constant(.string(name)))
-        return try transaction.rows(of: entity, where: isName, limit: 1).first.map { transaction.edit($0) }
-    }
-
     private func setting(_ name: String) throws -> PullPlace? {
         try file.write { transaction in
-            guard case .data(let data)? = try settingRow(name, in: transaction)?.value("data") else { return nil }
+            guard case .data(let data)? = try transaction.setting(name)?.value("data") else { return nil }
             return try? JSONDecoder().decode(PullPlace.self, from: data)
         }
     }
 
     private func setSetting(_ name: String, _ place: PullPlace?, in transaction: CacheTransaction) throws {
         guard let entity = file.entity(named: file.names.setting) else { return }
-        let known = try settingRow(name, in: transaction)
+        let known = try transaction.setting(name)
         guard let place else {
             if let known { try transaction.delete(known.key) }
             return

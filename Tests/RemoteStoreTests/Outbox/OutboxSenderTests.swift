@@ -174,6 +174,19 @@ import Testing
         try coordinator.remove(other)
     }
 
+    @Test("Two programs with one file settle changes by turns, and both know it") func turns() async throws {
+        let world = try OutboxWorld()
+        let (other, coordinator) = try world.openAnother()
+        for round in 0..<6 {
+            try world.insert("Album", ["title": "\(round)"])
+            try await (round % 2 == 0 ? world.store! : other).sendPending()
+            try expect(world.store.pendingCount(), equals: 0)
+            try expect(other.pendingCount(), equals: 0)
+        }
+        expect(world.backend.ids("Album").count, equals: 6)
+        try coordinator.remove(other)
+    }
+
     @Test("Of two programs with one file one sends, and each change is sent once") func lease() async throws {
         let world = try OutboxWorld()
         try world.insert("Album", ["title": "Help!"])
