@@ -350,7 +350,7 @@ let package = Package(
 
 // A part of the package, for the work at one module and for checks that build a few targets in another way: the targets that the variable names, with
 // all that they need; or, where each name follows a minus sign, all targets but those.
-if let wanted = Context.environment["COREDATA_TARGETS"] {
+if let wanted = Context.environment["COREDATA_TARGETS"], !wanted.isEmpty {
     let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
     func target(_ name: String) -> Target {
         guard let target = targets[name] else { fatalError("COREDATA_TARGETS: the package has no target “\(name)”.") }

@@ -19,6 +19,8 @@ class Part:
     traits: tuple[str, ...] = ()
     # Test targets that only the runs with this part build.
     targets: tuple[str, ...] = ()
+    # Whether a change of anything that these targets are built of calls for the part: its outcome depends on nothing else.
+    follows_targets: bool = False
     # Debian's packages that it needs.
     packages: tuple[str, ...] = ()
     steps: tuple[object, ...] = ()
@@ -28,7 +30,16 @@ class Part:
 BASE_TRAITS = ("YAML",)
 BASE_PACKAGES = ()
 # Expected minutes of what every run takes.
-BASE_MINUTES = 20
+BASE_MINUTES = 9
+
+# The folders of all that `import CoreData` gives, and of what its tests are built of.
+GRAPH = (
+    "Package.swift", "Sources/ArchiveStores", "Sources/CoreData/", "Sources/CoreDataRegistration", "Sources/CoreDataRuntime", "Sources/CSQLite",
+    "Sources/CZlib", "Sources/MappedTables", "Sources/Migration", "Sources/ModelFiles", "Sources/ObjectGraph", "Sources/Predicates",
+    "Sources/PropertyLists", "Sources/SQLQueries", "Sources/SQLiteStore", "Sources/TakenNames", "Tests/PredicateCases", "Tests/TestSupport",
+)
+# The program that tests kill, and what it is built of.
+WRITER = ("Sources/RemoteStore", "Sources/StoreConformance", "Tests/StoreWriter", "Tests/WriterVersions")
 
 # What needs no build comes first: a line's length must not cost an hour.
 CHEAP = (
@@ -37,20 +48,17 @@ CHEAP = (
     Command("turns", ("python3", "-m", "unittest", "discover", "-s", "Scripts/gate", "-p", "test_*.py"), 1, limit=2),
 )
 
-# The test targets that every run takes, in processes of their own. What is in none of these groups is in the last one, so that a new
-# target is never left out.
-PROGRAMS = (r"^CoreDataTests\.(Program|Differential|RandomUndo|RandomGivingWay|RandomModel|QueryDifferential|SideBySide|Soak|PowerFailure|MigrationPower"
-            r"|Durability|EightThreads|GraphInvariant)")
-NAMED_GROUPS = (
-    Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 300),
-    Tests("MigrationTests", r"^MigrationTests\.", 120),
-    Tests("CoreDataTests, programs and stress", PROGRAMS, 100),
-    Tests("CoreDataTests, A to K", r"^CoreDataTests\.[A-K]", 200, skip=PROGRAMS),
-    Tests("CoreDataTests, L to Z", r"^CoreDataTests\.[L-Z]", 250, skip=PROGRAMS),
+# The tests of every run's own targets.
+BASE_TESTS = (
     Tests("web services and examples", r"^(WebBackendTests|BandcampTests|PalettesTests|GitHubTests|DemoTests|SampleServiceTests"
           r"|ToDoTests|ExampleSupportTests)\.", 60),
 )
-OTHER_TESTS = Tests("all others", "", 150)
+# What is in no group is in this one, so that a new target is never left out.
+OTHER_TESTS = Tests("all others", "", 60)
+
+# The graph's long random programs, in a process of their own.
+PROGRAMS = (r"^CoreDataTests\.(Program|Differential|RandomUndo|RandomGivingWay|RandomModel|QueryDifferential|SideBySide|Soak|PowerFailure|MigrationPower"
+            r"|Durability|EightThreads|GraphInvariant)")
 
 # What reads the build.
 AFTER_BUILD = (
@@ -61,10 +69,34 @@ AFTER_BUILD = (
 
 PARTS = (
     Part(
+        "graph", "The object graph, its predicates and its queues behave as Core Data's do.", 6,
+        paths=(*GRAPH, *WRITER, "Tests/CoreDataTests", "Tests/PredicatesTests", "Tests/RandomPrograms"),
+        targets=("CoreDataTests", "PredicatesTests"), follows_targets=True,
+        steps=(
+            Tests("CoreDataTests, programs and stress", PROGRAMS, 60),
+            Tests("CoreDataTests, A to K", r"^CoreDataTests\.[A-K]", 70, skip=PROGRAMS),
+            Tests("CoreDataTests, L to Z", r"^CoreDataTests\.[L-Z]", 90, skip=PROGRAMS),
+            Tests("PredicatesTests", r"^PredicatesTests\.", 50))),
+    Part(
+        "files", "Stores in files of every kind, models in files, and migrations between them.", 5,
+        paths=(*GRAPH, *WRITER, "Sources/FileStores", "Sources/JSONReading", "Sources/ModelCodeGeneration", "Tests/ArchiveStoresTests",
+               "Tests/FileStoreWriter", "Tests/FileStoresTests", "Tests/MigrationTests", "Tests/ModelCodeGenerationTests",
+               "Tests/SQLiteTablesTests"),
+        targets=("ArchiveStoresTests", "FileStoresTests", "MigrationTests", "ModelCodeGenerationTests", "SQLiteTablesTests"),
+        follows_targets=True,
+        steps=(
+            Tests("MigrationTests", r"^MigrationTests\.", 60),
+            Tests("ArchiveStoresTests", r"^ArchiveStoresTests\.", 60),
+            Tests("files, tables and models", r"^(FileStoresTests|ModelCodeGenerationTests|SQLiteTablesTests)\.", 60))),
+    Part(
+        "remote", "Stores over backends, with their planner, cache and outbox.", 4,
+        paths=(*GRAPH, *WRITER, "Tests/RemoteStoreTests"), targets=("RemoteStoreTests",), follows_targets=True,
+        steps=(Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 200),)),
+    Part(
         "postgresql", "Stores in PostgreSQL databases, over a server and a pool that the tests start.", 4,
         paths=("Sources/PostgreSQLStore", "Sources/SQLQueries", "Sources/MappedTables", "Tests/PostgreSQLStoreTests", "Examples/Demo"),
         traits=("PostgreSQL",), targets=("PostgreSQLStoreTests",), packages=("postgresql", "libpq-dev", "pgbouncer"),
-        steps=(Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 160),)),
+        steps=(Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 160, waits=True),)),
     Part(
         "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 5,
         paths=("Sources/WebTransport", "Tests/WebTransportTests", "Examples/Support"),

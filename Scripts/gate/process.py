@@ -113,15 +113,15 @@ def end_orphans():
 
 
 def run_all(jobs, at_once, log_folder, environment, folder, remaining, said=print):
-    """Runs jobs, at most so many at once, those that take longest first, and returns their outcomes.
+    """Runs jobs, at most so many at once besides those that wait, those that take longest first, and returns their outcomes.
 
-    A job has a name, words, expected seconds and a limit in minutes. `remaining` returns how many seconds the whole run has left; no job
-    goes on for longer.
+    A job has a name, words, expected seconds, a limit in minutes, and says whether it waits more than it computes. `remaining` returns how many seconds
+    the whole run has left; no job goes on for longer.
     """
-    waiting = sorted(jobs, key=lambda job: -job.seconds)
-    running, outcomes = [], []
+    waiting = sorted(jobs, key=lambda job: (not job.waits, -job.seconds))
+    running, outcomes, light = [], [], {job.name for job in jobs if job.waits}
     while waiting or running:
-        while waiting and len(running) < at_once:
+        while waiting and (waiting[0].waits or sum(process.name not in light for process in running) < at_once):
             job = waiting.pop(0)
             log = log_folder / (re.sub(r"[^A-Za-z0-9]+", "-", job.name).strip("-") + ".log")
             said(f"   {job.name} …")

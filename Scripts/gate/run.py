@@ -31,6 +31,8 @@ class Job:
     seconds: float
     limit: float
     environment: dict = field(default_factory=dict)
+    # It takes no processor's place.
+    waits: bool = False
     # For those who run it alone.
     filter: str = ""
 
@@ -93,7 +95,7 @@ class GateRun:
 
     def run_tests(self):
         """Runs all tests: groups side by side, then those that want the machine for themselves."""
-        named = [*table.NAMED_GROUPS, *(step for part in self.chosen for step in part.steps if isinstance(step, Tests))]
+        named = [*table.BASE_TESTS, *(step for part in self.chosen for step in part.steps if isinstance(step, Tests))]
         others = self.job(table.OTHER_TESTS)
         for step in named:
             others.words += ["--skip", step.filter]
@@ -108,7 +110,7 @@ class GateRun:
             words = [PRODUCT, "--testing-library", "swift-testing"]
             words += ["--filter", step.filter] if step.filter else []
             words += ["--skip", step.skip] if step.skip else []
-            return Job(step.name, words, step.seconds, step.limit, filter=step.filter)
+            return Job(step.name, words, step.seconds, step.limit, waits=step.waits, filter=step.filter)
         scratch = os.environ.get("PACKAGES_SCRATCH") or str(repository.ROOT / ".build-packages")
         words = [word.replace(TRAITS, ",".join(self.traits)).replace(SCRATCH, scratch) for word in step.words]
         return Job(step.name, words, step.seconds, step.limit, environment=dict(step.environment))

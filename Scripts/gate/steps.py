@@ -14,6 +14,8 @@ class Tests:
     skip: str = ""
     # Minutes after which the process is ended, and what hangs is named.
     limit: float = 20
+    # It waits for servers more than it computes, so that it takes no processor's place.
+    waits: bool = False
     # Nothing else runs beside it: a browser has its own deadlines.
     alone: bool = False
 

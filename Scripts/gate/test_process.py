@@ -34,8 +34,8 @@ class ProcessTests(unittest.TestCase):
         self.logs = pathlib.Path(self.folder.name)
         self.addCleanup(self.folder.cleanup)
 
-    def run_jobs(self, *commands, limit=1.0, at_once=2, remaining=lambda: 60):
-        jobs = [SimpleNamespace(name=f"job {number}", words=["bash", "-c", command], seconds=number, limit=limit / 60, environment={})
+    def run_jobs(self, *commands, limit=1.0, at_once=2, remaining=lambda: 60, waits=()):
+        jobs = [SimpleNamespace(name=f"job {number}", words=["bash", "-c", command], seconds=number, limit=limit / 60, environment={}, waits=command in waits)
                 for number, command in enumerate(commands)]
         outcomes = process.run_all(jobs, at_once, self.logs, dict(os.environ), self.logs, remaining, lambda text: None)
         return {outcome.name: outcome for outcome in outcomes}
@@ -61,6 +61,13 @@ class ProcessTests(unittest.TestCase):
                 and ") Z " not in pathlib.Path(f"/proc/{child}/stat").read_text():
             time.sleep(0.01)
         self.assertFalse(pathlib.Path(f"/proc/{child}/stat").exists() and ") Z " not in pathlib.Path(f"/proc/{child}/stat").read_text())
+
+    def test_what_waits_for_servers_runs_beside_what_computes(self):
+        meet = "touch {0}; for i in $(seq 100); do [ -e {1} ] && exit 0; sleep 0.01; done; exit 1"
+        waiting = meet.format("a", "b")
+        outcomes = self.run_jobs(waiting, meet.format("b", "a"), at_once=1, limit=5, waits=[waiting])
+        self.assertTrue(all(outcome.passed for outcome in outcomes.values()))
+        self.assertFalse(all(outcome.passed for outcome in self.run_jobs(meet.format("c", "d"), meet.format("d", "c"), at_once=1, limit=5).values()))
 
     def test_orphans_that_have_ended_leave_no_dead_process(self):
         process.adopt_orphans()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 # A run may take this many minutes by itself; what would take it beyond `CAP` is owed to the next one.
 AIM = 25
 CAP = 40
-# So many parts that have waited longest are taken besides those that the changes call for.
+# So many parts that have waited longest are taken where the aim allows it.
 IN_TURN = 2
 # No part is missed by more landings in a row.
 MOST_MISSED = 5
@@ -73,26 +73,35 @@ def waits(parts, turns):
     return result
 
 
+def needed(waited):
+    """Returns how many of the parts that have waited longest a run takes at least, so that no later one has to take more than its share."""
+    share = -(-len(waited) // (MOST_MISSED + 1))
+    return max(sum(wait >= MOST_MISSED - later for wait in waited.values()) - share * later for later in range(MOST_MISSED + 1))
+
+
 def choose(parts, turns, files, base_minutes):
     """Returns what the next run takes, and what it owes to the one after it.
 
-    It wants what the last one owed, the parts that the changed files call for, and the two that have waited longest. Those that no run may miss
-    once more come first, then what is owed, then the others, in each the one that has waited longest. A part that would take the run beyond the cap
-    is owed; the first one is always taken, so that one that is too long by itself has its turn, too.
+    First come those that have waited so long that they, or others behind them, would be missed too often. Then come what the last run owed and the
+    parts that the changed files call for, as far as the cap allows: what is beyond it is owed. Where there is room below the aim, the run takes more
+    of those that have waited longest. The first part is always taken, so that one that is too long by itself has its turn, too.
     """
     known, waited = {part.name: part for part in parts}, waits(parts, turns)
     owed = [name for name in (turns[-1].owed if turns else []) if name in known]
-    wanted = list(dict.fromkeys(owed + called_for(parts, files)))
-    wanted += sorted((name for name in known if name not in wanted), key=lambda name: -waited[name])[:IN_TURN]
-    wanted.sort(key=lambda name: (waited[name] < MOST_MISSED - 1, name not in owed, -waited[name]))
-    taken, left, minutes = [], [], base_minutes
-    for name in wanted:
-        if taken and minutes + known[name].minutes > CAP:
-            left.append(name)
-        else:
+    called = sorted(dict.fromkeys(owed + called_for(parts, files)), key=lambda name: (name not in owed, -waited[name]))
+    oldest = sorted(known, key=lambda name: (-waited[name], name not in called))
+    taken, left = oldest[:max(0, needed(waited))], []
+    minutes = base_minutes + sum(known[name].minutes for name in taken)
+    for limit, names in ((CAP, called), (AIM, oldest[:IN_TURN])):
+        for name in names:
+            if name in taken:
+                continue
+            if taken and minutes + known[name].minutes > limit:
+                left += [name] if name in called else []
+                continue
             taken.append(name)
             minutes += known[name].minutes
-    return taken, left
+    return taken, list(dict.fromkeys(left))
 
 
 def simulate(parts, turns, landings, changes, base_minutes):

@@ -22,6 +22,8 @@ final class ConformanceRun {
         coordinator = try store.open(place)
     }
 
+    var manyObjects: Int { store.manyObjects }
+
     var isDurable: Bool { store.capabilities.contains(.durable) }
 
     /// Returns a program that saves to the store until it is killed; nil for a store without one. The store is closed meanwhile.

@@ -43,6 +43,9 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
     /// is not to be killed. The kit starts it, with its standard output redirected, and kills it at any moment.
     public var child: (@Sendable (URL) throws -> Process)?
 
+    /// The number of objects of behaviours that insert many, 1,000 unless it is set: more than 10. Fewer suit a service that takes each by a request.
+    public var manyObjects = 1000
+
     /// The name in reports.
     public var description: String { name }
 

@@ -81,8 +81,10 @@ struct ServiceFailure: Error, Equatable {
     init(_ text: String = "failed") { self.text = text }
 }
 
-/// Expects each behaviour that applies to a store.
-func expectBehaviours(of store: StoreUnderTest) {
+/// Expects each behaviour that applies to a store; those of many objects have more of them than a page of the backends here.
+func expectBehaviours(of store: StoreUnderTest, manyObjects: Int = 250) {
+    var store = store
+    store.manyObjects = manyObjects
     for behaviour in Behaviour.all where behaviour.applies(to: store) {
         do { try behaviour.run(on: store) } catch { Issue.record("\(behaviour.sentence): \(error)") }
     }

@@ -34,7 +34,7 @@ import Testing
             case .sortsRelationships: "An ordered relationship keeps its order"
             case .roundsDecimals: "Decimal numbers of 38 digits come back digit for digit"
             case .cutsTextAtNUL: "Text comes back scalar by scalar: empty, NUL, emoji, accents, line ends, quotes"
-            case .forgetsDeletes: "Deleting 10 of 1,000 leaves 990, here and elsewhere"
+            case .forgetsDeletes: "Deleting 10 of many leaves the others, here and elsewhere"
             case .forgetsNil: "An attribute of every type can be set to nil again"
             case .countsNoVersions: "The version counts the edits that were saved"
             case .writesAtOnce: "An object keeps a permanent ID that was obtained before the save"

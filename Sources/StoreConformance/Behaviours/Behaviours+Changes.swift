@@ -9,26 +9,26 @@ extension Behaviour {
                 try expectEqual(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: run.roles.member)), 0)
             }
         },
-        Behaviour(.changes, "1,000 inserts count 1,000 after reset() and from a second context") { run in
+        Behaviour(.changes, "Many inserts count as many after reset() and from a second context") { run in
             try run.inContext { context in
-                for number in 0..<1000 { run.addMember("m\(number)", number, in: context) }
+                for number in 0..<run.manyObjects { run.addMember("m\(number)", number, in: context) }
                 try context.save()
                 context.reset()
-                try expectEqual(try run.members(context).count, 1000, "after reset")
+                try expectEqual(try run.members(context).count, run.manyObjects, "after reset")
             }
             try run.elsewhere { context in
-                try expectEqual(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: run.roles.member)), 1000)
+                try expectEqual(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: run.roles.member)), run.manyObjects)
             }
         },
-        Behaviour(.changes, "Deleting 10 of 1,000 leaves 990, here and elsewhere") { run in
+        Behaviour(.changes, "Deleting 10 of many leaves the others, here and elsewhere") { run in
             try run.inContext { context in
-                for number in 0..<1000 { run.addMember("m\(number)", number, in: context) }
+                for number in 0..<run.manyObjects { run.addMember("m\(number)", number, in: context) }
                 try context.save()
                 for object in try run.members(context, NSPredicate(format: "%K < 10", run.roles.memberNumber)) { context.delete(object) }
                 try context.save()
-                try expectEqual(try run.members(context).count, 990, "here")
+                try expectEqual(try run.members(context).count, run.manyObjects - 10, "here")
             }
-            try run.elsewhere { try expectEqual(try run.members($0).count, 990, "elsewhere") }
+            try run.elsewhere { try expectEqual(try run.members($0).count, run.manyObjects - 10, "elsewhere") }
         },
         Behaviour(.changes, "Ten rounds of editing and saving one object succeed") { run in
             let other = run.context()

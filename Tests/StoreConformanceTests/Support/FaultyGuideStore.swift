@@ -230,7 +230,7 @@ extension FaultyGuideStore.Fault {
         case .otherEntity: "A fetch finds objects of its entity only"
         case .lostInsert: "Every insert of a save is kept"
         case .lostUpdate: "An edit is kept, and only that of the object that was edited"
-        case .lostDelete: "Deleting 10 of 1,000 leaves 990, here and elsewhere"
+        case .lostDelete: "Deleting 10 of many leaves the others, here and elsewhere"
         case .ignoredNullify: "The delete rule of the model reaches the store"
         case .halfAppliedSave, .refusedSaveThatWrites, .swallowedError, .unnoticedConflict:
             "What another coordinator has saved is not overwritten, and a refused save writes nothing"

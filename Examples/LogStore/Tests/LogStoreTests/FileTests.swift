@@ -50,7 +50,7 @@ import Testing
         try Shelf.close(coordinator)
         try #expect(Data(contentsOf: shelf.file) == whole)
 
-        let seed = UInt64.random(in: 0..<1_000_000)
+        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: .min ... .max)
         var state = seed
         for _ in 0..<200 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -62,10 +62,10 @@ import Testing
                 let opened = try shelf.open()
                 // Only the end of the file may be taken for an incomplete save.
                 let found = try Shelf.content(opened)
-                #expect(content.starts(with: found), "seed \(seed), byte \(place): \(found)")
+                #expect(content.starts(with: found), "COREDATA_TEST_SEED=\(seed), byte \(place): \(found)")
                 try Shelf.close(opened)
             } catch let error as NSError {
-                #expect(error.code == CocoaError.Code.fileReadCorruptFile.rawValue, "seed \(seed), byte \(place): \(error)")
+                #expect(error.code == CocoaError.Code.fileReadCorruptFile.rawValue, "COREDATA_TEST_SEED=\(seed), byte \(place): \(error)")
             }
         }
         try Data("no store".utf8).write(to: shelf.file)
