@@ -131,9 +131,6 @@ PARTS = (
         packages=("python3", "python3-venv"),
         steps=(Command("stores over real servers", ("Scripts/check-packages", "servers"), 500),)),
     Part(
-        "invariants", "Every structure of the graph is checked after each change.", 8,
-        steps=(Command("internal invariants", ("Scripts/check-invariants",), 450, limit=25),)),
-    Part(
         "threads", "The thread sanitizer finds no data race in contexts, caches and stores.", 9,
         steps=(Command("thread sanitizer", ("Scripts/check-threads",), 540, limit=25),)),
     Part(

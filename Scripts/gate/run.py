@@ -50,7 +50,8 @@ class GateRun:
         self.seed = os.environ.get("COREDATA_TEST_SEED") or str(repository.seed())
         self.environment = {**os.environ, "COREDATA_TEST_SEED": self.seed}
         # SwiftPM passes traits on in the order of a set: in another order than the last build's, everything would be compiled anew.
-        self.build_environment = {"SWIFT_DETERMINISTIC_HASHING": "1"}
+        # The structures of the graph check themselves after each change.
+        self.build_environment = {"SWIFT_DETERMINISTIC_HASHING": "1", "COREDATA_INTERNAL_CHECKS": "1"}
         left_out = [f"-{target}" for part in table.PARTS if part not in chosen for target in part.targets]
         if left_out:
             self.build_environment["COREDATA_TARGETS"] = ",".join(left_out)
