@@ -16,11 +16,23 @@ internal import Synchronization
     }
 
     /// Up to so many elements a structure is checked whole after each change.
-    static let fullSize = 64
+    static let fullSize = 16
+    /// So many elements are looked at for each change of a larger structure, on average.
+    static let share = 4
 
-    /// Whether a structure of so many elements is checked now: beyond ``fullSize`` only by chance, so that the checks of n changes look at no more than
-    /// some sixty-four n elements.
-    @usableFromInline package static func isDue(_ count: Int) -> Bool { count <= fullSize || Int.random(in: 0..<count / fullSize) == 0 }
+    private static let calls = Atomic<UInt64>(0)
+    /// How many tests of the checks collect violations now: for them, it is always their turn.
+    private static let collectors = Atomic<Int>(0)
+
+    /// Whether it is the turn of one check among so many. No generator of the system is asked: that would cost more than most checks.
+    @usableFromInline package static func isTurn(among count: Int) -> Bool {
+        let number = calls.wrappingAdd(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
+        return count <= 1 || (number >> 32) % UInt64(count) == 0 || collectors.load(ordering: .relaxed) > 0
+    }
+
+    /// Whether a structure of so many elements is checked now: beyond ``fullSize`` only by turns, so that the checks of n changes look at no more than
+    /// some four n elements.
+    @usableFromInline package static func isDue(_ count: Int) -> Bool { count <= fullSize || isTurn(among: count / share) }
 
     /// Stops the program where something is violated. Compiled to nothing unless the checks are on.
     @inlinable @inline(__always) package static func enforce(_ violations: @autoclosure () -> [String]) {
@@ -56,6 +68,8 @@ internal import Synchronization
     /// What the checks find while `body` runs, in which they do not stop the program; always nothing where the checks are not compiled in.
     static func violations(in body: () throws -> Void) rethrows -> [String] {
         let collector = Collector()
+        collectors.wrappingAdd(1, ordering: .relaxed)
+        defer { collectors.wrappingSubtract(1, ordering: .relaxed) }
         try $collector.withValue(collector) { try body() }
         return collector.violations.withLock { $0 }
     }
