@@ -43,6 +43,8 @@ extension NSManagedObjectContext {
         }
         generation.advance()
         processPendingChanges()
+        isMerging = true
+        defer { isMerging = false }
         // Includes objects not registered here: a relationship may refer to them.
         if isRemote { for id in saved.inserted + saved.updated + saved.deleted + saved.refreshed { source.forgetRow(of: id) } }
         var changes = ObjectChanges()
@@ -65,6 +67,7 @@ extension NSManagedObjectContext {
         changes.deleted.formUnion(further.filter { $0.flags.contains(.deleted) })
         changes.refreshed.subtract(changes.updated)
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
+        isMerging = false
         postMergedIDs(merged)
         // Reinserted objects were not deleted for child contexts either.
         var told = saved

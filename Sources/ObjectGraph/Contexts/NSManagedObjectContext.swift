@@ -132,6 +132,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) final var deletedList = ObjectList()
     /// The objects inserted, changed or deleted since `processPendingChanges`.
     @exclusivity(unchecked) final var eventObjects: [NSManagedObject] = []
+    /// Whether a merge is under way: its changes are followed at its end, when all of them are there.
+    final var isMerging = false
     final var eventDeletions: [NSManagedObject] = []
     /// Unchanged objects that the next save checks for conflicts.
     final var lockedObjects: [NSManagedObject] = []

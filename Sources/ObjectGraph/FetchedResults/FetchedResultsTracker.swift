@@ -6,7 +6,8 @@ internal import Predicates
 ///
 /// The cost of a change depends on the changed objects only: the predicate is evaluated for them, and each finds its place in a
 /// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are
-/// fetched again.
+/// fetched again, where a change concerns them. After a merge or a save the results are those of a fresh fetch; see
+/// ``take(changed:deleted:)``.
 // Used on the context's queue only, where the notifications that lead here are posted.
 final class FetchedResultsTracker: @unchecked Sendable {
     let context: NSManagedObjectContext
@@ -19,12 +20,20 @@ final class FetchedResultsTracker: @unchecked Sendable {
     /// The error of the last update; the next change fetches again.
     private(set) var error: (any Error)?
 
-    private var request: NSFetchRequest<any NSFetchRequestResult>?
+    private(set) var request: NSFetchRequest<any NSFetchRequestResult>?
     private var predicate: CompiledPredicate?
     private var sort: CompiledSortKeys?
     private var sectionKeyPath: String?
+    /// What decides about the results.
+    private(set) var reach: RequestReach?
     /// Whether changes were missed, so that the contents cannot be updated.
     private(set) var isBehind = false
+    /// Whether the tracker itself fetches: what that refreshes is in the answer.
+    private var isFetching = false
+    /// The registered objects that a merge has changed, until its end is told.
+    var merging = MergingObjects()
+    /// What is to be found out when the queue is free; nil where nothing is.
+    var due: DueChanges?
     private var tokens: [any NSObjectProtocol] = []
     private var knownObjects: [NSManagedObject]?
     /// Where the results come page by page; nil where all are here.
@@ -48,8 +57,9 @@ final class FetchedResultsTracker: @unchecked Sendable {
         context.processPendingChanges()
         let naming = try cacheName.map { try SectionNaming(context, request, sectionKeyPath: sectionKeyPath, cacheName: $0) }
         let pages = scrolls && cacheName == nil ? try FetchedPages(request, in: context) : nil
-        let fetched = try pages?.first() ?? find(request)
+        let fetched = try asking { try pages?.first() ?? find(context.query(for: request)) }
         let entity = request.knownEntity
+        let reach = try RequestReach(context.query(for: request), sectionKeyPath: sectionKeyPath)
         let schema = entity.frozen!.schema
         let predicate = try context.resolvingContextValues(in: request.predicate)?.compiled(for: schema)
         let sort = try CompiledSortKeys(request.sortDescriptors ?? [], for: schema)
@@ -63,8 +73,11 @@ final class FetchedResultsTracker: @unchecked Sendable {
         self.predicate = predicate
         self.sort = sort
         self.sectionKeyPath = sectionKeyPath
+        self.reach = reach
         isBehind = false
         error = nil
+        due = nil
+        merging = MergingObjects()
         knownObjects = fetched
         listen()
     }
@@ -79,9 +92,17 @@ final class FetchedResultsTracker: @unchecked Sendable {
         return names
     }
 
-    private func find(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSManagedObject] {
+    private func find(_ query: StoreQuery) throws -> [NSManagedObject] {
         try context.throwPendingFaultError()
-        return try context.fetchObjects(context.query(for: request))
+        return try context.fetchObjects(query)
+    }
+
+    /// Fetches for the results: what is told meanwhile is in the answer.
+    func asking<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let wasFetching = isFetching
+        isFetching = true
+        defer { isFetching = wasFetching }
+        return try body()
     }
 
     /// The objects in order.
@@ -92,7 +113,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         return objects
     }
 
-    private var mustFetchAgain: Bool {
+    var mustFetchAgain: Bool {
         guard let request else { return false }
         return isBehind || error != nil || request.fetchLimit > 0 || request.fetchOffset > 0 || !request.includesPendingChanges
     }
@@ -108,8 +129,11 @@ final class FetchedResultsTracker: @unchecked Sendable {
                 })
         }
         observe(.NSManagedObjectContextObjectsDidChange) { $0.contextDidChange($1) }
-        // With saved values only, the contents change at the save.
-        if request?.includesPendingChanges == false { observe(.NSManagedObjectContextDidSave) { $0.contextDidChange($1) } }
+        observe(.NSManagedObjectContextDidMergeChangesObjectIDs) { $0.contextDidMerge($1) }
+        // With saved values only, the contents change at the save; what a fetch finds by related objects, too.
+        if request?.includesPendingChanges == false || reach.map({ $0.isOpaque || !$0.paths.isEmpty }) == true {
+            observe(.NSManagedObjectContextDidSave) { $0.contextDidSave($1) }
+        }
     }
 
     private func stopListening() {
@@ -126,20 +150,29 @@ final class FetchedResultsTracker: @unchecked Sendable {
             didFail?()
             return
         }
-        guard willChange != nil || didChange != nil else {
-            isBehind = true
-            return
-        }
+        guard isFollowed() else { return }
         func objects(_ keys: String...) -> [NSManagedObject] {
             keys.flatMap { info[$0] as? Set<NSManagedObject> ?? [] }
         }
         let gone = objects(NSDeletedObjectsKey, "invalidated")
         let changed = objects(NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey)
+        if context.isMerging { return merging.add(changed: changed, gone: gone) }
+        if isFetching { return }
         if mustFetchAgain {
-            fetchAgain(touched: Set(changed.map(ObjectIdentifier.init)))
+            guard let reach, isBehind || error != nil || (changed + gone).contains(where: { reach.includes($0.owningEntity) }) else {
+                return
+            }
+            fetchAgain(touched: changed)
         } else {
             apply(changed: changed + objectsWithUnknownKeys, gone: gone)
         }
+    }
+
+    /// Whether somebody hears of changes; otherwise the contents are behind from now on.
+    func isFollowed() -> Bool {
+        if willChange != nil || didChange != nil { return true }
+        isBehind = true
+        return false
     }
 
     /// The objects that changed since the context's last notification and whose old sort keys are unknown; they are reinserted at once.
@@ -148,7 +181,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
     }
 
     /// The effect of a change on the contents, determined before it is applied.
-    private struct Plan {
+    struct Plan {
         var leaving: [FetchedNode] = []
         var moving: [(node: FetchedNode, replacement: FetchedNode)] = []
         var staying: [FetchedNode] = []
@@ -156,17 +189,19 @@ final class FetchedResultsTracker: @unchecked Sendable {
         var isEmpty: Bool { leaving.isEmpty && moving.isEmpty && staying.isEmpty && coming.isEmpty }
     }
 
-    private func plan(changed: [NSManagedObject], gone: [NSManagedObject]) throws -> Plan {
+    /// - Parameters:
+    ///   - changed: The objects that have changed.
+    ///   - gone: Those that are deleted.
+    ///   - judged: Objects that a fetch has judged, and whether they match; the predicate is evaluated for the others.
+    func plan(changed: [NSManagedObject], gone: [NSManagedObject], judged: [ObjectIdentifier: Bool] = [:]) throws -> Plan {
         var plan = Plan()
-        guard let contents, let request, let entity = request.entity else { return plan }
+        guard let contents, let reach else { return plan }
         plan.leaving = gone.compactMap(contents.node)
         var seen = Set(gone.map(ObjectIdentifier.init))
         var new: [NSManagedObject] = []
-        for object in changed where seen.insert(ObjectIdentifier(object)).inserted {
-            let isOfEntity =
-                request.includesSubentities ? object.owningEntity.isKindOf(entity: entity) : object.owningEntity === entity
-            guard isOfEntity else { continue }
-            let matches = try !object.isDeleted && object.registry === context.registry && predicate?.matches(object.subject()) ?? true
+        for object in changed where seen.insert(ObjectIdentifier(object)).inserted && reach.includes(object.owningEntity) {
+            let exists = !object.isDeleted && object.registry === context.registry
+            let matches = try exists && (judged[ObjectIdentifier(object)] ?? predicate?.matches(object.subject()) ?? true)
             switch (contents.node(of: object), matches) {
             case (nil, false): break
             case (nil, true): new.append(object)
@@ -195,7 +230,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         }
     }
 
-    private func apply(_ plan: Plan) {
+    func apply(_ plan: Plan) {
         if plan.isEmpty { return }
         willChange?()
         var record = FetchedChangeRecord()
@@ -219,7 +254,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         didChange?(record.changes())
     }
 
-    private func note(_ error: any Error) {
+    func note(_ error: any Error) {
         Log.context.error("Fetched results could not be kept up to date: \(error)")
         self.error = error
         didFail?()
@@ -265,11 +300,14 @@ final class FetchedResultsTracker: @unchecked Sendable {
     // MARK: Fetching again
 
     /// Fetches again and reports the differences.
-    private func fetchAgain(touched: Set<ObjectIdentifier>) {
+    ///
+    /// - Parameter touched: The objects whose values have changed.
+    func fetchAgain(touched: [NSManagedObject]) {
         guard let request, let sort else { return }
         do {
-            let fetched = try find(request)
-            // The fetch processes pending changes, which may have led here and changed the contents.
+            // They may lead here, and change the contents.
+            context.processPendingChanges()
+            let fetched = try asking { try find(context.query(for: request).following()) }
             guard let before = contents else { return }
             let after = try FetchedContents(fetched, sort: sort, sortKeys: Self.sortKeys(request), sectionKeyPath: sectionKeyPath)
             isBehind = false
@@ -277,7 +315,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
             // All of them.
             pages?.cancel()
             pages = nil
-            let record = FetchedChangeRecord.replacing(before, by: after, touched: touched)
+            let record = FetchedChangeRecord.replacing(before, by: after, touched: Set(touched.map(ObjectIdentifier.init)))
             let changes = record.changes()
             if changes.isEmpty { return }
             willChange?()

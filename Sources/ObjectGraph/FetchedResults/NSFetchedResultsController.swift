@@ -4,10 +4,13 @@ internal import Predicates
 /// Manages the results of a fetch in sections and updates them with the changes of a context.
 ///
 /// Set a ``delegate`` before `performFetch()`; without one, the results are not updated. The cost of a change depends on the changed
-/// objects only: the predicate is evaluated for them, and each finds its place by a logarithmic number of comparisons. As on Apple's
-/// platforms, an object is evaluated when it changes itself: a predicate, sort descriptor or section name that reads a related object
-/// sees that object's changes only when the object itself changes too. Results with a limit or an offset are fetched again at each
-/// change.
+/// objects only: the predicate is evaluated for them, and each finds its place by a logarithmic number of comparisons. Results with a
+/// limit or an offset are fetched again at each change that concerns them.
+///
+/// After each merge and each save, the results are those of a fresh fetch in the context: also where an object that the context has not
+/// registered matches now, and where a related object has changed that the predicate, a sort descriptor or the section name reads. Between
+/// saves, an object is evaluated when it changes itself, as on Apple's platforms. No list asks a service while a change is told: over a
+/// store with a cache it follows the cache, and over one without a cache it asks once, when the queue is free.
 ///
 /// Use it on the context's queue.
 ///

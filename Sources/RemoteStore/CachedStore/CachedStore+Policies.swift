@@ -35,6 +35,7 @@ extension CachedStore {
     /// Answers from the file where the policy allows it; nil where the backend must be awaited.
     func answerAtOnce(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer? {
         if try isAboutState(query) { return try answerFromFile(query) }
+        if query.isFollowing { return try held(query).flatMap { try answer(query, $0) } ?? answerFromFile(query) }
         let policy = policy(of: query)
         switch policy {
         case .networkOnly, .appendOnly: return nil

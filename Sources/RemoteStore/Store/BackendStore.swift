@@ -70,6 +70,7 @@ extension BackendStore: AsynchronousStore {
     }
 
     var savesAtomically: Bool { false }
+    var asksOthers: Bool { true }
 }
 
 extension BackendStore: ScrollingStore {

@@ -9,6 +9,9 @@ internal import Synchronization
     /// Whether the methods of ``StoreInterface`` do their work on the thread that waits for it, because it has no parts that go on side by side. The
     /// default is false.
     var answersOnCallingThread: Bool { get }
+    /// Whether each fetch asks others, such as a service. A list over such a store asks once for all changes that have come until then, and never while
+    /// a change is told. The default is false.
+    var asksOthers: Bool { get }
     /// Works like ``StoreInterface/answer(_:for:)``; cancelled with the task.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer
     /// Works like ``StoreInterface/rows(for:for:)``; cancelled with the task.
@@ -28,6 +31,8 @@ internal import Synchronization
 extension AsynchronousStore {
     /// False: the work is done on separate threads.
     public var answersOnCallingThread: Bool { false }
+    /// False: a fetch that follows a change asks nobody.
+    public var asksOthers: Bool { false }
 
     private func wait<Result: Sendable>(
         for what: @autoclosure () -> String, _ work: @escaping @Sendable () async throws -> Result

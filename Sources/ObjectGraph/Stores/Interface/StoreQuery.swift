@@ -31,6 +31,8 @@ public struct StoreQuery: @unchecked Sendable {
     public package(set) var relationshipKeyPathsForPrefetching: [String]
     /// Whether registered objects take the store's values.
     public package(set) var shouldRefreshRefetchedObjects: Bool
+    /// Whether the fetch follows a change that contexts have merged. A store with a cache has that change: it answers from the cache, and asks nobody.
+    public package(set) var isFollowing = false
     /// Whether the context includes its pending changes.
     var includesPendingChanges: Bool
     /// Whether equal dictionaries are returned once.
@@ -136,6 +138,18 @@ public struct StoreQuery: @unchecked Sendable {
     /// Returns the query with another result type.
     package func with(resultType: NSFetchRequestResultType) -> StoreQuery {
         resultType == self.resultType ? self : changed { $0.resultType = resultType }
+    }
+
+    /// Returns the query without prefetched relationships.
+    func withoutPrefetching() -> StoreQuery {
+        relationshipKeyPathsForPrefetching.isEmpty ? self : changed { $0.relationshipKeyPathsForPrefetching = [] }
+    }
+
+    /// Returns the query as one that follows a change: registered objects are up to date already.
+    func following() -> StoreQuery {
+        var query = shouldRefreshRefetchedObjects ? changed { $0.shouldRefreshRefetchedObjects = false } : self
+        query.isFollowing = true
+        return query
     }
 
     /// Returns the query as a request: the caller's own if it is equivalent, otherwise a converted copy.

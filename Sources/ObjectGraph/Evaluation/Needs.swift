@@ -1,22 +1,23 @@
 internal import Foundation
-@_spi(Stores) internal import ObjectGraph
-internal import Predicates
+package import Predicates
 
 /// The properties that evaluation in memory reads: of resources, and of those that are related to them.
-struct Needs: Equatable {
+package struct Needs: Equatable {
     /// The names of attributes and to-one relationships.
-    var properties: Set<String> = []
+    package var properties: Set<String> = []
     /// The relationships that are followed, and what is read there.
-    var relationships: [String: Needs] = [:]
+    package var relationships: [String: Needs] = [:]
 
-    var isEmpty: Bool { properties.isEmpty && relationships.isEmpty }
+    package init() {}
+
+    package var isEmpty: Bool { properties.isEmpty && relationships.isEmpty }
 
     /// The key paths of all relationships, the shorter ones first.
-    var relationshipPaths: [String] {
+    package var relationshipPaths: [String] {
         relationships.sorted { $0.key < $1.key }.flatMap { name, needs in [name] + needs.relationshipPaths.map { "\(name).\($0)" } }
     }
 
-    mutating func formUnion(_ other: Needs) {
+    package mutating func formUnion(_ other: Needs) {
         properties.formUnion(other.properties)
         relationships.merge(other.relationships) { first, second in
             var both = first
@@ -27,13 +28,13 @@ struct Needs: Equatable {
 }
 
 /// Collects what a predicate, sort keys and columns read of an entity.
-struct NeedsReader {
+package struct NeedsReader {
     private let entity: NSEntityDescription
-    private(set) var needs = Needs()
+    package private(set) var needs = Needs()
 
-    init(_ entity: NSEntityDescription) { self.entity = entity }
+    package init(_ entity: NSEntityDescription) { self.entity = entity }
 
-    mutating func add(_ tree: PredicateTree, _ scope: [String: [[String]]] = [:]) {
+    package mutating func add(_ tree: PredicateTree, _ scope: [String: [[String]]] = [:]) {
         switch tree {
         case .true, .false: return
         case .and(let parts), .or(let parts): for part in parts { add(part, scope) }
@@ -46,9 +47,9 @@ struct NeedsReader {
         }
     }
 
-    mutating func add(_ expression: ExpressionTree) { _ = visit(expression, [:]) }
+    package mutating func add(_ expression: ExpressionTree) { _ = visit(expression, [:]) }
 
-    mutating func add(path: String) { add(path.split(separator: ".").map(String.init)) }
+    package mutating func add(path: String) { add(path.split(separator: ".").map(String.init)) }
 
     /// Blocks may read any attribute.
     private mutating func addEverything() {
@@ -135,5 +136,5 @@ struct NeedsReader {
 
 extension NSPropertyDescription {
     /// Whether the property is a to-many relationship.
-    var isToManyRelationship: Bool { (self as? NSRelationshipDescription)?.isToMany ?? false }
+    package var isToManyRelationship: Bool { (self as? NSRelationshipDescription)?.isToMany ?? false }
 }
