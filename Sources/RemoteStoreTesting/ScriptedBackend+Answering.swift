@@ -32,7 +32,7 @@ extension ScriptedBackend {
             let answer = try made(request)
             await letOthersPass()
             return answer
-        case .fail(let error), .loseAnswer(let error), .loseRequest(let error): throw error
+        case .fail(let error), .refuse(let error), .loseAnswer(let error), .loseRequest(let error): throw error
         case .half: return try made(request, isHalf: true)
         }
     }

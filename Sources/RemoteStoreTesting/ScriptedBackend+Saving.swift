@@ -19,6 +19,8 @@ extension ScriptedBackend {
             await hold()
             return apply(changes)
         case .fail(let error): throw error
+        case .refuse(let error):
+            return Dictionary(changes.map { ($0.key, BackendOutcome.refused(error)) }, uniquingKeysWith: { first, _ in first })
         case .loseAnswer(let error):
             _ = apply(changes)
             throw UnknownOutcome(error)
@@ -79,7 +81,7 @@ extension ScriptedBackend {
         case .hold:
             await hold()
             return try apply(request)
-        case .fail(let error): throw error
+        case .fail(let error), .refuse(let error): throw error
         case .loseAnswer(let error):
             _ = try apply(request)
             throw UnknownOutcome(error)

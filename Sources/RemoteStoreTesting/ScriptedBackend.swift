@@ -27,6 +27,8 @@ public final class ScriptedBackend: Backend {
         case holdAnswer
         /// It fails.
         case fail(any Error)
+        /// It does nothing and says so of each change, whatever it has done for their keys before, as a service does that is busy.
+        case refuse(any Error)
         /// It does what it was asked, and the answer is lost.
         case loseAnswer(any Error)
         /// It does nothing, and whoever asks does not learn whether it has: the request is lost.

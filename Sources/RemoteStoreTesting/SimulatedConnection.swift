@@ -37,7 +37,11 @@ public final class SimulatedConnection: Backend {
             let values = change.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
             return "\(change.kind) \(change.entity) \(change.id.map(\.description) ?? "new") \(values)"
         }.joined(separator: "; ")
-        return try await exchange(isSave: true, text) { self.server.save(changes, self.client) }
+        do {
+            return try await exchange(isSave: true, text) { self.server.save(changes, self.client) }
+        } catch let error as SimulatedNetwork.Busy {
+            return Dictionary(changes.map { ($0.key, BackendOutcome.refused(error)) }, uniquingKeysWith: { first, _ in first })
+        }
     }
 
     private func exchange<Answer: Sendable>(
@@ -53,6 +57,10 @@ public final class SimulatedConnection: Backend {
         }
         let arrival = await network.send(from: client, isAnswer: false, isSave: isSave, text)
         if arrival == .lost { throw lost() }
+        if arrival == .refused {
+            if await network.send(from: client, isAnswer: true, isSave: isSave, "busy: \(text)") == .lost { throw lost() }
+            throw SimulatedNetwork.busy
+        }
         let made = Result { try answer() }
         if arrival == .doubled { _ = try? answer() }
         if await network.send(from: client, isAnswer: true, isSave: isSave, text) == .lost { throw lost() }

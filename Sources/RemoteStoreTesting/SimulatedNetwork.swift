@@ -1,5 +1,6 @@
 public import Foundation
 internal import Predicates
+public import RemoteStore
 
 /// The network between clients and a ``SimulatedServer``: it delivers, loses, doubles and holds messages, as a test wants it.
 ///
@@ -33,6 +34,8 @@ public final class SimulatedNetwork: Sendable {
         case lost
         /// It arrives twice, if it is a request; the second answer is lost.
         case doubled
+        /// The server answers the request with ``SimulatedNetwork/busy`` and does nothing, whatever it has done before. An answer arrives.
+        case refused
         /// It arrives when a test says so: see ``SimulatedNetwork/settle(_:_:)``.
         case held
     }
@@ -108,6 +111,15 @@ public final class SimulatedNetwork: Sendable {
             domain: NSURLErrorDomain, code: NSURLErrorNotConnectedToInternet,
             userInfo: [NSLocalizedDescriptionKey: "The simulated network is cut."])
     }
+    /// A server that is too busy for a request.
+    public struct Busy: PassingError, CustomStringConvertible {
+        /// True.
+        public var mayPass: Bool { true }
+        /// What it says.
+        public var description: String { "The simulated server is busy." }
+    }
+    /// The error of a client whose request was refused for now.
+    public static let busy = Busy()
     /// The error of a client whose request or answer was lost.
     public static var connectionLost: NSError {
         NSError(

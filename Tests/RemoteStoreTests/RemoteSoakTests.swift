@@ -136,9 +136,10 @@ private final class SoakWorld {
             script.withValue { script in
                 script.calls += 1
                 let isFaulty = !script.isCalm && Int.random(in: 0..<5, using: &script.random) == 0
-                let fault = isFaulty ? Int.random(in: 0..<5, using: &script.random) : 5
+                let fault = isFaulty ? Int.random(in: 0..<6, using: &script.random) : 6
                 if isFaulty { script.faults += 1 }
                 if fault == 0 { return .fail(ServiceFailure("failed")) }
+                if fault == 5 { return .refuse(SimulatedNetwork.busy) }
                 for change in changes where change.kind == .insert && change.entity == "Album" {
                     let title = change.values["title"]?.string ?? "?"
                     script.keys[title, default: []].insert(change.idempotencyKey)

@@ -66,9 +66,9 @@ extension Outbox {
                 record.sent = nil
             } else if prospect.mayPass == true {
                 wait(&record, error, delay(record.attempts, prospect.retryAfter))
-                record.sent = nil
+                record.keepWhatMayHaveArrived()
             } else if isAmongOthers {
-                record.sent = nil
+                record.keepWhatMayHaveArrived()
                 record.state = .waiting
                 next = .alone
             } else if change.kind == .insert, change.id != nil, record.attempts > 1 {
@@ -100,9 +100,11 @@ extension Outbox {
         let prospect = Prospect(error)
         if error is ForgottenUpload { for name in record.uploads.keys { record.uploads[name]?.forget() } }
         if prospect.mayPass ?? (record.attempts < maximumAttempts) {
-            // A change that may have arrived by an earlier attempt is sent again as it was.
-            if !record.isRepeated { record.sent = nil }
+            record.keepWhatMayHaveArrived()
             wait(&record, error, delay(record.attempts, prospect.retryAfter))
+        } else if record.isRepeated {
+            // Nobody has said that the earlier attempt was refused, too.
+            (record.state, record.mayRepeat, record.failure) = (.unknown, false, Self.failure(error))
         } else {
             record.refuse(Self.failure(error))
         }

@@ -213,6 +213,12 @@ extension PendingRecord {
         return rest
     }
 
+    /// Forgets what was sent, because nothing of it was saved; unless an earlier attempt may have arrived: then it is sent again as it was, with its
+    /// key, until an answer says what has become of it. With another key it would be saved twice.
+    mutating func keepWhatMayHaveArrived() {
+        if !isRepeated { sent = nil }
+    }
+
     /// Notes that the backend has refused what was sent.
     mutating func refuse(_ error: Failure) {
         sent = nil

@@ -260,8 +260,9 @@ final class RemoteWriter: Sendable {
         case .refused(let error):
             if let part = error as? PartRefusal, !part.saved.isEmpty {
                 noteSaved(sent.only(part.saved), of: one, report)
-            } else if report.thrown.isEmpty {
-                // A call that failed may be repeated; a change that was refused is settled.
+            } else if report.thrown.isEmpty, !(isUnknown(one) && Prospect(error).mayPass == true) {
+                // A call that failed may be repeated; a change that was refused is settled, unless it was refused for now, and an earlier attempt may
+                // have arrived.
                 unsettled.settle(one.id)
             }
             report.outcomes[one.id] = .refused(error as NSError)
@@ -294,10 +295,12 @@ final class RemoteWriter: Sendable {
         }
     }
 
-    private func isRepeatedDeletion(_ one: PendingChange) -> Bool {
-        guard let known = unsettled[one.id], case .unknown = known.state else { return false }
-        return known.change.kind == .delete
+    /// Whether an earlier attempt of a change may have arrived.
+    private func isUnknown(_ one: PendingChange) -> Bool {
+        if case .unknown? = unsettled[one.id]?.state { true } else { false }
     }
+
+    private func isRepeatedDeletion(_ one: PendingChange) -> Bool { isUnknown(one) && unsettled[one.id]?.change.kind == .delete }
 
     private func noteSaved(
         _ sent: BackendChange, _ id: ResourceID?, _ version: ResourceVersion?, _ values: [String: ResourceValue], _ index: Int,

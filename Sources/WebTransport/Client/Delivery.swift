@@ -80,7 +80,8 @@ struct Delivery {
                 // Clients that were all told the same moment do not all come at it.
                 wait = asked.map { $0 + chosen / 10 } ?? chosen
                 guard now + wait < deadline else { return response }
-                if response.status != 429 { record.mayHaveArrivedBefore = true }
+                // With these two, a service says that it has done nothing.
+                if ![429, 503].contains(response.status) { record.mayHaveArrivedBefore = true }
                 reason = "The status was \(response.status)."
             } catch let error as TransportError {
                 wait = options.retries.delay(afterTry: number, random: options.time.random())

@@ -136,6 +136,7 @@ import Testing
                     let behaviours: [(String, ScriptedBackend.Behaviour)] = [
                         ("answer", .answer), ("answer", .answer), ("lost", .loseAnswer(OutboxWorld.lost)),
                         ("never", .loseRequest(OutboxWorld.lost)), ("offline", .fail(OutboxWorld.offline)), ("half", .half),
+                        ("busy", .refuse(SimulatedNetwork.busy)),
                     ]
                     let (name, behaviour) = behaviours.randomElement(using: &random)!
                     world.backend.scriptSaves { _ in behaviour }

@@ -233,6 +233,7 @@ final class SimulatedWorld {
         let message = messages[random.below(messages.count)]
         var fate: SimulatedNetwork.Fate =
             random.chance(options.losses) ? .lost : !message.isAnswer && random.chance(0.08) ? .doubled : .delivered
+        if fate == .delivered, !message.isAnswer, random.chance(options.losses) { fate = .refused }
         // A server that tells nothing apart would make two objects of what its network doubles.
         if fate == .doubled, setting.service == .nothing { fate = .delivered }
         note(
