@@ -42,7 +42,10 @@ public struct BackendChange: Hashable, Sendable {
     /// The changes of to-many relationships whose other end is not to one.
     public internal(set) var lists: [String: ListChange] = [:]
     /// The version that the resource was read with; nil for a new one, and where none is known.
-    public internal(set) var version: ResourceVersion?
+    public package(set) var version: ResourceVersion?
+    /// The values that the change was made on: of the changed attributes and to-one relationships, or of all for a deletion, as far as they are known.
+    /// A backend compares with them where it has to read the resource before it changes it.
+    public package(set) var base: [String: ResourceValue] = [:]
     /// The same each time this change is sent, and of no other change. It is minted once; a change that follows one whose outcome is not
     /// known has its own, and is sent after the other one was sent again.
     public internal(set) var idempotencyKey: UUID
@@ -57,15 +60,16 @@ public struct BackendChange: Hashable, Sendable {
     ///   - changedProperties: The names of the changed properties; those of the values and lists unless given.
     ///   - lists: The changes of to-many relationships.
     ///   - version: The version that the resource was read with.
+    ///   - base: The values that the change was made on.
     ///   - key: What the outcome is given by.
     ///   - idempotencyKey: The same each time the change is sent.
     public init(
         _ kind: Resource.Saving.Kind, _ entity: String, id: ResourceID? = nil, _ values: [String: ResourceValue] = [:],
-        changedProperties: Set<String>? = nil, lists: [String: ListChange] = [:], version: ResourceVersion? = nil, key: Key = Key(0),
-        idempotencyKey: UUID = UUID()
+        changedProperties: Set<String>? = nil, lists: [String: ListChange] = [:], version: ResourceVersion? = nil,
+        base: [String: ResourceValue] = [:], key: Key = Key(0), idempotencyKey: UUID = UUID()
     ) {
         self.init(key: key, kind: kind, entity: entity, idempotencyKey: idempotencyKey)
-        (self.id, self.values, self.lists, self.version) = (id, values, lists, version)
+        (self.id, self.values, self.lists, self.version, self.base) = (id, values, lists, version, base)
         self.changedProperties = changedProperties ?? Set(values.keys).union(lists.keys)
     }
 

@@ -137,12 +137,13 @@ extension OutboxSender {
                     var change = sent.change
                     change.key = BackendChange.Key(number: marked.count)
                     record.sent?.change = change
+                    change.base = try base(of: record, change.kind, subject, pending)
                     marked.append((key, change, subject.saving.isAtomic))
                 } else {
                     // Another value was set meanwhile: that one is uploaded first.
                     if !subject.saving.uploads.isEmpty, try outbox.nextUpload(of: record, pending) != nil { continue }
                     let change = try self.change(of: &record, subject, call.postponed[key] ?? [], marked.count, pending)
-                    guard let change, !change.isEmptyUpdate else {
+                    guard var change, !change.isEmptyUpdate else {
                         // Nothing differs any more, or nothing of it can be sent yet: that is tried less and less often.
                         record.sent = nil
                         record.prune(subject.shown)
@@ -156,6 +157,7 @@ extension OutboxSender {
                         try pending.finish(record, subject.row)
                         continue
                     }
+                    change.base = try base(of: record, change.kind, subject, pending)
                     marked.append((key, change, subject.saving.isAtomic))
                 }
                 record.state = .sending
@@ -211,11 +213,7 @@ extension OutboxSender {
         change.version = saving.conflicts == .backend && record.isConfirmed ? record.version : nil
         change.changedProperties = draft.changed
         func reference(_ local: ResourceReference, _ relationship: NSRelationshipDescription) throws -> ResourceReference? {
-            guard let number = local.localKey, let place = try pending.place(number, relationship),
-                let row = try pending.transaction.row(place), let id = place.entity.resource(of: row)
-            else { return nil }
-            return ResourceReference(
-                id, entity: place.entity.name == relationship.destinationEntity?.name ? nil : place.entity.name)
+            try Self.reference(local, relationship, pending)
         }
         for (name, value) in draft.values {
             guard case .one(let local?) = value, let relationship = parts.byName[name] as? NSRelationshipDescription else {
@@ -233,5 +231,45 @@ extension OutboxSender {
         }
         record.sent = .init(change: change, values: draft.values, lists: draft.lists, nextKey: try pending.file.nextKey(subject.row.entity))
         return change
+    }
+
+    /// Returns the values that a change was made on: the confirmed ones. They are not kept with what was sent.
+    private func base(
+        of record: PendingRecord, _ kind: Resource.Saving.Kind, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
+    ) throws -> [String: ResourceValue] {
+        if kind == .insert { return [:] }
+        var values = record.confirmed
+        if kind == .delete {
+            let unknown = subject.row.knowledge.unknown
+            for name in OutboxTransaction.names(subject.row.entity) where values[name] == nil && !unknown.contains(name) {
+                values[name] = subject.shown.value(name)
+            }
+        }
+        let parts = subject.row.entity.inner.frozenParts
+        var base: [String: ResourceValue] = [:]
+        for (name, value) in values where !subject.saving.uploads.contains(name) {
+            switch (parts.byName[name], value) {
+            case (is NSAttributeDescription, .value): base[name] = value
+            case (let relationship as NSRelationshipDescription, .one(let local)) where !relationship.isToMany:
+                // One that the backend does not know cannot be compared.
+                guard let local else {
+                    base[name] = .one(nil)
+                    continue
+                }
+                if let reference = try Self.reference(local, relationship, pending) { base[name] = .one(reference) }
+            default: continue
+            }
+        }
+        return base
+    }
+
+    /// Returns a local reference as one of the backend; nil where that does not have the object.
+    private static func reference(
+        _ local: ResourceReference, _ relationship: NSRelationshipDescription, _ pending: OutboxTransaction
+    ) throws -> ResourceReference? {
+        guard let number = local.localKey, let place = try pending.place(number, relationship),
+            let row = try pending.transaction.row(place), let id = place.entity.resource(of: row)
+        else { return nil }
+        return ResourceReference(id, entity: place.entity.name == relationship.destinationEntity?.name ? nil : place.entity.name)
     }
 }

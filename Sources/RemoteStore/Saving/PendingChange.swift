@@ -124,13 +124,22 @@ struct PendingChange {
             let own = id.owningEntity === relationship.destinationEntity ? nil : id.owningEntity.name
             return decoding.resourceID(current(id)).map { ResourceReference($0, entity: own) }
         }
-        for property in sentProperties where !postponed.contains(property.name) {
-            guard let row else { continue }
+        func value(_ property: NSPropertyDescription, _ row: Row) -> ResourceValue? {
             switch property {
-            case let attribute as NSAttributeDescription: sent.values[attribute.name] = .value(row.value(of: attribute))
+            case let attribute as NSAttributeDescription: .value(row.value(of: attribute))
             case let relationship as NSRelationshipDescription:
-                sent.values[relationship.name] = .one(row.relatedIDs(relationship).first.flatMap { reference($0, relationship) })
-            default: continue
+                .one(row.relatedIDs(relationship).first.flatMap { reference($0, relationship) })
+            default: nil
+            }
+        }
+        for property in sentProperties where !postponed.contains(property.name) {
+            sent.values[property.name] = row.flatMap { value(property, $0) }
+        }
+        if kind != .insert, !isFollowing, let base = change.base {
+            let changed = Set(change.changedProperties.map(\.name))
+            for property in entity.frozenParts.properties where !property.isTransient && !property.isToManyRelationship {
+                guard kind == .delete || changed.contains(property.name), !base.isUnknown(property) else { continue }
+                sent.base[property.name] = value(property, base)
             }
         }
         for list in sentLists where !postponed.contains(list.name) {

@@ -34,7 +34,10 @@ public struct SavingStyle: Hashable, Sendable {
     public enum Precondition: Hashable, Sendable {
         /// Not at all: the last change wins, or the store reads before it saves.
         case none
-        /// By the header `If-Match` with the version: in quotation marks where it is a number.
+        /// By the header `If-Match` with the version: in quotation marks where it is a number or a strong tag, a weak tag as it was issued.
+        ///
+        /// No change goes out without one. A resource whose version is not known, because it came by a list, is read by the call for one and compared
+        /// with what the change was made on.
         case ifMatch
         /// By the version in the resource, at the path it was read from.
         case field

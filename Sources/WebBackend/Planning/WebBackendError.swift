@@ -18,10 +18,10 @@ enum WebBackendError {
     }
 
     /// The error of a value that the service has no form for.
-    static func unwritable(_ property: String, _ entity: String, _ reason: String) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreOperationError, "“\(property)” of “\(entity)” cannot be sent.", reason: reason,
-            next: "Change the value, or the transform in the description.")
+    static func unwritable(
+        _ property: String, _ entity: String, _ reason: String, next: String = "Change the value, or the transform in the description."
+    ) -> NSError {
+        CoreDataError.make(NSPersistentStoreOperationError, "“\(property)” of “\(entity)” cannot be sent.", reason: reason, next: next)
     }
 
     /// The error of an answer that is not what the description says.

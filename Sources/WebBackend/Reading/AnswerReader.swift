@@ -68,10 +68,9 @@ struct AnswerReader {
         return answer
     }
 
-    /// Returns a version out of a header, without quotation marks.
+    /// Returns a version out of a header: without quotation marks; a weak one whole, since it goes back as it was issued.
     static func opaque(_ tag: String) -> String {
-        let strong = tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
-        return strong.count >= 2 && strong.hasPrefix("\"") && strong.hasSuffix("\"") ? String(strong.dropFirst().dropLast()) : strong
+        tag.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? String(tag.dropFirst().dropLast()) : tag
     }
 
     /// What resources have without saying so.

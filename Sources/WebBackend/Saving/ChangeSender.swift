@@ -51,9 +51,32 @@ struct ChangeSender {
 
     private func save(_ change: BackendChange) async throws -> BackendOutcome? {
         let (sent, outcomes) = try await prepared([change]) { try request($0, current: $1) }
-        guard let request = sent.first?.value else { return outcomes[change.key] }
-        do { return outcome(try await send(request), change, request) } catch { return Self.outcome(error) }
+        guard let (change, request) = sent.first else { return outcomes[change.key] }
+        do {
+            let found = outcome(try await send(request), change, request)
+            if case .conflict = found, case .tag(let tag)? = change.version, Self.isWeak(tag),
+                try await isCurrent(change)
+            {
+                return .refused(
+                    WebBackendError.unwritable(
+                        "\(change.kind)", plan.entity,
+                        "The service refuses the weak tag \(tag) that it has issued itself, and that the resource still has.",
+                        next: "Describe the saving with precondition: none, so that the store compares by reading."))
+            }
+            return found
+        } catch { return Self.outcome(error) }
     }
+
+    /// Whether the service still has the version that a change was made on.
+    private func isCurrent(_ change: BackendChange) async throws -> Bool {
+        var read = change
+        (read.version, read.base) = (nil, [:])
+        guard case .resource(_, let version) = try await current(read) else { return false }
+        return version == change.version
+    }
+
+    /// Whether a tag says that two resources with it are alike, and not that they are the same.
+    static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/\"") }
 
     /// Makes of each change what is to be sent.
     ///
@@ -66,9 +89,13 @@ struct ChangeSender {
         var outcomes: Outcomes = [:]
         for change in changes {
             var current: JSONValue?
-            if bodies.needsCurrent(change) {
+            var change = change
+            let lacksVersion = lacksVersion(change)
+            if lacksVersion || bodies.needsCurrent(change) {
                 switch try await self.current(change) {
-                case .resource(let json): current = json
+                case .resource(let json, let version):
+                    current = json
+                    if lacksVersion { change.version = version }
                 case .outcome(let outcome):
                     outcomes[change.key] = outcome
                     continue
@@ -77,6 +104,11 @@ struct ChangeSender {
             do { sent.append((change, try make(change, current))) } catch { outcomes[change.key] = .refused(error) }
         }
         return (sent, outcomes)
+    }
+
+    /// Whether the description promises a precondition, and the version for it is not known: the resource came by a list that has none.
+    private func lacksVersion(_ change: BackendChange) -> Bool {
+        change.kind != .insert && change.version == nil && saving.precondition != .none && plan.version != .none
     }
 
     /// Returns the outcome of a request without an answer.
@@ -108,7 +140,8 @@ struct ChangeSender {
         let hasBody = change.kind != .delete
         var headers = builder.headers(plan, hasBody: hasBody)
         if case .ifMatch = saving.precondition, change.kind != .insert, let version = change.version {
-            headers["If-Match"] = "\"\(Self.text(version))\""
+            let text = Self.text(version)
+            headers["If-Match"] = Self.isWeak(text) ? text : "\"\(text)\""
         }
         if change.kind == .insert, change.id != nil, saving.createsIfNoneMatch { headers["If-None-Match"] = "*" }
         if let name = saving.idempotencyHeader { headers[name] = change.idempotencyKey.uuidString.lowercased() }
@@ -208,7 +241,7 @@ struct ChangeSender {
 
     /// What the service has.
     private enum Current {
-        case resource(JSONValue)
+        case resource(JSONValue, ResourceVersion?)
         case outcome(BackendOutcome)
     }
 
@@ -219,7 +252,8 @@ struct ChangeSender {
                 .refused(
                     WebBackendError.unwritable(
                         "\(change.kind)", plan.entity,
-                        "Whole resources are sent, and the description has no call that reads one by its identifier.")))
+                        "The resource has to be read before it is changed, and the description has no call that reads one by its identifier.",
+                        next: "Describe such a call: calls: [one].")))
         }
         let path = try call.path.filled { place in
             guard let component = PercentEncoding.component(bodies.values.text(id, part: Int(place.split(separator: ".").last ?? "")))
@@ -233,7 +267,9 @@ struct ChangeSender {
         let response: WebResponse
         do { response = try await send(request) } catch { return .outcome(.refused(error)) }
         guard response.status < 300 else {
-            if response.status == 404 || response.status == 410 { return .outcome(.conflict(current: nil)) }
+            if response.status == 404 || response.status == 410 {
+                return .outcome(change.kind == .delete ? .saved() : .conflict(current: nil))
+            }
             return .outcome(.refused(ErrorReader(plan: plan, clean: clean).error(response, "GET \(request.url)", isSave: true)))
         }
         let body = try JSONValue(parsing: response.body)
@@ -241,10 +277,28 @@ struct ChangeSender {
             return .outcome(.refused(WebBackendError.answer(request.label, "It is no resource.")))
         }
         let version = values.version(item, plan) ?? response.headers["ETag"].map { .tag(AnswerReader.opaque($0)) }
-        if plan.version != .none, let known = change.version, let version, known != version {
-            return .outcome(.conflict(current: values.values(item, of: change.entity, plan), version: version))
+        let isOther: Bool
+        if let known = change.version {
+            isOther = plan.version != .none && version.map { $0 != known } ?? false
+        } else if lacksVersion(change) {
+            guard version != nil else {
+                return .outcome(
+                    .refused(
+                        WebBackendError.unwritable(
+                            "\(change.kind)", plan.entity,
+                            "The description promises a precondition, and the service tells no version of the resource, also not by “\(call.call.name)”.",
+                            next: "Describe where the version stands, or the saving with precondition: none.")))
+            }
+            // What the change was made on is compared, since nobody knows the version of that. What it makes itself may be there already.
+            let current = values.values(item, of: change.entity, plan)
+            isOther = change.base.contains { name, base in
+                current[name].map { !$0.isAlike(base) && !(change.values[name].map($0.isAlike) ?? false) } ?? false
+            }
+        } else {
+            isOther = false
         }
-        return .resource(item)
+        if isOther { return .outcome(.conflict(current: values.values(item, of: change.entity, plan), version: version)) }
+        return .resource(item, version)
     }
 
     /// Returns the resource of a change, for a request with several.
@@ -252,4 +306,9 @@ struct ChangeSender {
 
     /// Returns an identifier as JSON.
     func json(_ id: ResourceID) -> JSONValue { bodies.values.json(id) }
+}
+
+extension ResourceValue {
+    /// Whether another value is the same, or both are none.
+    fileprivate func isAlike(_ other: ResourceValue) -> Bool { self == other || isNull && other.isNull }
 }
