@@ -12,6 +12,9 @@ public protocol PassingError: Error {
     var retryAfter: Duration? { get }
     /// Whether the backend could not be reached at all, so that no other change has to be tried now.
     var isOffline: Bool { get }
+    /// Whether a refusal with this error says that an earlier attempt of the same change, whose answer was lost, was not saved either. One for credentials, or
+    /// for now, does not: the backend has not looked at the change.
+    var settlesEarlierAttempts: Bool { get }
 }
 
 extension PassingError {
@@ -19,6 +22,8 @@ extension PassingError {
     public var retryAfter: Duration? { nil }
     /// False: the backend was reached.
     public var isOffline: Bool { false }
+    /// What may pass was not looked at.
+    public var settlesEarlierAttempts: Bool { !mayPass }
 }
 
 /// What an error says of trying again.
@@ -27,20 +32,22 @@ struct Prospect: Equatable {
     var mayPass: Bool?
     var retryAfter: Duration?
     var isOffline = false
+    var settlesEarlierAttempts = true
 
     init(_ error: any Error) {
         let error = (error as? UnknownOutcome)?.cause ?? error
         if let passing = error as? any PassingError {
             (mayPass, retryAfter, isOffline) = (passing.mayPass, passing.retryAfter, passing.isOffline)
+            settlesEarlierAttempts = passing.settlesEarlierAttempts
             return
         }
         if error is CancellationError {
-            mayPass = true
+            (mayPass, settlesEarlierAttempts) = (true, false)
             return
         }
         let known = error as NSError
         if known.domain == NSURLErrorDomain || known.domain == NSPOSIXErrorDomain {
-            mayPass = true
+            (mayPass, settlesEarlierAttempts) = (true, false)
             let offline = [
                 NSURLErrorNotConnectedToInternet, NSURLErrorCannotConnectToHost, NSURLErrorCannotFindHost, NSURLErrorTimedOut,
                 NSURLErrorNetworkConnectionLost, NSURLErrorDNSLookupFailed,

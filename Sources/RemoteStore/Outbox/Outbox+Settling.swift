@@ -71,6 +71,9 @@ extension Outbox {
                 record.keepWhatMayHaveArrived()
                 record.state = .waiting
                 next = .alone
+            } else if record.isRepeated, !prospect.settlesEarlierAttempts {
+                // The application repeats it as it was, or gives it up.
+                (record.state, record.mayRepeat, record.failure) = (.unknown, false, Self.failure(error))
             } else if change.kind == .insert, change.id != nil, record.attempts > 1 {
                 // An earlier attempt may have been saved.
                 (record.mayRepeat, record.isRepeated) = (false, false)

@@ -260,9 +260,9 @@ final class RemoteWriter: Sendable {
         case .refused(let error):
             if let part = error as? PartRefusal, !part.saved.isEmpty {
                 noteSaved(sent.only(part.saved), of: one, report)
-            } else if report.thrown.isEmpty, !(isUnknown(one) && Prospect(error).mayPass == true) {
-                // A call that failed may be repeated; a change that was refused is settled, unless it was refused for now, and an earlier attempt may
-                // have arrived.
+            } else if report.thrown.isEmpty, !isUnknown(one) || Prospect(error).settlesEarlierAttempts {
+                // A call that failed may be repeated; a change that was refused is settled, unless an earlier attempt may have arrived, and the refusal
+                // says nothing of that.
                 unsettled.settle(one.id)
             }
             report.outcomes[one.id] = .refused(error as NSError)

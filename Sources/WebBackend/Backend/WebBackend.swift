@@ -145,7 +145,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         let sender = ChangeSender(service, shapes, plan, saving, clean: client.removingSecrets(from:)) { request in
             let (response, record) = try await send(request, isSave: true)
             note("\(first.kind) of \(first.entity)", record, rows: changes.count)
-            if record?.mayHaveArrivedBefore == true, !Self.tellsOfEarlierTries(response.status) {
+            if record?.mayHaveArrivedBefore == true, !WebServiceError.settlesEarlierAttempts(response.status) {
                 throw TransportError(
                     .lost, request: request.label,
                     detail: "An earlier try may have arrived. The last answer has the status \(response.status).")
@@ -153,12 +153,6 @@ public struct WebBackend: Backend, EarlyPagingBackend {
             return response
         }
         return try await sender.save(changes)
-    }
-
-    /// Whether an answer to a change settles what has become of earlier tries of it. A conflict may be with the same change, sent before; and what is
-    /// refused for now, or for its credentials, was not looked at.
-    private static func tellsOfEarlierTries(_ status: Int) -> Bool {
-        status < 500 && ![401, 403, 407, 408, 409, 412, 419, 423, 425, 429].contains(status)
     }
 }
 

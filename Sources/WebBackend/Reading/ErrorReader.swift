@@ -22,6 +22,14 @@ public struct WebServiceError: Error, Sendable, CustomStringConvertible {
 extension WebServiceError: PassingError {
     /// Whether trying again may help: the service is busy, or has failed itself.
     public var mayPass: Bool { status == 408 || status == 425 || status == 429 || status >= 500 && status != 501 && status != 505 }
+    /// Whether the service has looked at the change: see ``settlesEarlierAttempts(_:)``.
+    public var settlesEarlierAttempts: Bool { Self.settlesEarlierAttempts(status) }
+
+    /// Whether an answer to a change settles what has become of earlier attempts of it. A conflict may be with the same change, sent before; and what is
+    /// refused for now, or for its credentials, was not looked at.
+    static func settlesEarlierAttempts(_ status: Int) -> Bool {
+        status < 500 && ![401, 403, 407, 408, 409, 412, 419, 423, 425, 429].contains(status)
+    }
 }
 
 /// Reads errors as the service writes them.
