@@ -190,4 +190,36 @@ private final class TaggedService: Transport {
         expect(service.changes.map { $0.headers["If-Match"] == nil }, equals: [false])
         if deletes { #expect(!service.state.withLock { $0.isThere }) } else { expect(service.name, equals: "Slow") }
     }
+
+    @Test("A value that is set to nil is not taken for saved where a conflict comes without values", arguments: [false, true])
+    func nilValue(isOther: Bool) async throws {
+        let service = TaggedService()
+        let folder = try ScratchFolder("precondition")
+        defer { folder.remove() }
+        var options = WebClient.Options()
+        options.retries.maximumTries = 1
+        let model = Self.model()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        var cache = CachedStoreOptions()
+        cache.sendsAutomatically = false
+        let backend = try WebBackend(Self.service(), model: model, transport: service, options: options)
+        let store = try coordinator.addCachedStore(backend, at: folder.file("bands.sqlite"), options: cache)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        let request = fetch("Band")
+        request.cachePolicy = .networkOnly
+        try await context.perform {
+            let band = try #require(try context.fetch(request).first)
+            // It is read alone, with its tag.
+            context.stalenessInterval = 0
+            context.refresh(band, mergeChanges: false)
+            #expect(band.text("homepage") != nil)
+            context.stalenessInterval = -1
+            band.setValue(nil, forKey: "homepage")
+            try context.save()
+        }
+        if isOther { service.meanwhile { $0.homepage = "https://ebb.example" } }
+        try await store.sendPending()
+        try expect(store.pendingChanges().map(\.state), equals: isOther ? [.conflicting] : [])
+    }
 }

@@ -39,10 +39,10 @@ extension Outbox {
             next = try noteSaved(&record, id, version, values, isTwinRead: isTwinRead, subject, pending)
             // Until that is read it may be sent again.
             if case .twin = next { (record.state, record.isRepeated) = (.waiting, true) }
-        case .conflict(let values?, let version):
+        case .conflict(let values?, let version) where !values.isEmpty:
             next = try noteConflict(&record, values, version, subject, pending)
-        case .conflict(nil, _):
-            // Whether it was deleted is to be seen.
+        case .conflict:
+            // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil.
             record.sent = nil
             record.isRepeated = false
             record.state = .waiting
