@@ -54,7 +54,10 @@ final class OutboxSender: Sendable {
 
     /// Says that the backend can be reached again.
     func connectionDidReturn() {
-        state.withLock { ($0.pausedUntil, $0.pauses) = (nil, 0) }
+        state.withLock { state in
+            (state.pausedUntil, state.pauses) = (nil, 0)
+            state.returns += 1
+        }
         wake()
     }
 
@@ -185,7 +188,7 @@ final class OutboxSender: Sendable {
     }
 
     private func run(_ call: SenderState.Call) async {
-        do { try await perform(call) } catch {
+        do { try await Self.$returnsBefore.withValue(state.withLock { $0.returns }) { try await perform(call) } } catch {
             RequestRunner.log.error("Pending changes cannot be sent: \(error)")
             state.withLock { $0.failure = error }
             pause()
@@ -210,9 +213,13 @@ final class OutboxSender: Sendable {
         return max(own, min(asked ?? .zero, .seconds(24 * 3600)))
     }
 
-    /// Takes the backend for unreachable for a while.
+    /// How often the connection had returned when the call of this task was begun.
+    @TaskLocal private static var returnsBefore: Int?
+
+    /// Takes the backend for unreachable for a while, unless the connection has returned since the call was begun that has failed.
     func pause(_ asked: Duration? = nil) {
         state.withLock { state in
+            if let before = Self.returnsBefore, state.returns != before, asked == nil { return }
             state.pauses += 1
             state.pausedUntil = clock.uptime + delay(state.pauses, asked)
             state.ready = []

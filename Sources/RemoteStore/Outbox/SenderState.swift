@@ -49,6 +49,8 @@ struct SenderState {
     /// The time until which the backend is taken for unreachable, and the number of attempts to reach it.
     var pausedUntil: Duration?
     var pauses = 0
+    /// How often the connection is said to have returned.
+    var returns = 0
     /// How far uploads have come that are under way.
     var uploading: [LocalKey: [String: Int64]] = [:]
     /// Those who watch them.

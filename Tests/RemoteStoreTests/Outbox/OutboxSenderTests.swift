@@ -38,6 +38,26 @@ import Testing
         try expect(world.store.status(), equals: CachedStoreStatus())
     }
 
+    @Test("A connection that returns while an attempt is failing is not overlooked: the next attempt begins without a wait")
+    func returnsMeanwhile() async throws {
+        let world = try OutboxWorld(isAutomatic: true)
+        let attempts = Guarded(0)
+        let store = try #require(world.store)
+        world.backend.scriptSaves { _ in
+            let number = attempts.withValue {
+                $0 += 1
+                return $0
+            }
+            if number > 1 { return .answer }
+            store.connectionDidReturn()
+            return .fail(OutboxWorld.offline)
+        }
+        try world.insert("Album", ["title": "Help!"])
+        // The clock stands still.
+        try await until { try world.store.pendingCount() == 0 }
+        expect(attempts.withValue { $0 }, equals: 2)
+    }
+
     @Test("A backend that is busy is asked again when it has said, and not before") func retryAfter() async throws {
         struct Busy: PassingError {
             let mayPass = true
