@@ -31,9 +31,9 @@ extension NSManagedObjectContext {
     public func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        var result: Result<T, Failure>?
-        await runOnQueue(schedule) { result = Result { () throws(Failure) -> T in try block() } }
-        return try result.known("the block has run").get()
+        let result = Handover<Result<T, Failure>>()
+        await runOnQueue(schedule) { result.give(Result { () throws(Failure) -> T in try block() }) }
+        return try result.take().get()
     }
 
     /// Runs `block` on the context's queue, processes pending changes after it, and suspends until it is done.
@@ -50,10 +50,14 @@ extension NSManagedObjectContext {
 
     /// Runs `block` on the context's queue like ``perform(schedule:_:)``, but on this thread where the queue is free. Call it on a thread that may wait.
     func performInPlace<T>(_ block: @escaping @Sendable () throws -> T) async throws -> T {
-        let result: Transfer<Result<T, any Error>> = await withCheckedContinuation { continuation in
-            queue.inPlace { continuation.resume(returning: Transfer(self.runEvent { Result { try block() } })) }
+        let result = Handover<Result<T, any Error>>()
+        await withCheckedContinuation { continuation in
+            queue.inPlace {
+                result.give(self.runEvent { Result { try block() } })
+                continuation.resume()
+            }
         }
-        return try result.value.get()
+        return try result.take().get()
     }
 
     func runEvent<T>(_ block: () -> T) -> T {

@@ -12,12 +12,14 @@ extension NSPersistentStoreCoordinator {
     /// - Returns: The result of `block`.
     public func perform<T, Failure: Error>(_ block: @escaping () throws(Failure) -> T) async throws(Failure) -> T {
         let block = QueueBound(block, on: workQueue)
-        let result: Transfer<Result<T, Failure>> = await withCheckedContinuation { continuation in
+        let result = Handover<Result<T, Failure>>()
+        await withCheckedContinuation { continuation in
             workQueue.async {
-                continuation.resume(returning: Transfer(Result { () throws(Failure) -> T in try block.value() }))
+                result.give(Result { () throws(Failure) -> T in try block.value() })
+                continuation.resume()
             }
         }
-        return try result.value.get()
+        return try result.take().get()
     }
 }
 

@@ -1,0 +1,15 @@
+internal import Predicates
+
+/// Brings the result of a block on a queue to the task that waits for it.
+///
+/// The result goes through a lock. A continuation synchronizes too, but where it is resumed before it is awaited the thread sanitizer does not see
+/// that ([swift#57803](https://github.com/swiftlang/swift/issues/57803)): it would report the first read of what the block has made.
+struct Handover<Value>: Sendable {
+    private let box = LockedBox<Value?>(nil)
+
+    /// Gives the result. Call it once, before the task goes on.
+    func give(_ value: Value) { box.set(value) }
+
+    /// Returns the result, once.
+    func take() -> Value { box.withLock { $0.take() }.known("the block has run") }
+}
