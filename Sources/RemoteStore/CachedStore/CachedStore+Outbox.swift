@@ -119,12 +119,12 @@ extension PendingRecord.Failure {
 extension PendingRecord {
     /// What an application is told of it.
     var syncState: SyncState {
-        switch state {
+        switch stage {
+        case .waiting, .lost, .sought: .pending
         case .sending: .sending
+        case .unknown: .unknown
         case .failed: .failed
         case .conflicting: .conflicting
-        case .unknown: mayRepeat ? .pending : .unknown
-        case .waiting: .pending
         }
     }
 }

@@ -62,14 +62,19 @@ extension PendingRecord {
         }
         if attributes.isEmpty { return self }
         var record = self
-        for attribute in attributes {
-            let name = attribute.name
-            if case .value(let value)? = confirmed[name] { record.confirmed[name] = try map(value, attribute, false) }
-            if case .value(let value)? = theirs?.values?[name] { record.theirs?.values?[name] = try map(value, attribute, false) }
-            if case .value(let value)? = sent?.values[name] { record.sent?.values[name] = try map(value, attribute, true) }
-            if case .value(let value)? = sent?.change.values[name] {
-                record.sent?.change.values[name] = try map(value, attribute, true)
+        func mapped(_ values: [String: ResourceValue], isSent: Bool) throws -> [String: ResourceValue] {
+            var mapped = values
+            for attribute in attributes {
+                if case .value(let value)? = values[attribute.name] { mapped[attribute.name] = try map(value, attribute, isSent) }
             }
+            return mapped
+        }
+        record.confirmed = try mapped(confirmed, isSent: false)
+        try record.rewrite { sent in
+            sent.values = try mapped(sent.values, isSent: true)
+            sent.change.values = try mapped(sent.change.values, isSent: true)
+        } theirs: {
+            try mapped($0, isSent: false)
         }
         return record
     }

@@ -175,11 +175,11 @@ struct CarriedChanges: CarriedContent {
         }
         record.confirmed = moved(record.confirmed)
         record.lists = moved(record.lists)
-        if let sent = record.sent {
-            record.sent?.values = moved(sent.values)
-            record.sent?.lists = moved(sent.lists)
+        record.rewrite { sent in
+            (sent.values, sent.lists) = (moved(sent.values), moved(sent.lists))
+        } theirs: {
+            moved($0)
         }
-        if let theirs = record.theirs?.values { record.theirs?.values = moved(theirs) }
         for (name, value) in change.values where !change.unknown.contains(name) {
             switch (names[name], value) {
             case (let attribute as NSAttributeDescription, .value(let value)):

@@ -11,13 +11,12 @@ extension Outbox {
         guard var record = try pending.record(pending.local(key)), let subject = try pending.subject(pending.place(record)) else {
             return false
         }
-        switch record.state {
+        switch record.stage {
         case .sending: return true
-        case .unknown: (record.mayRepeat, record.state) = (true, .waiting)
         case .conflicting: try settle(&record, by: .overwrite, subject, pending)
-        case .waiting, .failed: break
+        case .waiting, .lost, .sought, .unknown, .failed: break
         }
-        (record.attempts, record.nextAttempt, record.failure, record.state) = (0, 0, nil, .waiting)
+        record.retry()
         try pending.finish(record, subject.row)
         return true
     }
@@ -34,7 +33,7 @@ extension Outbox {
         var seen: Set<LocalKey> = [first.key]
         while let next = open.popLast() {
             guard var record = try pending.record(next), let subject = try pending.subject(pending.place(record)) else { continue }
-            if record.state == .sending {
+            if case .sending = record.stage {
                 throw CoreDataError.make(
                     NSPersistentStoreSaveError, "The change of “\(record.entity)” cannot be given up.", reason: "It is being sent.",
                     next: "Wait for its outcome.")
@@ -51,10 +50,8 @@ extension Outbox {
                     continue
                 }
             }
-            let attempts = record.attempts
-            let settlement = record.drop()
             // Whether the backend may have it is asked below.
-            if settlement.isRemoved { record.attempts = attempts }
+            let settlement = record.drop(keepsAttempts: true)
             try apply(settlement, subject, pending)
             if !settlement.isRemoved, let resource = record.resource, subject.row.resource == nil {
                 try transaction.setResource(resource, of: subject.row)

@@ -27,7 +27,7 @@ extension Outbox {
         switch (record.sent?.change.kind, found) {
         case (.insert, .missing):
             // One that was refused was not saved by an earlier attempt either.
-            if !record.isRepeated, let failure = record.failure { record.refuse(failure) } else { record.mayRepeat = true }
+            record.noteMissing()
         case (.insert, .own), (.update, .own): _ = try noteSaved(&record, record.sent?.change.id, version, [:], subject, pending)
         case (.update, .missing) where isNew, (.delete, .missing) where isNew:
             // A copy of the backend that lags may not have it yet: it is sent again, and the backend says itself.
@@ -35,11 +35,9 @@ extension Outbox {
         case (.insert, .other): if let sent = record.sent { record.refuse(Self.failure(RemoteStoreError.isThere(sent.change))) }
         case (_, .missing):
             noteGone(record.resource, subject.row, in: transaction)
-            record.sent = nil
+            record.remake()
             try end(&record, subject, pending)
-        default:
-            record.sent = nil
-            record.isRepeated = false
+        default: record.remake()
         }
         try settle(&record, subject, pending)
         try pending.finish(record, subject.row)

@@ -91,18 +91,18 @@ extension Outbox {
         adapted.confirmed = values(record.confirmed)
         adapted.lists = lists(record.lists)
         // What was sent is sent again as it was; only what is made of its answer is adapted.
-        if let sent = record.sent {
-            adapted.sent?.values = values(sent.values)
-            adapted.sent?.lists = lists(sent.lists)
-            let changed = sent.change.changedProperties.compactMap { names[$0]?.name }
-            adapted.sent?.change.changedProperties.formUnion(changed)
+        adapted.rewrite { sent in
+            sent.values = values(sent.values)
+            sent.lists = lists(sent.lists)
+            sent.change.changedProperties.formUnion(sent.change.changedProperties.compactMap { names[$0]?.name })
+        } theirs: {
+            values($0)
         }
         adapted.uploads = [:]
         for (name, upload) in record.uploads {
             guard let attribute = names[name] as? NSAttributeDescription, attribute.isLarge else { continue }
             adapted.uploads[attribute.name] = upload
         }
-        if let theirs = record.theirs?.values { adapted.theirs?.values = values(theirs) }
         return adapted
     }
 }

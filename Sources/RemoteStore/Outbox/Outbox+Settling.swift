@@ -37,16 +37,11 @@ extension Outbox {
         switch outcome {
         case .saved(let id, let version, let values):
             next = try noteSaved(&record, id, version, values, isTwinRead: isTwinRead, subject, pending)
-            // Until that is read it may be sent again.
-            if case .twin = next { (record.state, record.isRepeated) = (.waiting, true) }
         case .conflict(let values?, let version) where !values.isEmpty:
             next = try noteConflict(&record, values, version, subject, pending)
         case .conflict:
             // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil.
-            record.sent = nil
-            record.isRepeated = false
-            record.state = .waiting
-            if record.attempts > 2 { record.nextAttempt = file.clock.now + delay(record.attempts, nil).inSeconds }
+            record.remake(until: record.attempts > 2 ? file.clock.now + delay(record.attempts, nil).inSeconds : nil)
             next = .compare
         case .refused(let error):
             let prospect = Prospect(error)
@@ -58,33 +53,32 @@ extension Outbox {
                 // The rest follows, or is set aside.
                 record.keepSent(only: part.saved)
                 next = try noteSaved(&record, nil, nil, [:], subject, pending)
-                if record.isDone { break }
+                // Where it is not known which object was saved, the rest cannot follow.
+                if record.isDone || record.sent != nil { break }
             }
+            let failure = Self.failure(error)
             if error is ForgottenUpload {
                 for name in record.uploads.keys { record.uploads[name]?.forget() }
-                wait(&record, error, delay(record.attempts, nil))
-                record.sent = nil
+                record.remake(failure, until: time(after: error, delay(record.attempts, nil)), keepsDoubt: true)
             } else if prospect.mayPass == true {
-                wait(&record, error, delay(record.attempts, prospect.retryAfter))
-                record.keepWhatMayHaveArrived()
+                record.noteUnsaved(failure, until: time(after: error, delay(record.attempts, prospect.retryAfter)))
             } else if isAmongOthers {
-                record.keepWhatMayHaveArrived()
-                record.state = .waiting
+                record.noteUnsaved()
                 next = .alone
-            } else if record.isRepeated, !prospect.settlesEarlierAttempts {
+            } else if record.mayHaveArrived, !prospect.settlesEarlierAttempts {
                 // The application repeats it as it was, or gives it up.
-                (record.state, record.mayRepeat, record.failure) = (.unknown, false, Self.failure(error))
+                record.leaveToApplication(failure)
             } else if change.kind == .insert, change.id != nil, record.attempts > 1 {
                 // An earlier attempt may have been saved.
-                (record.mayRepeat, record.isRepeated) = (false, false)
-                record.state = .waiting
-                record.failure = Self.failure(error)
+                record.seek(after: failure)
                 next = .read
             } else {
-                record.refuse(Self.failure(error))
+                record.refuse(failure)
             }
         case .unknown(let error): noteUnknown(&record, error, delay(record.attempts, Prospect(error).retryAfter), subject)
         }
+        // Until that is read it may be sent again.
+        if case .twin = next { record.noteUnclear() }
         try settle(&record, subject, pending)
         if record.isDone, !record.isShown { noteGone(record.resource, subject.row, in: transaction) }
         try pending.finish(record, subject.row)
@@ -103,11 +97,10 @@ extension Outbox {
         let prospect = Prospect(error)
         if error is ForgottenUpload { for name in record.uploads.keys { record.uploads[name]?.forget() } }
         if prospect.mayPass ?? (record.attempts < maximumAttempts) {
-            record.keepWhatMayHaveArrived()
-            wait(&record, error, delay(record.attempts, prospect.retryAfter))
-        } else if record.isRepeated {
+            record.noteUnsaved(Self.failure(error), until: time(after: error, delay(record.attempts, prospect.retryAfter)))
+        } else if record.mayHaveArrived {
             // Nobody has said that the earlier attempt was refused, too.
-            (record.state, record.mayRepeat, record.failure) = (.unknown, false, Self.failure(error))
+            record.leaveToApplication(Self.failure(error))
         } else {
             record.refuse(Self.failure(error))
         }
@@ -120,26 +113,15 @@ extension Outbox {
         return .init(domain: known.domain, code: known.code, message: known.localizedDescription)
     }
 
-    func wait(_ record: inout PendingRecord, _ error: any Error, _ delay: Duration) {
-        record.state = .waiting
-        record.failure = Self.failure(error)
-        // Whether the backend can be reached is not up to the change.
-        record.nextAttempt = Prospect(error).isOffline ? 0 : file.clock.now + delay.inSeconds
-    }
+    /// The time before which a change is not sent again after an error: whether the backend can be reached is not up to the change.
+    func time(after error: any Error, _ delay: Duration) -> Double { Prospect(error).isOffline ? 0 : file.clock.now + delay.inSeconds }
 
     /// Notes that the fate of a change is not known.
     func noteUnknown(_ record: inout PendingRecord, _ error: any Error, _ delay: Duration, _ subject: OutboxTransaction.Subject) {
         guard let sent = record.sent?.change else { return }
-        record.failure = Self.failure(error)
-        record.mayRepeat = false
-        if subject.saving.isIdempotent || sent.kind == .delete || sent.kind == .update || sent.id != nil {
-            record.state = .waiting
-            record.isRepeated = true
-            record.nextAttempt = Prospect(error).isOffline ? 0 : file.clock.now + delay.inSeconds
-        } else {
-            // It would be saved twice.
-            record.state = .unknown
-        }
+        // Of a new object without an identifier it would make a second one.
+        let isRepeatable = subject.saving.isIdempotent || sent.kind != .insert || sent.id != nil
+        record.noteLost(Self.failure(error), until: isRepeatable ? time(after: error, delay) : nil)
     }
 
     // MARK: Saved
@@ -154,8 +136,7 @@ extension Outbox {
         if sent.kind == .insert {
             guard let assigned = id ?? record.resource else {
                 // It is saved, and nobody knows where.
-                record.state = .unknown
-                record.failure = Self.failure(RemoteWriter.missingOutcome)
+                record.leaveToApplication(Self.failure(RemoteWriter.missingOutcome))
                 return .nothing
             }
             var isSucceeded = false
@@ -256,11 +237,15 @@ extension Outbox {
                 try pending.write([name: shown.value(name)], row)
             }
             record.confirmed[name] = base
-            record.theirs?.values?[name] = nil
         }
-        if record.theirs?.values?.isEmpty ?? false {
-            record.version = record.theirs?.version
-            record.theirs = nil
+        if let theirs = record.theirs, let values = theirs.values {
+            let contested = values.filter { name, _ in known.confirmed[name] == nil || large.contains(name) }
+            if contested.isEmpty {
+                record.version = theirs.version
+                record.forgetTheirs()
+            } else {
+                record.note(.init(values: contested, version: theirs.version))
+            }
         }
         for (name, list) in known.lists { record.lists[name] = record.lists[name]?.followed(by: list) ?? list }
         if !known.isShown { record.delete() }
@@ -321,14 +306,14 @@ extension Outbox {
         if sent.change.kind != .insert, isOther(current, subject) {
             // Its identifier was given to another object.
             noteGone(record.resource, subject.row, in: pending.transaction)
-            (record.sent, record.isRepeated, record.state) = (nil, false, .waiting)
+            record.remake()
             try end(&record, subject, pending)
             return .nothing
         }
         let isOwn =
             sent.change.lists.isEmpty && Self.contains(current, sent.values.filter { !subject.saving.uploads.contains($0.key) })
             && sent.change.kind != .delete
-        if isOwn, sent.change.kind == .update || record.isRepeated {
+        if isOwn, sent.change.kind == .update || record.mayHaveArrived {
             // It was saved by an attempt whose answer was lost, or others have made the same of it; the rest is what others have made of it.
             return try noteSaved(&record, sent.change.id, version, values, subject, pending)
         }
@@ -336,9 +321,7 @@ extension Outbox {
             record.refuse(Self.failure(RemoteStoreError.isThere(sent.change)))
             return .nothing
         }
-        record.sent = nil
-        record.isRepeated = false
-        record.state = .waiting
+        record.remake()
         let before = record.version
         let written = record.receive(current, version: version, subject.shown, keeping: overwriting(subject))
         try pending.write(written, subject.row)

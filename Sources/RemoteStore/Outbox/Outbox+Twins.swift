@@ -38,7 +38,7 @@ extension Outbox {
         if isReadSince { return .later }
         // The outcome may be that of an earlier attempt, or have come late. What can be sent again is settled once it is known.
         if subject.saving.isIdempotent { return .unclear }
-        return record.isRepeated ? .later : .earlier
+        return record.mayHaveArrived ? .later : .earlier
     }
 
     /// Removes a row whose object was deleted, as its identifier has been given to another one.

@@ -141,7 +141,7 @@ extension OutboxSender {
             if let reference { record.uploads[name]?.reference = reference }
             // Something has arrived: what failed before is over. A backend that forgets again and again is asked less and less often.
             if record.failure.map({ $0.domain != Outbox.failure(ForgottenUpload()).domain }) ?? true {
-                (record.attempts, record.nextAttempt, record.failure) = (0, 0, nil)
+                record.noteProgress()
             }
             try pending.finish(record, subject.row)
             return true
@@ -158,13 +158,14 @@ extension OutboxSender {
             guard var record = try pending.record(key), record.uploads[name]?.key == upload.key,
                 let subject = try pending.subject(pending.place(record))
             else { return nil }
-            record.attempts += 1
+            let attempts = record.attempts + 1
             record.uploads[name]?.token = upload.token
             record.uploads[name]?.confirmed = upload.confirmed
             if error is ForgottenUpload { record.uploads[name]?.forget() }
-            if prospect.mayPass ?? (record.attempts < Self.maximumAttempts) {
-                outbox.wait(&record, error, delay(record.attempts, prospect.retryAfter))
+            if prospect.mayPass ?? (attempts < Self.maximumAttempts) {
+                record.postpone(Outbox.failure(error), until: outbox.time(after: error, delay(attempts, prospect.retryAfter)))
             } else {
+                record.postpone(until: 0)
                 record.refuse(Outbox.failure(error))
             }
             try pending.finish(record, subject.row)

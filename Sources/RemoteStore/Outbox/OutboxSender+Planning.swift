@@ -30,7 +30,7 @@ extension OutboxSender {
                     outbox.noteUnknown(&record, Self.endedEarly, .zero, subject)
                     try pending.finish(record, subject.row)
                 }
-                if record.theirs != nil, record.sent == nil, record.state == .waiting, !inFlight.contains(record.key) {
+                if case .waiting(_, _, _?) = record.stage, !inFlight.contains(record.key) {
                     plan.conflicts.append(record.key)
                 }
                 guard let kind = record.kind ?? record.sent?.change.kind else { continue }
@@ -85,7 +85,7 @@ extension OutboxSender {
     private static func isReadBefore(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
         if let sent = record.sent {
             // Only what can be sent twice without harm is sent again.
-            return record.isRepeated && !saving.isIdempotent && !record.mayRepeat && sent.change.kind != .delete && sent.change.id != nil
+            return record.stage.doubt == .open && !saving.isIdempotent && sent.change.kind != .delete && sent.change.id != nil
         }
         return saving.conflicts == .byReading && record.isConfirmed
     }
@@ -133,35 +133,32 @@ extension OutboxSender {
                     record.theirs == nil || record.sent != nil,
                     let subject = try pending.subject(pending.place(record))
                 else { continue }
+                var change: BackendChange
                 if let sent = record.sent {
-                    var change = sent.change
+                    change = sent.change
                     change.key = BackendChange.Key(number: marked.count)
-                    record.sent?.change = change
-                    change.base = try base(of: record, change.kind, subject, pending)
-                    marked.append((key, change, subject.saving.isAtomic))
+                    record.beginAgain(as: change.key)
                 } else {
                     // Another value was set meanwhile: that one is uploaded first.
                     if !subject.saving.uploads.isEmpty, try outbox.nextUpload(of: record, pending) != nil { continue }
-                    let change = try self.change(of: &record, subject, call.postponed[key] ?? [], marked.count, pending)
-                    guard var change, !change.isEmptyUpdate else {
+                    let sent = try self.sent(of: &record, subject, call.postponed[key] ?? [], marked.count, pending)
+                    guard let sent, !sent.change.isEmptyUpdate else {
                         // Nothing differs any more, or nothing of it can be sent yet: that is tried less and less often.
-                        record.sent = nil
                         record.prune(subject.shown)
                         if !record.isDone, !record.isSetAside {
-                            record.attempts += 1
-                            let wait = delay(record.attempts, nil)
-                            record.nextAttempt = clock.now + wait.inSeconds
+                            let wait = delay(record.attempts + 1, nil)
+                            record.postpone(until: clock.now + wait.inSeconds)
                             let due = clock.uptime + wait
                             transaction.whenCommitted { [state] in state.withLock { $0.due[key] = due } }
                         }
                         try pending.finish(record, subject.row)
                         continue
                     }
-                    change.base = try base(of: record, change.kind, subject, pending)
-                    marked.append((key, change, subject.saving.isAtomic))
+                    change = sent.change
+                    record.begin(sending: sent)
                 }
-                record.state = .sending
-                record.attempts += 1
+                change.base = try base(of: record, change.kind, subject, pending)
+                marked.append((key, change, subject.saving.isAtomic))
                 try pending.finish(record, subject.row)
             }
             return (marked, transaction.changedKeys)
@@ -178,10 +175,10 @@ extension OutboxSender {
     }
 
     /// Makes the change that is to be sent now; nil where there is nothing.
-    private func change(
+    private func sent(
         of record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ postponed: Set<String>, _ number: Int,
         _ pending: OutboxTransaction
-    ) throws -> BackendChange? {
+    ) throws -> PendingRecord.Sent? {
         let saving = subject.saving
         var omitted = postponed
         let parts = subject.row.entity.inner.frozenParts
@@ -229,8 +226,7 @@ extension OutboxSender {
                 removed: try list.removed.compactMap { try reference($0, relationship) },
                 members: try list.members?.compactMap { try reference($0, relationship) })
         }
-        record.sent = .init(change: change, values: draft.values, lists: draft.lists, nextKey: try pending.file.nextKey(subject.row.entity))
-        return change
+        return .init(change: change, values: draft.values, lists: draft.lists, nextKey: try pending.file.nextKey(subject.row.entity))
     }
 
     /// Returns the values that a change was made on: the confirmed ones. They are not kept with what was sent.

@@ -236,13 +236,13 @@ extension OutboxSender {
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
             for key in keys {
                 guard var record = try pending.record(key), let subject = try pending.subject(pending.place(record)) else { continue }
-                record.attempts += 1
-                if record.sent?.change.kind == .insert, prospect.mayPass != true, record.attempts >= Self.maximumAttempts {
+                let (attempts, failure) = (record.attempts + 1, Outbox.failure(error))
+                if record.sent?.change.kind == .insert, prospect.mayPass != true, attempts >= Self.maximumAttempts {
                     // It cannot be found out.
-                    record.state = .unknown
-                    record.failure = Outbox.failure(error)
+                    record.postpone(until: 0)
+                    record.leaveToApplication(failure)
                 } else {
-                    outbox.wait(&record, error, delay(record.attempts, prospect.retryAfter))
+                    record.postpone(failure, until: outbox.time(after: error, delay(attempts, prospect.retryAfter)))
                 }
                 let time = record.nextAttempt
                 let now = clock.now

@@ -263,12 +263,12 @@ final class OutboxTransaction {
             return true
         }
         let state: CacheState =
-            switch (record.isShown, record.state) {
+            switch (record.isShown, record.stage) {
             case (false, _): .pendingDelete
             case (_, .failed): .failed
             case (_, .conflicting): .conflicting
-            case (_, .unknown) where !record.mayRepeat: .unknown
-            default: record.isConfirmed ? .pendingUpdate : .pendingInsert
+            case (_, .unknown): .unknown
+            case (_, .waiting), (_, .sending), (_, .lost), (_, .sought): record.isConfirmed ? .pendingUpdate : .pendingInsert
             }
         row.setState(state)
         try put(record, record.key)

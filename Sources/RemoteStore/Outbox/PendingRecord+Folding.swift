@@ -36,14 +36,14 @@ extension PendingRecord {
                 lists[name] = edit
             }
         }
-        if state == .failed { reopen() }
+        reopen()
         prune(shown)
     }
 
     /// Notes a deletion.
     mutating func delete() {
         isShown = false
-        if state == .failed { reopen() }
+        reopen()
         if isDeletedByOthers, sent == nil { end() }
     }
 
@@ -55,13 +55,8 @@ extension PendingRecord {
 
     /// Forgets everything: nobody has the object any more.
     private mutating func end() {
-        (isConfirmed, isShown, confirmed, lists, version, theirs, sent) = (false, false, [:], [:], nil, nil, nil)
-        reopen()
-    }
-
-    /// Lets it be sent again, at once.
-    mutating func reopen() {
-        (state, attempts, nextAttempt, failure) = (.waiting, 0, 0, nil)
+        clear(isGone: true)
+        (isConfirmed, isShown, confirmed, lists, version) = (false, false, [:], [:], nil)
     }
 
     /// Forgets what does not differ any more, apart from what is under way: it differs when it is answered.
@@ -137,15 +132,13 @@ extension PendingRecord {
     mutating func acknowledge(
         id: ResourceID? = nil, version new: ResourceVersion?, _ told: [String: ResourceValue] = [:], _ shown: Shown
     ) -> [String: ResourceValue] {
-        guard let was = sent else { return [:] }
         let isOld = isOld(new)
-        sent = nil
-        (mayRepeat, isRepeated) = (false, false)
-        if state != .conflicting { reopen() }
+        guard sent != nil, let was = takeSaved() else { return [:] }
         var written: [String: ResourceValue] = [:]
         switch was.change.kind {
         case .delete:
-            (isConfirmed, confirmed, lists, version, theirs) = (false, [:], [:], nil, nil)
+            forgetTheirs()
+            (isConfirmed, confirmed, lists, version) = (false, [:], [:], nil)
             return [:]
         case .insert:
             isConfirmed = true
@@ -159,17 +152,16 @@ extension PendingRecord {
             // After it was saved.
         } else if !isOld, theirs != nil {
             // What others had changed was overwritten by what was sent, or the backend has merged it.
-            theirs = nil
-            if state == .conflicting { reopen() }
+            forgetTheirs()
         } else if let known = theirs, let values = known.values, isShown {
             // Others have changed what was sent, after it was saved: where nothing was edited since, there is no conflict.
             let contested = values.filter { name, _ in confirmed[name].map { !shown.value(name).isSame(as: $0) } ?? false }
             for (name, value) in values where contested[name] == nil { (written[name], confirmed[name]) = (value, nil) }
             if contested.isEmpty {
-                (theirs, version) = (nil, known.version)
-                if state == .conflicting { reopen() }
+                forgetTheirs()
+                version = known.version
             } else {
-                theirs?.values = contested
+                note(Theirs(values: contested, version: known.version))
             }
         }
         for (name, value) in told where !isOld {
@@ -213,28 +205,6 @@ extension PendingRecord {
         return rest
     }
 
-    /// Forgets what was sent, because nothing of it was saved; unless an earlier attempt may have arrived: then it is sent again as it was, with its
-    /// key, until an answer says what has become of it. With another key it would be saved twice.
-    mutating func keepWhatMayHaveArrived() {
-        if !isRepeated { sent = nil }
-    }
-
-    /// Notes that the backend has refused what was sent.
-    mutating func refuse(_ error: Failure) {
-        sent = nil
-        (mayRepeat, isRepeated) = (false, false)
-        (state, failure) = (.failed, error)
-    }
-
-    /// Takes only some of the properties for sent: the others were refused.
-    mutating func keepSent(only names: Set<String>) {
-        guard var part = sent else { return }
-        part.change = part.change.only(names)
-        part.values = part.values.filter { names.contains($0.key) }
-        part.lists = part.lists.filter { names.contains($0.key) }
-        sent = part
-    }
-
     // MARK: Reads
 
     /// Takes what a read has brought: it becomes what is confirmed, and what is pending stays folded over it.
@@ -275,12 +245,11 @@ extension PendingRecord {
         }
         if !written.isEmpty { isMerged = true }
         if contested.isEmpty {
-            theirs = nil
-            if state == .conflicting { reopen() }
+            forgetTheirs()
             version = new
             prune(shown.showing(written))
         } else {
-            theirs = Theirs(values: contested, version: new)
+            note(Theirs(values: contested, version: new))
         }
         return written
     }
@@ -288,7 +257,7 @@ extension PendingRecord {
     /// Notes that others have deleted the object.
     mutating func receiveDeletion() {
         guard isConfirmed else { return }
-        if isShown { theirs = Theirs(values: nil, version: nil) } else { end() }
+        if isShown { note(Theirs(values: nil, version: nil)) } else { end() }
     }
 
     // MARK: Conflicts
@@ -314,7 +283,7 @@ extension PendingRecord {
         let takesMine: Bool
         switch rule {
         case .setAside, .resolver:
-            state = .conflicting
+            setAside()
             return settlement
         case .preferMine, .overwrite: takesMine = true
         case .preferTheirs: takesMine = false
@@ -324,14 +293,13 @@ extension PendingRecord {
         guard let values = theirs.values else {
             // Others have deleted it.
             guard takesMine else { return drop() }
-            self.theirs = nil
-            (isConfirmed, confirmed, version, sent) = (false, [:], nil, nil)
+            clear()
+            (isConfirmed, confirmed, version) = (false, [:], nil)
             if isAssigned { (resource, settlement.isNew) = (nil, true) }
-            reopen()
             return settlement
         }
         if !isShown, !takesMine { return drop() }
-        self.theirs = nil
+        clear()
         version = theirs.version
         if isShown {
             for (name, value) in values {
@@ -343,21 +311,21 @@ extension PendingRecord {
                 }
             }
         }
-        reopen()
         prune(shown.showing(settlement.values))
         return settlement
     }
 
     /// Gives the change up: what the backend has confirmed is shown again.
-    mutating func drop() -> Settlement {
+    ///
+    /// - Parameter keepsAttempts: Whether it stays noted of a row that is removed how often it was sent.
+    mutating func drop(keepsAttempts: Bool = false) -> Settlement {
         var settlement = Settlement()
-        defer {
-            (confirmed, lists, theirs, sent, mayRepeat, isRepeated) = ([:], [:], nil, nil, false, false)
-            uploads = [:]
-            reopen()
-        }
-        if let theirs, theirs.values == nil { isConfirmed = false }
-        guard isConfirmed else {
+        let theirs = theirs
+        let isRemoved = !isConfirmed || theirs.map { $0.values == nil } ?? false
+        clear(attempts: isRemoved && keepsAttempts ? attempts : 0)
+        defer { (confirmed, lists, uploads) = ([:], [:], [:]) }
+        if isRemoved {
+            isConfirmed = false
             settlement.isRemoved = true
             isShown = false
             return settlement

@@ -13,20 +13,6 @@ struct LocalKey: Hashable, Sendable {
 /// The row of the file has what is shown. The record has the confirmed values of those properties that differ; what is to be sent is the
 /// difference. References to objects are *local*: `.one(.integer(key))`, the key of the row in the file, since a new object has no other.
 struct PendingRecord: Hashable, Sendable {
-    /// What a change waits for.
-    enum State: Int16, Sendable {
-        /// To be sent, as soon as what it depends on is, and its next attempt is due.
-        case waiting = 0
-        /// It was sent, and there is no answer yet. After a restart: whether it was saved is not known.
-        case sending = 1
-        /// Whether it was saved is not known, and only the application can decide whether it is sent again.
-        case unknown = 2
-        /// The backend has refused it.
-        case failed = 3
-        /// Others have changed the same.
-        case conflicting = 4
-    }
-
     /// A change as it was sent.
     struct Sent: Hashable, Sendable {
         /// The change, which is sent again as it was.
@@ -93,20 +79,13 @@ struct PendingRecord: Hashable, Sendable {
     var version: ResourceVersion?
     /// The large values that are pending, by attribute.
     var uploads: [String: Upload] = [:]
-    var sent: Sent?
-    var theirs: Theirs?
-    var state = State.waiting
-    /// Whether the application has decided that a change of unknown fate is sent again.
-    var mayRepeat = false
-    /// Whether what was sent may have arrived: it is sent again as it was, or looked for.
-    var isRepeated = false
-    /// The number of attempts since the last edit or answer.
-    var attempts = 0
-    /// The time before which it is not sent again, by this machine's clock.
-    var nextAttempt = 0.0
-    var failure: Failure?
     /// Whether something of it was merged with what others have changed.
     var isMerged = false
+    /// Where it stands, with what was sent and what others have done.
+    private(set) var stage = Stage.fresh
+
+    /// Changes the stage, which only its transitions do.
+    mutating func change(to stage: Stage, _: Passage) { self.stage = stage }
 
     /// The kind of change that is to be made; nil for none.
     var kind: Resource.Saving.Kind? {
@@ -124,13 +103,14 @@ struct PendingRecord: Hashable, Sendable {
         return isShown ? isConfirmed && confirmed.isEmpty && lists.isEmpty : !isConfirmed
     }
 
-    /// Whether it waits for a decision of the application.
-    var isSetAside: Bool { state == .failed || state == .conflicting || state == .unknown && !mayRepeat }
-
     /// Whether an answer may still tell which identifier a new object has got.
     ///
     /// Where its fate is unknown, no answer comes any more: the application decides, which may take as long as it likes.
-    var awaitsInsert: Bool { sent.map { $0.change.kind == .insert && (state != .unknown || $0.change.id != nil) } ?? false }
+    var awaitsInsert: Bool {
+        guard let change = sent?.change, change.kind == .insert else { return false }
+        if case .unknown = stage { return change.id != nil }
+        return true
+    }
 }
 
 // MARK: Bytes
@@ -145,7 +125,8 @@ extension PendingRecord {
             bytes.append(signed: save)
             bytes.append(resource == nil ? 0 : 1)
             if let resource { RecordCoder.write(resource, &bytes) }
-            for flag in [isConfirmed, isShown, mayRepeat, isRepeated, isMerged] { bytes.append(flag ? 1 : 0) }
+            let (fields, attempts) = (stageFields, stage.attempts)
+            for flag in [isConfirmed, isShown, fields.mayRepeat, fields.isRepeated, isMerged] { bytes.append(flag ? 1 : 0) }
             try RecordCoder.write(confirmed, &bytes)
             RecordCoder.write(lists, &bytes)
             RecordCoder.write(version, &bytes)
@@ -161,10 +142,10 @@ extension PendingRecord {
                 if let values = theirs.values { try RecordCoder.write(values, &bytes) }
                 RecordCoder.write(theirs.version, &bytes)
             }
-            bytes.append(signed: Int64(attempts))
-            bytes.append(fixed: nextAttempt.bitPattern)
-            bytes.append(failure == nil ? 0 : 1)
-            if let failure {
+            bytes.append(signed: Int64(attempts.count))
+            bytes.append(fixed: attempts.next.bitPattern)
+            bytes.append(attempts.failure == nil ? 0 : 1)
+            if let failure = attempts.failure {
                 bytes.append(failure.domain)
                 bytes.append(signed: Int64(failure.code))
                 bytes.append(failure.message)
@@ -180,38 +161,39 @@ extension PendingRecord {
     init(_ key: LocalKey, sequence: Int64, state: State, _ data: Data) throws {
         self = try RecordCoder.open(data) { bytes, form in
             var record = PendingRecord(entity: try bytes.text(), key: key, sequence: sequence, isConfirmed: false)
-            record.state = state
+            var fields = StageFields(state: state)
             record.save = try bytes.signed()
             if try RecordCoder.readFlag(&bytes) { record.resource = try RecordCoder.readID(&bytes) }
             record.isConfirmed = try RecordCoder.readFlag(&bytes)
             record.isShown = try RecordCoder.readFlag(&bytes)
-            record.mayRepeat = try RecordCoder.readFlag(&bytes)
-            record.isRepeated = try RecordCoder.readFlag(&bytes)
+            fields.mayRepeat = try RecordCoder.readFlag(&bytes)
+            fields.isRepeated = try RecordCoder.readFlag(&bytes)
             record.isMerged = try RecordCoder.readFlag(&bytes)
             record.confirmed = try RecordCoder.readValues(&bytes)
             record.lists = try RecordCoder.readLists(&bytes)
             record.version = try RecordCoder.readVersion(&bytes)
             if try RecordCoder.readFlag(&bytes) {
-                record.sent = Sent(
+                fields.sent = Sent(
                     change: try RecordCoder.readChange(&bytes), values: try RecordCoder.readValues(&bytes),
                     lists: try RecordCoder.readLists(&bytes))
             }
             if try RecordCoder.readFlag(&bytes) {
                 let values = try RecordCoder.readFlag(&bytes) ? try RecordCoder.readValues(&bytes) : nil
-                record.theirs = Theirs(values: values, version: try RecordCoder.readVersion(&bytes))
+                fields.theirs = Theirs(values: values, version: try RecordCoder.readVersion(&bytes))
             }
-            record.attempts = Int(truncatingIfNeeded: try bytes.signed())
-            record.nextAttempt = Double(bitPattern: try bytes.fixed())
+            fields.attempts.count = Int(clamping: try bytes.signed())
+            fields.attempts.next = Double(bitPattern: try bytes.fixed())
             if try RecordCoder.readFlag(&bytes) {
                 let domain = try bytes.text()
                 let code = Int(truncatingIfNeeded: try bytes.signed())
-                record.failure = Failure(domain: domain, code: code, message: try bytes.text())
+                fields.attempts.failure = Failure(domain: domain, code: code, message: try bytes.text())
             }
             if form > 1 { record.uploads = try RecordCoder.readUploads(&bytes) }
             if form > 2 {
                 let nextKey = try bytes.signed()
-                record.sent?.nextKey = nextKey
+                fields.sent?.nextKey = nextKey
             }
+            record.stage = Stage(fields)
             return record
         }
     }

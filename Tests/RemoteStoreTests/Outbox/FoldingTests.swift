@@ -33,10 +33,10 @@ import Testing
 
         func send() -> PendingRecord.Draft? {
             guard let draft = record?.draft(shown) else { return nil }
-            record?.sent = .init(
-                change: BackendChange(draft.kind, "E", id: 1, draft.values, changedProperties: draft.changed), values: draft.values,
-                lists: draft.lists)
-            record?.state = .sending
+            record?.begin(
+                sending: .init(
+                    change: BackendChange(draft.kind, "E", id: 1, draft.values, changedProperties: draft.changed), values: draft.values,
+                    lists: draft.lists))
             return draft
         }
 
@@ -225,7 +225,8 @@ import Testing
         let edit = BackendChange.ListChange(added: [4], removed: [2])
         record.lists["l"] = edit
         let shown = PendingRecord.Shown(names: []) { _ in .value(.null) }
-        record.sent = .init(change: BackendChange(.update, "E", id: 1, [:], changedProperties: ["l"]), values: [:], lists: ["l": edit])
+        record.begin(
+            sending: .init(change: BackendChange(.update, "E", id: 1, [:], changedProperties: ["l"]), values: [:], lists: ["l": edit]))
         expect(record.receive("l", members: [1, 4], mine: [1, 4], isOrdered: false), equals: [1, 4])
         expect(record.receive("l", members: [1, 2], mine: [1, 4], isOrdered: false), equals: [1, 4])
         _ = record.acknowledge(version: .number(2), [:], shown)

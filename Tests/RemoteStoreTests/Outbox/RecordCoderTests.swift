@@ -87,30 +87,42 @@ struct RandomRecords {
             idempotencyKey: uuid())
     }
 
-    mutating func record() -> PendingRecord {
+    /// - Parameter nextKeys: The numbers that the next new row may have got when a change was sent.
+    mutating func record(nextKeys: ClosedRange<Int64> = 0...9) -> PendingRecord {
         var record = PendingRecord(
             entity: text(), key: LocalKey(root: text(), key: .random(in: 1...1_000, using: &random)), sequence: 3,
-            isConfirmed: .random(using: &random))
+            isConfirmed: .random(using: &random), stage: .init(fields(nextKeys)))
         record.save = .random(in: .min ... .max, using: &random)
         record.resource = Bool.random(using: &random) ? id() : nil
         record.isShown = .random(using: &random)
         (record.confirmed, record.lists, record.version) = (values(), lists(), version())
-        if Bool.random(using: &random) { record.sent = .init(change: change(), values: values(), lists: lists()) }
-        if Bool.random(using: &random) { record.theirs = .init(values: Bool.random(using: &random) ? values() : nil, version: version()) }
-        record.state = PendingRecord.State(rawValue: .random(in: 0...4, using: &random))!
-        (record.mayRepeat, record.isMerged) = (.random(using: &random), .random(using: &random))
-        record.isRepeated = .random(using: &random)
-        (record.attempts, record.nextAttempt) = (.random(in: 0...99, using: &random), .random(in: 0...1e9, using: &random))
+        record.isMerged = .random(using: &random)
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             var upload = PendingRecord.Upload(key: uuid(), size: .random(in: 0 ... .max, using: &random))
             (upload.token, upload.confirmed) = (Bool.random(using: &random) ? text() : nil, .random(in: 0...9, using: &random))
             upload.reference = Bool.random(using: &random) ? resourceValue() : nil
             record.uploads[text()] = upload
         }
-        if Bool.random(using: &random) {
-            record.failure = .init(domain: text(), code: .random(in: -9...9, using: &random), message: text())
-        }
         return record
+    }
+
+    mutating func failure() -> PendingRecord.Failure { .init(domain: text(), code: .random(in: -9...9, using: &random), message: text()) }
+
+    mutating func theirs() -> PendingRecord.Theirs {
+        .init(values: Bool.random(using: &random) ? values() : nil, version: version())
+    }
+
+    /// The fields that a file may have for a stage; not every combination is one.
+    mutating func fields(_ nextKeys: ClosedRange<Int64>) -> PendingRecord.StageFields {
+        var fields = PendingRecord.StageFields(state: PendingRecord.State(rawValue: .random(in: 0...4, using: &random))!)
+        (fields.mayRepeat, fields.isRepeated) = (.random(using: &random), .random(using: &random))
+        if Bool.random(using: &random) {
+            fields.sent = .init(change: change(), values: values(), lists: lists(), nextKey: .random(in: nextKeys, using: &random))
+        }
+        if Bool.random(using: &random) { fields.theirs = theirs() }
+        fields.attempts = .init(count: .random(in: 0...99, using: &random), next: .random(in: 0...1e9, using: &random))
+        if Bool.random(using: &random) { fields.attempts.failure = failure() }
+        return fields
     }
 }
 
@@ -165,9 +177,8 @@ struct RandomRecords {
         let seed = TestSeed.current(for: "RecordCoderTests.earlierForm")
         var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<100 {
-            var record = random.record()
+            var record = random.record(nextKeys: 0...0)
             record.uploads = [:]
-            record.sent?.nextKey = 0
             // Without the last number, and without the number of uploads before it.
             for form in [2, 1] as [UInt8] {
                 let content = Data([form]) + (try record.encoded().dropFirst().dropLast(8 + 3 - Int(form)))

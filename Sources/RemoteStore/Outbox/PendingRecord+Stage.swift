@@ -1,0 +1,248 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// What becomes of a change until the backend has confirmed it, and what is known of it meanwhile.
+extension PendingRecord {
+    /// Where a change stands, with the values that are there in that case only.
+    ///
+    /// Transitions lead from one to another: see `PendingRecord+Transitions.swift`.
+    enum Stage: Hashable, Sendable {
+        /// Nothing of it is on its way: what differs is sent as soon as it is due and what it depends on is there. What others have changed is
+        /// settled before. `after` says whether an attempt may have arrived whose change cannot be sent again: its key is not kept.
+        case waiting(after: Doubt?, Attempts, theirs: Theirs?)
+        /// It was sent, and there is no answer yet. After a restart: whether it was saved is not known. `after` says so of earlier attempts.
+        case sending(Sent, after: Doubt?, Attempts, theirs: Theirs?)
+        /// What was sent may have arrived: it is sent again as it was, or looked for.
+        case lost(Sent, Doubt, Attempts, theirs: Theirs?)
+        /// A new object that was refused, though an earlier attempt may have saved it: it is looked for under its identifier.
+        case sought(Sent, refusal: Failure, attempts: Int, next: Double, theirs: Theirs?)
+        /// Whether it was saved is not known, and only the application can decide whether it is sent again.
+        case unknown(Sent, Failure, attempts: Int, theirs: Theirs?)
+        /// The backend has refused it.
+        case failed(Failure, attempts: Int, theirs: Theirs?)
+        /// Others have changed the same, and the application decides.
+        case conflicting(Theirs, attempts: Int)
+    }
+
+    /// How sending has gone since the last edit or answer.
+    struct Attempts: Hashable, Sendable {
+        /// The number of attempts.
+        var count = 0
+        /// The time before which it is not sent again, by this machine's clock.
+        var next = 0.0
+        /// Why the last one has brought nothing.
+        var failure: Failure?
+    }
+
+    /// What is known of a change that may have arrived.
+    enum Doubt: Hashable, Sendable {
+        /// Nothing. Where it would do harm to send it twice it is looked for first.
+        case open
+        /// It was looked for in vain, or the application has decided: it is sent again.
+        case repeatable
+    }
+
+    /// The column of the file that tells stages apart, as far as others than this record need it.
+    enum State: Int16, Sendable {
+        /// To be sent, for the first time or again.
+        case waiting = 0
+        /// Under way.
+        case sending = 1
+        /// Of unknown fate.
+        case unknown = 2
+        /// Refused.
+        case failed = 3
+        /// In a conflict.
+        case conflicting = 4
+    }
+}
+
+// MARK: What a stage has
+
+extension PendingRecord.Stage {
+    /// Nothing was sent, and nothing has gone wrong.
+    static let fresh = PendingRecord.Stage.waiting(after: nil, .init(), theirs: nil)
+
+    /// The names of the stages, for messages.
+    enum Name: String, CaseIterable, Sendable { case waiting, sending, lost, sought, unknown, failed, conflicting }
+
+    var name: Name {
+        switch self {
+        case .waiting: .waiting
+        case .sending: .sending
+        case .lost: .lost
+        case .sought: .sought
+        case .unknown: .unknown
+        case .failed: .failed
+        case .conflicting: .conflicting
+        }
+    }
+
+    /// The same stage with what others have made of the object; a conflict without it is over.
+    func with(_ theirs: PendingRecord.Theirs?) -> Self {
+        switch self {
+        case .waiting(let doubt, let attempts, _): .waiting(after: doubt, attempts, theirs: theirs)
+        case .sending(let sent, let doubt, let attempts, _): .sending(sent, after: doubt, attempts, theirs: theirs)
+        case .lost(let sent, let doubt, let attempts, _): .lost(sent, doubt, attempts, theirs: theirs)
+        case .sought(let sent, let refusal, let count, let next, _):
+            .sought(sent, refusal: refusal, attempts: count, next: next, theirs: theirs)
+        case .unknown(let sent, let failure, let count, _): .unknown(sent, failure, attempts: count, theirs: theirs)
+        case .failed(let failure, let count, _): .failed(failure, attempts: count, theirs: theirs)
+        case .conflicting(_, let count): theirs.map { .conflicting($0, attempts: count) } ?? .fresh
+        }
+    }
+
+    /// The same stage with another form of what was sent; without any where there was none.
+    func with(sent: PendingRecord.Sent) -> Self {
+        switch self {
+        case .sending(_, let doubt, let attempts, let theirs): .sending(sent, after: doubt, attempts, theirs: theirs)
+        case .lost(_, let doubt, let attempts, let theirs): .lost(sent, doubt, attempts, theirs: theirs)
+        case .sought(_, let refusal, let count, let next, let theirs):
+            .sought(sent, refusal: refusal, attempts: count, next: next, theirs: theirs)
+        case .unknown(_, let failure, let count, let theirs): .unknown(sent, failure, attempts: count, theirs: theirs)
+        case .waiting, .failed, .conflicting: self
+        }
+    }
+}
+
+extension PendingRecord.Stage {
+    /// What was sent, while there is no answer to it.
+    var sent: PendingRecord.Sent? {
+        switch self {
+        case .sending(let sent, _, _, _), .lost(let sent, _, _, _), .sought(let sent, _, _, _, _), .unknown(let sent, _, _, _): sent
+        case .waiting, .failed, .conflicting: nil
+        }
+    }
+
+    /// What others have made of the object, until it is settled.
+    var theirs: PendingRecord.Theirs? {
+        switch self {
+        case .waiting(_, _, let theirs), .sending(_, _, _, let theirs), .lost(_, _, _, let theirs), .sought(_, _, _, _, let theirs),
+            .unknown(_, _, _, let theirs), .failed(_, _, let theirs):
+            theirs
+        case .conflicting(let theirs, _): theirs
+        }
+    }
+
+    /// What is known of attempts that may have arrived: those before the one that is under way, otherwise all. Nil where none may have.
+    var doubt: PendingRecord.Doubt? {
+        switch self {
+        case .waiting(let doubt, _, _), .sending(_, let doubt, _, _): doubt
+        case .lost(_, let doubt, _, _): doubt
+        case .unknown: .open
+        case .sought, .failed, .conflicting: nil
+        }
+    }
+
+    /// How sending has gone. Where the application decides there is no next attempt, and a conflict is no failure.
+    var attempts: PendingRecord.Attempts {
+        switch self {
+        case .waiting(_, let attempts, _), .sending(_, _, let attempts, _), .lost(_, _, let attempts, _): attempts
+        case .sought(_, let refusal, let count, let next, _): .init(count: count, next: next, failure: refusal)
+        case .unknown(_, let failure, let count, _), .failed(let failure, let count, _): .init(count: count, failure: failure)
+        case .conflicting(_, let count): .init(count: count)
+        }
+    }
+}
+
+extension PendingRecord {
+    /// What was sent, while there is no answer to it.
+    var sent: Sent? { stage.sent }
+    /// What others have made of the object, until it is settled.
+    var theirs: Theirs? { stage.theirs }
+    /// Whether an attempt may have arrived: one before that which is under way, otherwise any.
+    var mayHaveArrived: Bool { stage.doubt != nil }
+    /// The number of attempts since the last edit or answer.
+    var attempts: Int { stage.attempts.count }
+    /// The time before which it is not sent again, by this machine's clock; 0 for one that the application decides about.
+    var nextAttempt: Double { stage.attempts.next }
+    /// Why it is not saved; nil where nothing has gone wrong, or only others have changed the same.
+    var failure: Failure? { stage.attempts.failure }
+
+    /// What the file's column has.
+    var state: State {
+        switch stage {
+        case .waiting, .lost, .sought: .waiting
+        case .sending: .sending
+        case .unknown: .unknown
+        case .failed: .failed
+        case .conflicting: .conflicting
+        }
+    }
+
+    /// Whether it waits for a decision of the application.
+    var isSetAside: Bool {
+        switch stage {
+        case .unknown, .failed, .conflicting: true
+        case .waiting, .sending, .lost, .sought: false
+        }
+    }
+}
+
+// MARK: As a file has it
+
+extension PendingRecord {
+    /// The fields of a stage as files have them, whose form is older than stages: not every combination of them is one.
+    struct StageFields {
+        var state: State
+        var mayRepeat = false
+        var isRepeated = false
+        var sent: Sent?
+        var theirs: Theirs?
+        var attempts = Attempts()
+    }
+
+    /// The stage as a file has it.
+    var stageFields: StageFields {
+        StageFields(
+            state: state, mayRepeat: stage.doubt == .repeatable, isRepeated: stage.doubt != nil, sent: sent, theirs: theirs,
+            attempts: stage.attempts)
+    }
+}
+
+extension PendingRecord.Stage {
+    /// Reads a stage from the fields of a file. A combination that is none becomes the one next to it in which nothing is lost: what may have
+    /// arrived stays so, and where nobody can tell the application decides.
+    init(_ fields: PendingRecord.StageFields) {
+        var attempts = fields.attempts
+        attempts.count = min(max(attempts.count, 0), Int(Int32.max))
+        if !attempts.next.isFinite { attempts.next = 0 }
+        let (count, theirs) = (attempts.count, fields.theirs)
+        let doubt: PendingRecord.Doubt? = fields.mayRepeat ? .repeatable : fields.isRepeated ? .open : nil
+        guard let sent = fields.sent else {
+            switch (fields.state, theirs) {
+            case (.waiting, _), (.sending, _), (.conflicting, nil):
+                // That the application has decided is over with what was sent.
+                self = .waiting(after: fields.isRepeated ? doubt : nil, attempts, theirs: theirs)
+            case (.unknown, _), (.failed, _): self = .failed(attempts.failure ?? .lostReason, attempts: count, theirs: theirs)
+            case (.conflicting, let theirs?): self = .conflicting(theirs, attempts: count)
+            }
+            return
+        }
+        let isFindable = sent.change.kind != .insert || sent.change.id != nil
+        switch (fields.state, doubt) {
+        case (.waiting, let doubt?): self = .lost(sent, doubt, attempts, theirs: theirs)
+        case (.waiting, nil):
+            if sent.change.kind == .insert, isFindable, let refusal = attempts.failure {
+                self = .sought(sent, refusal: refusal, attempts: count, next: attempts.next, theirs: theirs)
+            } else if isFindable {
+                self = .lost(sent, .open, attempts, theirs: theirs)
+            } else {
+                self = .unknown(sent, attempts.failure ?? .lostReason, attempts: count, theirs: theirs)
+            }
+        case (.sending, _):
+            attempts.count = max(1, count)
+            self = .sending(sent, after: doubt, attempts, theirs: theirs)
+        // One whose repetition the application had decided is unknown here when that has brought no answer either.
+        case (.unknown, _), (.failed, _), (.conflicting, _):
+            self = .unknown(sent, attempts.failure ?? .lostReason, attempts: count, theirs: theirs)
+        }
+    }
+}
+
+extension PendingRecord.Failure {
+    /// Stands for a reason that a file does not have.
+    fileprivate static var lostReason: Self {
+        .init(domain: NSCocoaErrorDomain, code: NSPersistentStoreSaveError, message: "The outcome of a change is not known.")
+    }
+}
