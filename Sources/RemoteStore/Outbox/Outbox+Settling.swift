@@ -44,19 +44,22 @@ extension Outbox {
             record.remake(until: record.attempts > 2 ? file.clock.now + delay(record.attempts, nil).inSeconds : nil)
             next = .compare
         case .refused(let error):
-            let prospect = Prospect(error)
+            let (prospect, failure) = (Prospect(error), Self.failure(error))
             if let part = error as? PartRefusal, !part.saved.isEmpty, change.kind == .delete {
                 // What is left has no values of what is gone: those are not what others have changed.
                 let names = part.saved.intersection(subject.shown.names)
                 try pending.write(Dictionary(uniqueKeysWithValues: names.map { ($0, subject.shown.value($0).empty) }), subject.row)
             } else if let part = error as? PartRefusal, !part.saved.isEmpty {
+                if change.kind == .insert, record.resource == nil {
+                    // A part of it is there, and nobody knows where: the rest cannot follow, and as a change of its own it would be a second object.
+                    record.leaveToApplication(failure)
+                    break
+                }
                 // The rest follows, or is set aside.
                 record.keepSent(only: part.saved)
                 next = try noteSaved(&record, nil, nil, [:], subject, pending)
-                // Where it is not known which object was saved, the rest cannot follow.
                 if record.isDone || record.sent != nil { break }
             }
-            let failure = Self.failure(error)
             if error is ForgottenUpload {
                 for name in record.uploads.keys { record.uploads[name]?.forget() }
                 record.remake(failure, until: time(after: error, delay(record.attempts, nil)), keepsDoubt: true)

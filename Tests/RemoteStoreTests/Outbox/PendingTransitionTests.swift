@@ -242,6 +242,23 @@ import Testing
         }
     }
 
+    @Test("A new object of which a part was saved without an identifier is left to the application, with what was sent")
+    func partSavedNowhere() async throws {
+        let world = try OutboxWorld(.init())
+        world.backend.scriptOutcomes { change in
+            .refused(PartRefusal(of: change, in: "prices", saved: ["title"], because: NSError(domain: "Shop", code: 422)))
+        }
+        let id = try world.insert("Album", ["title": "Help!", "year": 1964])
+        try await world.store.sendPending()
+        try expect(world.store.syncState(of: id), equals: .unknown)
+        world.backend.scriptOutcomes { _ in nil }
+        try world.store.retry(id)
+        try await world.store.sendPending()
+        let sent = world.backend.saves.joined().filter { $0.kind == .insert }
+        #expect(sent.count == 2 && sent[0].idempotencyKey == sent[1].idempotencyKey && sent[0].values == sent[1].values, "\(sent)")
+        try expect(world.only()["year"], equals: 1964)
+    }
+
     @Test("A conflict tells of itself, not of an attempt before it that failed for now")
     func conflictAfterFailure() async throws {
         let world = try OutboxWorld()
