@@ -189,6 +189,36 @@ import Testing
         }
     }
 
+    @Test("A change that is not as it should be is found, and so is a transition that loses what was sent")
+    func broken() {
+        let failure = PendingRecord.Failure(domain: "D", code: 1, message: "no")
+        func sent(_ kind: Resource.Saving.Kind, _ values: [String: ResourceValue] = ["a": 1]) -> PendingRecord.Sent {
+            .init(change: BackendChange(kind, "E", id: 1, values, idempotencyKey: UUID()), values: values, lists: [:])
+        }
+        func violations(_ stage: PendingRecord.Stage, isConfirmed: Bool) -> Int {
+            PendingRecord(entity: "E", key: LocalKey(root: "E", key: 1), sequence: 1, isConfirmed: isConfirmed, stage: stage)
+                .invariantViolations.count
+        }
+        expect(violations(.lost(sent(.insert), .open, .init(), theirs: nil), isConfirmed: false), equals: 0)
+        expect(violations(.lost(sent(.insert), .open, .init(), theirs: nil), isConfirmed: true), equals: 1)
+        expect(violations(.sending(sent(.update), after: nil, .init(), theirs: nil), isConfirmed: true), equals: 1)
+        expect(violations(.sought(sent(.update), refusal: failure, attempts: 2, next: 0, theirs: nil), isConfirmed: true), equals: 1)
+        expect(violations(.waiting(after: nil, .init(count: -1, next: .nan), theirs: nil), isConfirmed: true), equals: 2)
+        expect(violations(.conflicting(.init(values: nil), attempts: 0), isConfirmed: false), equals: 1)
+
+        let first = sent(.update)
+        var other = first
+        func losses(_ stage: PendingRecord.Stage) -> Int {
+            PendingRecord.losses(from: .lost(first, .open, .init(), theirs: nil), to: stage, "test").count
+        }
+        other.change.key = .init(7)
+        expect(losses(.lost(other, .repeatable, .init(), theirs: nil)), equals: 0)
+        other.values["a"] = 2
+        expect(losses(.lost(other, .open, .init(), theirs: nil)), equals: 1)
+        expect(losses(.lost(sent(.update), .open, .init(), theirs: nil)), equals: 1)
+        expect(losses(.fresh), equals: 1)
+    }
+
     @Test("Any combination that a file may have opens: what may have arrived stays so, and what waits for the application goes on waiting")
     func anyFile() {
         let seed = TestSeed.current(for: "PendingTransitionTests.anyFile")
