@@ -134,8 +134,8 @@ PARTS = (
         "threads", "The thread sanitizer finds no data race in contexts, caches and stores.", 9,
         steps=(Command("thread sanitizer", ("Scripts/check-threads",), 540, limit=25),)),
     Part(
-        "release", "The optimizer compiles the libraries and the tests without a warning.", 10,
-        steps=(Command("release build", ("Scripts/check-release",), 600, limit=30),)),
+        "release", "The optimizer compiles the libraries and the tests without a warning.", 14,
+        steps=(Command("release build", ("Scripts/check-release",), 840, limit=45),)),
     Part(
         "traits", "What depends on a trait compiles with none, and with each alone.", 8,
         paths=("Package.swift",),

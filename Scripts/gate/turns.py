@@ -82,13 +82,14 @@ def needed(waited):
 def choose(parts, turns, files, base_minutes):
     """Returns what the next run takes, and what it owes to the one after it.
 
-    First come those that have waited so long that they, or others behind them, would be missed too often. Then come what the last run owed and the
-    parts that the changed files call for, as far as the cap allows: what is beyond it is owed. Where there is room below the aim, the run takes more
+    First come those that have waited so long that they, or others behind them, would be missed too often. Then come the parts that the changed files
+    call for, and what the last run owed, as far as the cap allows: what is beyond it is owed. Where there is room below the aim, the run takes more
     of those that have waited longest. The first part is always taken, so that one that is too long by itself has its turn, too.
     """
     known, waited = {part.name: part for part in parts}, waits(parts, turns)
     owed = [name for name in (turns[-1].owed if turns else []) if name in known]
-    called = sorted(dict.fromkeys(owed + called_for(parts, files)), key=lambda name: (name not in owed, -waited[name]))
+    changed = called_for(parts, files)
+    called = sorted(dict.fromkeys(owed + changed), key=lambda name: (name not in changed, name not in owed, -waited[name]))
     oldest = sorted(known, key=lambda name: (-waited[name], name not in called))
     taken, left = oldest[:max(0, needed(waited))], []
     minutes = base_minutes + sum(known[name].minutes for name in taken)
