@@ -64,13 +64,7 @@ extension FetchedResultsTracker {
         guard concerns || isBehind || error != nil else { return }
         do {
             let asksOthers = try context.asksOthers(context.query(for: request))
-            if mustFetchAgain || changes.concernsAll {
-                if !asksOthers { return fetchAgain(touched: objects.changed) }
-                return postpone { due in
-                    due.isWhole = true
-                    due.touched += objects.changed
-                }
-            }
+            if mustFetchAgain || changes.concernsAll { return fetchAgain(touched: objects.changed, asksOthers: asksOthers) }
             let (known, unknown) = context.splitByValues(objects.changed + context.objects(with: changes.own))
             if asksOthers || unknown.isEmpty && changes.reached.isEmpty {
                 apply(try plan(changed: known, gone: objects.gone))
@@ -83,6 +77,24 @@ extension FetchedResultsTracker {
             try judge(unknown, changes.reached, known: known, gone: objects.gone)
         } catch {
             note(error)
+        }
+    }
+
+    /// Fetches again: at once, or when the queue is free where a store asks others, since a notification must not cause a request from within.
+    func fetchAgainInTime(touched: [NSManagedObject]) {
+        guard let request else { return }
+        do {
+            fetchAgain(touched: touched, asksOthers: try context.asksOthers(context.query(for: request)))
+        } catch {
+            note(error)
+        }
+    }
+
+    private func fetchAgain(touched: [NSManagedObject], asksOthers: Bool) {
+        if !asksOthers { return fetchAgain(touched: touched) }
+        postpone { due in
+            due.isWhole = true
+            due.touched += touched
         }
     }
 

@@ -44,7 +44,9 @@ public struct BackendChange: Hashable, Sendable {
     /// The version that the resource was read with; nil for a new one, and where none is known.
     public package(set) var version: ResourceVersion?
     /// The values that the change was made on: of the changed attributes and to-one relationships, or of all for a deletion, as far as they are known.
-    /// A backend compares with them where it has to read the resource before it changes it.
+    ///
+    /// It is empty unless the backend notices conflicts (``Resource/Saving/ConflictDetection/backend``) and ``version`` is nil: then it reads the
+    /// resource before it changes it, and compares.
     public package(set) var base: [String: ResourceValue] = [:]
     /// The same each time this change is sent, and of no other change. It is minted once; a change that follows one whose outcome is not
     /// known has its own, and is sent after the other one was sent again.
@@ -100,10 +102,13 @@ public enum BackendOutcome: Sendable {
 }
 
 /// The error of a save whose answer was lost: whether anything was saved is not known.
-public struct UnknownOutcome: Error, Sendable {
+public struct UnknownOutcome: LocalizedError, Sendable {
     /// Why there is no answer.
     public let cause: any Error
 
     /// Creates an error.
     public init(_ cause: any Error) { self.cause = cause }
+
+    /// Says that nobody knows, and why there is no answer.
+    public var errorDescription: String? { "Whether the change was saved is not known: \(cause.localizedDescription)" }
 }

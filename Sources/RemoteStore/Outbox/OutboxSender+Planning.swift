@@ -157,7 +157,7 @@ extension OutboxSender {
                     change = sent.change
                     record.begin(sending: sent)
                 }
-                change.base = try base(of: record, change.kind, subject, pending)
+                change.base = try base(of: change, record, subject, pending)
                 marked.append((key, change, subject.saving.isAtomic))
                 try pending.finish(record, subject.row)
             }
@@ -231,11 +231,12 @@ extension OutboxSender {
 
     /// Returns the values that a change was made on: the confirmed ones. They are not kept with what was sent.
     private func base(
-        of record: PendingRecord, _ kind: Resource.Saving.Kind, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
+        of change: BackendChange, _ record: PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
     ) throws -> [String: ResourceValue] {
-        if kind == .insert { return [:] }
+        // With a version, or where the store itself notices what others have changed, there is nothing to compare.
+        if change.kind == .insert || change.version != nil || subject.saving.conflicts != .backend { return [:] }
         var values = record.confirmed
-        if kind == .delete {
+        if change.kind == .delete {
             let unknown = subject.row.knowledge.unknown
             for name in OutboxTransaction.names(subject.row.entity) where values[name] == nil && !unknown.contains(name) {
                 values[name] = subject.shown.value(name)

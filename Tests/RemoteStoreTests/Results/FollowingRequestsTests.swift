@@ -119,4 +119,60 @@ private struct HeldController: @unchecked Sendable {
             withExtendedLifetime(controllers) {}
         }
     }
+
+    @Test(
+        "Without a cache, too, no change that is told asks the service from within, and afterwards a list is what a fresh fetch finds",
+        .timeLimit(.minutes(2)))
+    func uncached() async throws {
+        let base = TestSeed.current(for: "Changes of lists without a cache")
+        for round in TestRounds(seconds: 1, atLeast: 5) {
+            let seed = base &+ UInt64(round)
+            var random = SeededGenerator(seed: seed)
+            let backend = OutboxWorld.backend(.init(isIdempotent: true), .numbers)
+            for number in 1..<20 {
+                backend.put("Album", number, ["title": .value(.string("A\(number)")), "year": .value(.int64(Int64(1960 + number)))])
+            }
+            let shown = try backend.context()
+            let editor = try #require(shown.persistentStoreCoordinator).context()
+            await shown.perform { shown.automaticallyMergesChangesFromParent = true }
+            let follower = Follower()
+            let request = fetchRequest("Album", random.chance(0.5) ? "year > 1970" : "TRUEPREDICATE", by: ["title"])
+            request.fetchLimit = random.chance(0.7) ? 2 + random.below(4) : 0
+            request.fetchOffset = request.fetchLimit > 0 && random.chance(0.3) ? 1 : 0
+            let held = try await shown.perform {
+                let controller = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: shown, sectionNameKeyPath: nil, cacheName: nil)
+                controller.delegate = follower
+                try controller.performFetch()
+                return HeldController(controller: controller)
+            }
+            var steps: [String] = []
+            for _ in 0..<8 {
+                let (kind, number, pick) = (random.below(5), 1 + random.below(99), random.below(20))
+                steps.append("\(kind) \(number) \(pick)")
+                let context = kind == 4 ? editor : shown
+                try await context.perform {
+                    let all = try context.fetch(fetchRequest("Album", by: ["title"]))
+                    let before = backend.requests.count
+                    switch kind {
+                    case 0: NSManagedObject(entity: all[0].entity, insertInto: context).setValue("B\(number)", forKey: "title")
+                    case 1: context.delete(all[pick % all.count])
+                    default: all[pick % all.count].setValue("C\(number)", forKey: "title")
+                    }
+                    context.processPendingChanges()
+                    // The rules of a deletion read relationships.
+                    if kind != 1 { expect(backend.requests.count, equals: before, "seed \(seed): \(steps)") }
+                    if kind > 2 { try context.save() }
+                }
+                for _ in 0..<5 {
+                    await shown.perform { shown.processPendingChanges() }
+                    await Task.yield()
+                }
+                try await shown.perform {
+                    let found = try shown.fetch(request).map(\.objectID)
+                    expect(held.controller.fetchedObjects?.map(\.objectID), equals: found, "seed \(seed): \(steps)")
+                }
+            }
+        }
+    }
 }
