@@ -35,9 +35,13 @@ private final class LossyService: Transport {
 }
 
 @Suite("A loss that the tries of one request hide") struct HiddenLossTests {
-    private static func backend(_ service: LossyService, tries: Int, _ model: NSManagedObjectModel) throws -> WebBackend {
+    private static func backend(
+        _ service: LossyService, tries: Int, _ model: NSManagedObjectModel, comparesField: Bool = false
+    ) throws -> WebBackend {
         var style = ServiceStyle.plain
-        style.saving = SavingStyle(idempotencyHeader: "Idempotency-Key")
+        var saving = SavingStyle(idempotencyHeader: "Idempotency-Key")
+        if comparesField { (style.version, saving.precondition) = (.number("revision"), .field) }
+        style.saving = saving
         var options = WebClient.Options()
         options.retries = RetryPolicy(maximumTries: tries, firstDelay: 0)
         return try WebBackend(
@@ -51,10 +55,12 @@ private final class LossyService: Transport {
     }
 
     /// The statuses of refusals for now, and of credentials that are not taken.
-    private static let refusals = [429, 503, 401, 403, 409]
+    private static let refusals = [429, 503, 401, 403, 409, 412]
 
-    @Test("The outbox sends a new object under one key, however the tries after a loss are refused", arguments: refusals, [1, 4])
-    func outbox(status: Int, tries: Int) async throws {
+    @Test(
+        "The outbox sends a new object under one key, however the tries after a loss are refused", arguments: refusals,
+        [(1, false), (4, false), (1, true)])
+    func outbox(status: Int, service described: (tries: Int, comparesField: Bool)) async throws {
         let service = LossyService([.lost, .refused(status), .refused(status), .refused(status)])
         let folder = try ScratchFolder("loss")
         defer { folder.remove() }
@@ -63,7 +69,8 @@ private final class LossyService: Transport {
         var cache = CachedStoreOptions()
         cache.sendsAutomatically = false
         let store = try coordinator.addCachedStore(
-            Self.backend(service, tries: tries, model), at: folder.file("bands.sqlite"), options: cache)
+            Self.backend(service, tries: described.tries, model, comparesField: described.comparesField), at: folder.file("bands.sqlite"),
+            options: cache)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         try await context.perform {

@@ -119,6 +119,13 @@ private final class TaggedService: Transport {
         expect(service.state.withLock { $0.homepage }, equals: "https://ebb.example")
     }
 
+    @Test("A change that the service has already, by an attempt whose answer was lost or by others, is not sent again")
+    func alreadyThere() async throws {
+        let service = TaggedService()
+        #expect(try await save(over: service) { $0.name = "Slow" } == nil)
+        expect(service.changes.map(\.target), equals: [])
+    }
+
     @Test("A deletion of what others have deleted is done")
     func deletedTwice() async throws {
         let service = TaggedService()

@@ -34,6 +34,28 @@ import WebTransport
         expect(sent.headers["Content-Type"], equals: "application/json")
     }
 
+    @Test(
+        "A UUID that the store makes for a new resource is in it, unless its address or a constant has it",
+        arguments: [nil, "PUT", "constant"])
+    func newIdentifiers(place: String?) throws {
+        var style = ServiceStyle.plain
+        var saving = SavingStyle(identity: .newUUID)
+        if place == "PUT" { saving.createIdentified = .init(.put, "{path}/{SELF}") }
+        if place == "constant" { saving.constants = ["meta": #"{"key": "{SELF}"}"#] }
+        style.saving = saving
+        let transport = ScriptedService { $0.method == .get ? .json("[]") : .json("{}", status: 201) }
+        let context = try WebService(base, style: style, resources: [WebResource("Album")]).context(transport)
+        let id = try context.performAndWait { try insertAlbum(context).objectID.uriRepresentation().lastPathComponent.lowercased() }
+        let sent = try #require(transport.requests.first { $0.method != .get })
+        let told = sent.json?["id"]?.string?.lowercased() ?? sent.json?["meta"]?.object?["key"]?.string?.lowercased()
+        if place == "PUT" {
+            #expect(id.hasSuffix(sent.path.split(separator: "/").last.map { $0.lowercased() } ?? "none"))
+            expect(told, equals: nil)
+        } else {
+            #expect(id.hasSuffix(told ?? "none"), "\(id) \(sent)")
+        }
+    }
+
     @Test("Only what was changed is sent, with the version where the service compares it, and a deletion too") func change() throws {
         var style = ServiceStyle.plain
         style.version = .number("revision")

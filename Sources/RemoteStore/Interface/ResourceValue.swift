@@ -33,6 +33,9 @@ public enum ResourceValue: Hashable, Sendable {
     /// All destinations of a to-many relationship, in order for an ordered one.
     case many([ResourceReference])
 
+    /// Whether another value is the same, or both are none.
+    package func isAlike(_ other: ResourceValue) -> Bool { self == other || isNull && other.isNull }
+
     /// Whether it is no value, or no destination.
     public var isNull: Bool {
         switch self {

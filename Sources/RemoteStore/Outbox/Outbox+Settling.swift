@@ -39,6 +39,10 @@ extension Outbox {
             next = try noteSaved(&record, id, version, values, isTwinRead: isTwinRead, subject, pending)
         case .conflict(let values?, let version) where !values.isEmpty:
             next = try noteConflict(&record, values, version, subject, pending)
+        case .conflict where change.kind == .insert:
+            // Whether what is there is its own, made by an earlier attempt, the conflict does not say.
+            next = noteRefusal(
+                of: &record, change, Self.failure(RemoteStoreError.isThere(change)), settlesEarlierAttempts: change.id != nil)
         case .conflict:
             // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil.
             record.remake(until: record.attempts > 2 ? file.clock.now + delay(record.attempts, nil).inSeconds : nil)
@@ -68,15 +72,8 @@ extension Outbox {
             } else if isAmongOthers {
                 record.noteUnsaved()
                 next = .alone
-            } else if record.mayHaveArrived, !prospect.settlesEarlierAttempts {
-                // The application repeats it as it was, or gives it up.
-                record.leaveToApplication(failure)
-            } else if change.kind == .insert, change.id != nil, record.attempts > 1 {
-                // An earlier attempt may have been saved.
-                record.seek(after: failure)
-                next = .read
             } else {
-                record.refuse(failure)
+                next = noteRefusal(of: &record, change, failure, settlesEarlierAttempts: prospect.settlesEarlierAttempts)
             }
         case .unknown(let error): noteUnknown(&record, error, delay(record.attempts, Prospect(error).retryAfter), subject)
         }
@@ -86,6 +83,25 @@ extension Outbox {
         if record.isDone, !record.isShown { noteGone(record.resource, subject.row, in: transaction) }
         try pending.finish(record, subject.row)
         return next
+    }
+
+    /// Notes that an attempt was refused for good.
+    ///
+    /// - Parameter settlesEarlierAttempts: Whether the refusal says that those have not saved it either, as far as a look for it does not tell.
+    private func noteRefusal(
+        of record: inout PendingRecord, _ change: BackendChange, _ failure: PendingRecord.Failure, settlesEarlierAttempts: Bool
+    ) -> Next {
+        if record.mayHaveArrived, !settlesEarlierAttempts {
+            // The application repeats it as it was, or gives it up.
+            record.leaveToApplication(failure)
+        } else if change.kind == .insert, change.id != nil, record.attempts > 1 {
+            // An earlier attempt may have been saved.
+            record.seek(after: failure)
+            return .read
+        } else {
+            record.refuse(failure)
+        }
+        return .nothing
     }
 
     /// Notes that nothing of a change was saved, because a call has failed.
@@ -365,6 +381,6 @@ extension Outbox {
 
     /// Whether values of a backend contain what was sent. One that is missing does not count, unless nil was sent: many services leave that out.
     static func contains(_ values: [String: ResourceValue], _ sent: [String: ResourceValue]) -> Bool {
-        sent.allSatisfy { name, value in values[name].map { $0 == value || $0.isNull && value.isNull } ?? value.isNull }
+        sent.allSatisfy { name, value in values[name]?.isAlike(value) ?? value.isNull }
     }
 }

@@ -26,7 +26,7 @@ public struct SavingStyle: Hashable, Sendable {
         case assignedByService
         /// The value of an attribute.
         case attribute(String)
-        /// A new UUID.
+        /// A new UUID. It stands where the request has `{SELF}`, otherwise in the resource, at the place of its identity.
         case newUUID
     }
 

@@ -46,6 +46,9 @@ struct BodyWriter {
         {
             json.set(.string(value), at: kinds.path)
         }
+        if change.kind == .insert, let id = change.id, sendsIdentityInBody, json.value(at: JSONPath(plan.identity[0])) == nil {
+            json.set(values.json(id), at: JSONPath(plan.identity[0]))
+        }
         if case .field = saving.precondition, let version = change.version {
             switch (plan.version, version) {
             case (.tag(let path), .tag(let tag)): json.set(.string(tag), at: path)
@@ -54,6 +57,15 @@ struct BodyWriter {
             }
         }
         return json
+    }
+
+    /// Whether the identifier of a new resource, which the store has made, stands nowhere else in its request.
+    private var sendsIdentityInBody: Bool {
+        guard saving.identity == .newUUID, plan.identity.count == 1, let action = saving.createIdentified ?? saving.create else {
+            return false
+        }
+        let texts = [action.path, Array(action.query.values).joined(), Array(saving.constants.values).joined()]
+        return !texts.contains { text in Template(text).places.contains { $0.hasPrefix("SELF") } }
     }
 
     /// Returns the whole body of a request with a resource.

@@ -55,7 +55,7 @@ struct ChangeSender {
         do {
             let found = outcome(try await send(request), change, request)
             if case .conflict = found, case .tag(let tag)? = change.version, Self.isWeak(tag),
-                try await isCurrent(change)
+                await isCurrent(change)
             {
                 return .refused(
                     WebBackendError.unwritable(
@@ -67,11 +67,11 @@ struct ChangeSender {
         } catch { return Self.outcome(error) }
     }
 
-    /// Whether the service still has the version that a change was made on.
-    private func isCurrent(_ change: BackendChange) async throws -> Bool {
+    /// Whether the service still has the version that a change was made on; false where a read does not tell.
+    private func isCurrent(_ change: BackendChange) async -> Bool {
         var read = change
         (read.version, read.base) = (nil, [:])
-        guard case .resource(_, let version) = try await current(read) else { return false }
+        guard case .resource(_, let version)? = try? await current(read) else { return false }
         return version == change.version
     }
 
@@ -194,7 +194,8 @@ struct ChangeSender {
             // A version is sent where others' deletions are to be noticed; without one, what is gone is deleted.
             return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
         case 412: return conflict(response, change)
-        case 409 where saving.precondition == .field || change.kind == .insert && change.id != nil && saving.createIdentified != nil:
+        // Of a new resource whose identifier the service assigns it says nothing that can be compared.
+        case 409 where change.kind == .insert ? change.id != nil && saving.createIdentified != nil : saving.precondition == .field:
             return conflict(response, change)
         case 408, 500, 502, 504: return .unknown(errors.error(response, name, isSave: true))
         default: return .refused(errors.error(response, name, isSave: true))
@@ -289,11 +290,14 @@ struct ChangeSender {
                             "The description promises a precondition, and the service tells no version of the resource, also not by “\(call.call.name)”.",
                             next: "Describe where the version stands, or the saving with precondition: none.")))
             }
-            // What the change was made on is compared, since nobody knows the version of that. What it makes itself may be there already.
             let current = values.values(item, of: change.entity, plan)
-            isOther = change.base.contains { name, base in
-                current[name].map { !$0.isAlike(base) && !(change.values[name].map($0.isAlike) ?? false) } ?? false
+            func isThere(_ name: String) -> Bool { current[name].flatMap { change.values[name]?.isAlike($0) } ?? false }
+            // An attempt whose answer was lost has made it, or others have. Sent once more it would be another request with the same key.
+            if change.kind == .update, change.lists.isEmpty, change.changedProperties.allSatisfy(isThere) {
+                return .outcome(.saved(version: version, values: current.filter { change.values[$0.key] != $0.value }))
             }
+            // What the change was made on is compared, since nobody knows the version of that. A part of what it makes may be there already.
+            isOther = change.base.contains { name, base in current[name].map { !$0.isAlike(base) && !isThere(name) } ?? false }
         } else {
             isOther = false
         }
@@ -306,9 +310,4 @@ struct ChangeSender {
 
     /// Returns an identifier as JSON.
     func json(_ id: ResourceID) -> JSONValue { bodies.values.json(id) }
-}
-
-extension ResourceValue {
-    /// Whether another value is the same, or both are none.
-    fileprivate func isAlike(_ other: ResourceValue) -> Bool { self == other || isNull && other.isNull }
 }
