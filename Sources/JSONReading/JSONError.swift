@@ -1,5 +1,7 @@
+public import Foundation
+
 /// The error of text that is not what RFC 8259 calls JSON, or is beyond a limit.
-public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct JSONError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// What was expected, or what is wrong.
     public var reason: String
     /// The place, in bytes from the start.
@@ -19,4 +21,6 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The reason and the place.
     public var description: String { "\(reason) (line \(line), column \(column))" }
+    /// The same.
+    public var errorDescription: String? { description }
 }

@@ -192,7 +192,9 @@ public final class ScriptedBackend: Backend {
 }
 
 /// The error of an expectation of ``ScriptedBackend`` that is not met.
-public struct UnexpectedRequests: Error, CustomStringConvertible {
+public struct UnexpectedRequests: LocalizedError, CustomStringConvertible {
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
     /// What was expected, and the requests that were made.
     public let description: String
 }

@@ -1,3 +1,4 @@
+public import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
@@ -74,7 +75,9 @@ public final class StartedWork<Value: Sendable>: Sendable {
 }
 
 /// The error of work that cannot go on by itself.
-public struct WaitingWork: Error, CustomStringConvertible {
+public struct WaitingWork: LocalizedError, CustomStringConvertible {
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
     /// Says what to do.
     public var description: String {
         "The work waits for something that its executor does not run: deliver the messages of the network, or let time pass."

@@ -1,4 +1,5 @@
 internal import CoreData
+public import Foundation
 
 /// A behaviour that every store and context must have: a sentence and a check.
 public struct Behaviour: Sendable, CustomStringConvertible {
@@ -75,9 +76,11 @@ public struct Behaviour: Sendable, CustomStringConvertible {
 }
 
 /// The error of a store that does not have a behaviour.
-public struct ConformanceFailure: Error, CustomStringConvertible {
+public struct ConformanceFailure: LocalizedError, CustomStringConvertible {
     /// The actual result, and its place in the kit.
     public let description: String
+    /// The same.
+    public var errorDescription: String? { description }
 }
 
 /// Checks a condition.

@@ -1,3 +1,4 @@
+public import Foundation
 @_spi(Stores) internal import ObjectGraph
 
 /// A place in the order of a backend's changes, in its own terms: a number, a time, a cursor.
@@ -79,7 +80,10 @@ public struct BackendChanges: Sendable {
 }
 
 /// The error of a backend that does not know any more what has changed since a token: everything that is shown is then read anew.
-public struct ExpiredChangeToken: Error, Sendable {
+public struct ExpiredChangeToken: LocalizedError, Sendable {
     /// Creates an error.
     public init() {}
+
+    /// Says what to do.
+    public var errorDescription: String? { "The backend has no changes since the token any more: everything is to be read again." }
 }

@@ -14,7 +14,7 @@ extension Resource {
 }
 
 /// A resource that a backend could not read.
-public struct UnreadableResource: Error, CustomStringConvertible {
+public struct UnreadableResource: LocalizedError, CustomStringConvertible {
     /// The entity of the resource.
     public let entity: String
     /// Its identifier; nil where that could not be read either.
@@ -33,6 +33,8 @@ public struct UnreadableResource: Error, CustomStringConvertible {
     public var description: String {
         "\(entity) \(id.map { "\($0)" } ?? "without an identifier") cannot be read: \((reason as NSError).localizedDescription)"
     }
+    /// The same.
+    public var errorDescription: String? { description }
 }
 
 extension BackendAnswer {

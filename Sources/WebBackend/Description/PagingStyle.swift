@@ -34,7 +34,7 @@ public struct PagingStyle: Hashable, Sendable {
     public var countsByHead: Bool
     /// What becomes of pages when resources are inserted or deleted meanwhile.
     public var stability: Paging.Stability
-    /// Whether only an empty page is the last one, for services that may send short pages in between.
+    /// Whether only an empty page is the last one, for services that may send short pages in between, or that name a new cursor behind the last page.
     public var endsEmpty: Bool
     /// Whether a page with fewer resources than were asked for is the last one, though it names a next one.
     public var endsShort: Bool
@@ -106,4 +106,16 @@ public enum AnswerPart: Hashable, Sendable {
     case link(String)
     /// What follows the slash in the header `Content-Range`: `items 0-9/120`.
     case contentRange
+}
+
+extension AnswerPart: CustomStringConvertible {
+    /// The place, as an error names it.
+    public var description: String {
+        switch self {
+        case .body(let path): "“\(path)” of the body"
+        case .header(let name): "the header “\(name)”"
+        case .link(let relation): "the relation “\(relation)” of the header “Link”"
+        case .contentRange: "the header “Content-Range”"
+        }
+    }
 }

@@ -25,6 +25,11 @@ extension AnswerReader {
         let text = try part(paging.next, response, findings.next)
         let hasMore = try part(paging.hasMore, response, findings.more).map { $0 == "true" || $0 == "1" }
         if hasMore == false || paging.endsShort && findings.count < Self.size(request, paging) { return nil }
+        if hasMore == true, let next = paging.next, let more = paging.hasMore, text?.isEmpty ?? true {
+            throw WebBackendError.answer(
+                request.description, "\(more) says that there is another page, and \(next) names none.",
+                next: "Compare the places in the description with what the service answers.")
+        }
         switch paging.form {
         case .none: return nil
         case .address:
@@ -32,8 +37,10 @@ extension AnswerReader {
             guard let address = service.absolute(text, from: url) else { throw WebBackendError.foreign(request.description) }
             return PageToken(address)
         case .cursor:
-            // Some services name a cursor at the end, too.
-            return findings.count == 0 && hasMore == nil ? nil : text.flatMap { $0.isEmpty ? nil : PageToken($0) }
+            guard let text, !text.isEmpty else { return nil }
+            // An empty page may stand before others. Some services name a cursor at the end, too: the one that they were asked with.
+            if findings.count == 0, hasMore == nil, paging.endsEmpty || text == request.page?.text { return nil }
+            return PageToken(text)
         case .number(_, let first):
             let size = Self.size(request, paging)
             let number = request.page.map { NumberToken($0).number } ?? first

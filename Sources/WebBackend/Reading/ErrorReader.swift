@@ -1,11 +1,11 @@
-internal import Foundation
+public import Foundation
 internal import JSONReading
 internal import ObjectGraph
 public import RemoteStore
 internal import WebTransport
 
 /// The error of a service that has answered with an error: the underlying error of those that fetches and saves throw.
-public struct WebServiceError: Error, Sendable, CustomStringConvertible {
+public struct WebServiceError: LocalizedError, Sendable, CustomStringConvertible {
     /// The status of the answer.
     public let status: Int
     /// What the service says, at most a few hundred characters.
@@ -17,6 +17,8 @@ public struct WebServiceError: Error, Sendable, CustomStringConvertible {
 
     /// The request, the status and the message on one line.
     public var description: String { "\(request) was answered with \(status)\(message.isEmpty ? "" : ": \(message)")" }
+    /// The same.
+    public var errorDescription: String? { description }
 }
 
 extension WebServiceError: PassingError {

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An event that a service has sent in a stream of the type `text/event-stream`.
 public struct ServerSentEvent: Hashable, Sendable {
     /// The name of the event: `message` where the service gives none.
@@ -22,7 +24,10 @@ public struct ServerSentEvent: Hashable, Sendable {
 /// Source: [Server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream).
 public struct EventStreamParser: Sendable {
     /// An event, or a line, that has more bytes than the limit.
-    public struct TooLarge: Error, Hashable, Sendable {}
+    public struct TooLarge: LocalizedError, Hashable, Sendable {
+        /// Says what is too large.
+        public var errorDescription: String? { "An event of the stream has more bytes than the limit allows." }
+    }
 
     /// The last identifier that the stream has given; empty for none.
     public private(set) var lastID = ""

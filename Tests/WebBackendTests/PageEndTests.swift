@@ -1,0 +1,83 @@
+import CoreData
+import Foundation
+import RemoteStore
+import TestSupport
+import Testing
+import WebBackend
+import WebTransport
+
+@Suite("Where the pages of a list end") struct PageEndTests {
+    private func titles(_ paging: PagingStyle, _ service: ScriptedService) throws -> [String] {
+        var style = ServiceStyle.plain
+        style.envelope.items = "items"
+        style.paging = paging
+        let context = try WebService(base, style: style, resources: [WebResource("Album")]).context(service)
+        return try context.performAndWait { try context.fetch(fetch("Album")).compactMap { $0.text("title") }.sorted() }
+    }
+
+    private static func page(_ numbers: some Sequence<Int>, _ rest: String) -> WebResponse {
+        let items = numbers.map { #"{"id": \#($0), "title": "\#($0)"}"# }.joined(separator: ", ")
+        return .json(#"{"items": [\#(items)]\#(rest)}"#)
+    }
+
+    private static let byCursor = PagingStyle.following(.body("next"), parameter: "cursor", of: 2)
+
+    @Test("A page without resources that names another one is not the last") func emptyPage() throws {
+        let service = ScriptedService { request in
+            if request.target.contains("c2") { return Self.page([3, 4], #", "next": null"#) }
+            return request.target.contains("c1") ? Self.page([], #", "next": "c2""#) : Self.page([1, 2], #", "next": "c1""#)
+        }
+        expect(try titles(Self.byCursor, service), equals: ["1", "2", "3", "4"])
+    }
+
+    @Test("A service that names the cursor that it was asked with has come to its end, and one that names new ones where it says so")
+    func namedAtTheEnd() throws {
+        let same = ScriptedService { $0.target.contains("c1") ? Self.page([], #", "next": "c1""#) : Self.page([1, 2], #", "next": "c1""#) }
+        expect(try titles(Self.byCursor, same), equals: ["1", "2"])
+        expect(same.requests.count, equals: 2)
+        let new = ScriptedService { $0.target.contains("c1") ? Self.page([], #", "next": "c7""#) : Self.page([1, 2], #", "next": "c1""#) }
+        var paging = Self.byCursor
+        paging.endsEmpty = true
+        expect(try titles(paging, new), equals: ["1", "2"])
+        expect(new.requests.count, equals: 2)
+    }
+
+    @Test(
+        "A page that says that there are others, and names none where the description says, is an error that names both places",
+        arguments: [
+            PagingStyle(.cursor("cursor"), next: .body("nextCursor"), hasMore: .body("more")),
+            PagingStyle(.address, next: .link("next"), hasMore: .body("more")),
+            PagingStyle(.number("page", first: 1), next: .body("nextPage"), hasMore: .body("more")),
+            PagingStyle(.offset("skip"), next: .header("X-Next"), hasMore: .body("more")),
+        ])
+    func contradiction(_ paging: PagingStyle) throws {
+        let service = ScriptedService { _ in Self.page([1, 2], #", "more": true"#) }
+        do {
+            let found = try titles(paging, service)
+            Issue.record("\(found) is taken for all")
+        } catch {
+            let (text, next) = (error.localizedDescription, try #require(paging.next).description)
+            #expect(text.contains("“more” of the body") && text.contains(next), "\(text)")
+        }
+    }
+
+    @Test("Pages of any length, also none, are read to the last") func random() throws {
+        let seed = TestSeed.current(for: "Ends of pages")
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<40 {
+            let lengths = (0..<(1 + random.below(8))).map { _ in random.chance(0.4) ? 0 : 1 + random.below(3) }
+            let tellsMore = random.chance(0.5)
+            let service = ScriptedService { request in
+                let number = request.target.split(separator: "cursor=").last.flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
+                let start = lengths[..<number].reduce(0, +)
+                let isLast = number == lengths.count - 1
+                let next = isLast ? "null" : #""\#(number + 1)""#
+                return Self.page(start..<(start + lengths[number]), #", "next": \#(next)"# + (tellsMore ? #", "more": \#(!isLast)"# : ""))
+            }
+            var paging = Self.byCursor
+            if tellsMore { paging.hasMore = .body("more") }
+            let count = lengths.reduce(0, +)
+            expect(try titles(paging, service), equals: (0..<count).map { "\($0)" }.sorted(), "seed \(seed): \(lengths)")
+        }
+    }
+}
