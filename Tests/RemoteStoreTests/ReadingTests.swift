@@ -215,6 +215,10 @@ import Testing
             expect(context.pendingFaultError as? ServiceFailure, equals: ServiceFailure("down again"))
             #expect(throws: ServiceFailure.self) { try context.throwPendingFaultError() }
             backend.script { _ in .answer }
+            #expect(album.value(forKey: "notes") == nil)
+            expect(album.faultError as? ServiceFailure, equals: ServiceFailure("down again"))
+            context.refresh(album, mergeChanges: true)
+            #expect(album.faultError == nil)
             expect(album.value(forKey: "notes") as? String, equals: "note 0")
         }
     }

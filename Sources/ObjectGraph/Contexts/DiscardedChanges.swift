@@ -172,7 +172,7 @@ extension NSManagedObjectContext {
     func refreshFromStore(_ object: NSManagedObject) -> Bool {
         if object.isFault, !object.hasChanges { object.relationships = [] }
         // Another process may have saved it unnoticed.
-        source.forgetRow(of: object.objectID)
+        forgetRow(of: object.objectID)
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return false }
             if let known = object.snapshot, isNewer(row, than: known, of: object) { object.rebase(onto: row) }

@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
 
     /// Loads the rows of all objects in the batch of an object whose fault is about to fire, unless they were requested before.
     ///
-    /// - Throws: The store's error; the next fault tries again.
+    /// - Throws: `CancellationError`; the next fault tries again. Any other error of the store is told where the object is asked for by itself.
     func prepareRow(of object: NSManagedObject) throws {
         // A child has no rows of its own; its parent loads them.
         guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let part = batch.part(of: object)
@@ -20,15 +20,34 @@ extension NSManagedObjectContext {
     /// - Parameter eagerly: Whether a store that returns one object at a time is queried for each.
     private func fire(_ part: Int, of batch: FaultBatch, eagerly: Bool) throws {
         guard batch.startFiring(part) else { return }
-        let faults = batch.objects(ofPart: part, in: registry).filter(\.isFault)
+        let faults = batch.objects(ofPart: part, in: registry).filter { $0.isFault && faultErrors.error(of: $0.objectID) == nil }
         guard faults.count > 1 || eagerly else { return }
         do {
             if try !source.prepareRows(for: faults.map(\.objectID), in: self), eagerly {
-                for object in faults { _ = try source.row(for: object.objectID, in: self) }
+                for object in faults { try readUnlessNoted(object) { _ = try source.row(for: object.objectID, in: self) } }
             }
+        } catch is CancellationError {
+            batch.stopFiring(part)
+            throw CancellationError()
         } catch {
+            // It does not tell which object it is about: each is asked for by itself, and has its own error. A store that breaks its contract may do so there
+            // in silence.
+            if !eagerly, !Self.isBreach(error) { return }
             batch.stopFiring(part)
             throw error
+        }
+    }
+
+    /// Whether an error says that a store breaks its contract, or its answer cannot be used.
+    private static func isBreach(_ error: any Error) -> Bool {
+        let error = error as NSError
+        return error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreOperationError
+    }
+
+    /// Reads an object among others: its own error is kept until it is read.
+    private func readUnlessNoted(_ object: NSManagedObject, _ read: () throws -> Void) throws {
+        do { try read() } catch {
+            if faultErrors.error(of: object.objectID) == nil { throw error }
         }
     }
 
@@ -38,7 +57,7 @@ extension NSManagedObjectContext {
     ///
     /// The destination objects form a batch in turn.
     ///
-    /// - Throws: The store's error; the next read tries again.
+    /// - Throws: `CancellationError`; the next read tries again.
     func prepareRelationship(_ relationship: NSRelationshipDescription, of object: NSManagedObject) throws {
         if let parentSource {
             if persistentStoreCoordinator?.batchesFaults ?? false {
@@ -76,6 +95,8 @@ extension NSManagedObjectContext {
             batch.setObjects(objects, of: step)
             return objects
         } catch {
+            // As for rows: otherwise each object is asked for by itself.
+            if !eagerly, !(error is CancellationError), !Self.isBreach(error) { return [] }
             batch.setObjects(nil, of: step)
             throw error
         }
@@ -120,7 +141,9 @@ extension NSManagedObjectContext {
             if let known = id.store(for: self)?.withRowAccess({ $0.knownRelatedIDs(of: relationship, for: id) }) {
                 ids += known
             } else if eagerly, !isPrepared {
-                ids += try source.relatedIDs(of: relationship, for: id, in: self)
+                do { ids += try source.relatedIDs(of: relationship, for: id, in: self) } catch {
+                    if faultErrors.error(of: id, relationship.name) == nil { throw error }
+                }
             }
         }
         return ids
@@ -136,7 +159,9 @@ extension NSManagedObjectContext {
         makeBatch(of: objects, query)
         guard source.batchesFaults else { return }
         if !query.returnsObjectsAsFaults, query.includesPropertyValues, query.fetchBatchSize <= 0 {
-            try objects.forEachUncounted { if $0.slots == nil { try $0.fulfillFault() } }
+            try objects.forEachUncounted { object in
+                if object.slots == nil { try readUnlessNoted(object) { try object.fulfillFault() } }
+            }
         }
     }
 

@@ -7,10 +7,9 @@ extension NSManagedObjectContext {
     /// - Returns: Objects (faults unless the request says otherwise), IDs, dictionaries or a single count, according to the request's
     ///   result type.
     /// - Throws: An error for an unknown entity, for a predicate that did not parse or names an unknown key, and for results that are not
-    ///   of `ResultType`; the store's error; a ``pendingFaultError``.
+    ///   of `ResultType`; the store's error.
     public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
         checkQueue("fetch(_:) is called")
-        try throwPendingFaultError()
         let query = try query(for: request)
         switch query.resultType {
         case .managedObjectResultType:
@@ -45,7 +44,6 @@ extension NSManagedObjectContext {
     /// - Throws: The errors of ``fetch(_:)-swift.method``.
     public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
         checkQueue("count(for:) is called")
-        try throwPendingFaultError()
         let entity = try resolveEntity(request.entity, named: request.entityName)
         try checkGroups(request)
         let query = try resolvingContextValues(in: StoreQuery(request.erased(), of: entity))

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         isMerging = true
         defer { isMerging = false }
         // Includes objects not registered here: a relationship may refer to them.
-        if isRemote { for id in saved.inserted + saved.updated + saved.deleted + saved.refreshed { source.forgetRow(of: id) } }
+        if isRemote { for id in saved.inserted + saved.updated + saved.deleted + saved.refreshed { forgetRow(of: id) } }
         var changes = ObjectChanges()
         var merged = saved
         let back = saved.deleted.filter { isReinserted($0, isRemote: isRemote) }
@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
     /// Returns whether an object that others deleted was inserted again here and still exists.
     private func isReinserted(_ id: NSManagedObjectID, isRemote: Bool) -> Bool {
         guard insertedAgain.contains(id) else { return false }
-        if isRemote { source.forgetRow(of: id) }
+        if isRemote { forgetRow(of: id) }
         do {
             return try source.row(for: id, in: self) != nil
         } catch {
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
         changes.refreshed.reserveCapacity(changes.refreshed.count + objects.count)
         objects.forEachUncounted { object in
             if object.flags.contains(.inserted) { return }
-            if isRemote { source.forgetRow(of: object.objectID) }
+            if isRemote { forgetRow(of: object.objectID) }
             if object.batchNumber != 0 { faultBatches[object.batchNumber]?.reset() }
             if !object.isFault || object.hasChanges { return shown.append(object) }
             // A fault reads the new row when it fires, and the new relationships when they are read.

@@ -29,7 +29,6 @@ extension NSManagedObjectContext {
     /// Returns the object with an ID after loading its row; implements the public ``existingObject(with:)``.
     func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue("existingObject(with: \(objectID)) is called")
-        try throwPendingFaultError()
         // An ID of no model, made for a test.
         guard objectID.owningEntity.frozen != nil else { throw NSManagedObject.missingRow(objectID) }
         let object = object(with: objectID)

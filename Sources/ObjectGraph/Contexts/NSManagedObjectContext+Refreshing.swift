@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
     private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool, isFresh: Bool = false) -> Refreshment {
         guard object.registry === registry else { return .none }
         if object.flags.contains(.inserted) { return flag ? .none : dropValues(of: object) }
-        if !isFresh { source.forgetRow(of: object.objectID) }
+        if isFresh { forgetFaultErrors(of: object.objectID) } else { forgetRow(of: object.objectID) }
         faultBatches[object.batchNumber]?.reset()
         object.extras?.fetched = [:]
         guard flag, object.hasChanges else {
@@ -152,6 +152,7 @@ extension NSManagedObjectContext {
         faultError = nil
         discardedRows = []
         lockedObjects = []
+        faultErrors.removeAll()
         for object in objects {
             registry.unregister(object)
             object.relationships = []

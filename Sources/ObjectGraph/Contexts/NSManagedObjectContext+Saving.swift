@@ -34,6 +34,8 @@ extension NSManagedObjectContext {
     /// Processes pending changes, and returns whether there are changes and no save is running.
     func beginSave() throws -> Bool {
         try throwPendingFaultError()
+        // A save asks again for what it needs.
+        if hasChanges { forgetAllFaultErrors() }
         _ = processEvent(isSaving: true)
         return hasChanges && !isSaving
     }

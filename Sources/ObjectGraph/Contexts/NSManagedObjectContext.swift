@@ -156,6 +156,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The number of saves by which this context assigned permanent IDs. Child contexts read it on their queues.
     final let saveCount = Atomic<Int>(0)
     final var faultError: (any Error)?
+    /// The objects that could not be read, and why.
+    final var faultErrors = FaultErrors()
     /// The observation of the objects' properties; see ``isObservationEnabled``.
     final var observation: ContextObservation?
     @exclusivity(unchecked) private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
@@ -363,14 +365,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Errors of reads
 
-    /// The first error that reading or writing a property could not throw; nil when there was none.
+    /// The first error since the last save that reading or writing a property could not throw; nil when there was none.
     ///
     /// Properties cannot throw, so the context keeps the error of a failed fault, and that of a change to an object that has given way to
-    /// another (see ``NSMergePolicy/resolve(constraintConflicts:)``): the next `fetch`, `count`, `existingObject` or
-    /// `save` throws and clears it. Nothing is saved before the error is thrown.
+    /// another (see ``NSMergePolicy/resolve(constraintConflicts:)``): the next `save` throws and clears it, before it writes anything. Fetches and counts
+    /// of what can be read go on. Which object could not be read tells ``NSManagedObject/faultError``.
     public var pendingFaultError: (any Error)? { faultError }
 
-    /// Throws and clears ``pendingFaultError``, if there is one.
+    /// Throws and clears ``pendingFaultError``, if there is one: call it where several properties have been read, and none may be missing.
     public func throwPendingFaultError() throws {
         guard let error = faultError else { return }
         faultError = nil
@@ -379,7 +381,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     func noteFaultError(_ error: any Error, of object: NSManagedObject) {
-        Log.context.error("The values of \(object.objectID) could not be read: \(error)")
+        // The parent has asked: here it is only told.
+        if parent != nil, object.isFault { faultErrors.note(.init(error), of: object.objectID) }
+        if faultErrors.mayLog(object.objectID) { Log.context.error("The values of \(object.objectID) could not be read: \(error)") }
         keep(error)
     }
 

@@ -25,7 +25,6 @@ final class ParentSource: ObjectSource {
 
     func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer {
         try parent.performForChild {
-            try parent.throwPendingFaultError()
             switch query.resultType {
             case .countResultType: return .count(try parent.countObjects(query))
             case .dictionaryResultType: return .dictionaries(try parent.fetchDictionaries(query))
@@ -61,8 +60,7 @@ final class ParentSource: ObjectSource {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
         try parent.performForChild {
-            let ids = parent.object(with: id).objectIDs(forRelationshipNamed: relationship.name)
-            try parent.throwPendingFaultError()
+            let ids = try parent.throwingReadErrors { parent.object(with: id).objectIDs(forRelationshipNamed: relationship.name) }
             if ids.count > 1, parent.persistentStoreCoordinator?.wantsRegistrations ?? false {
                 let objects = parent.objects(with: ids)
                 parent.makeBatch(of: objects)
@@ -93,7 +91,7 @@ final class ParentSource: ObjectSource {
 
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues {
         let childSave = try ChildSave(changes)
-        try parent.performForChild { try parent.apply(childSave, from: context.registry) }
+        try parent.performForChild { try parent.throwingReadErrors { try parent.apply(childSave, from: context.registry) } }
         return SavedValues()
     }
 
@@ -170,8 +168,8 @@ extension NSManagedObject {
     /// Whether the object can be changed: it is neither deleted in the context nor from its store.
     fileprivate var isThere: Bool { registry != nil && flags.isDisjoint(with: [.deleted, .inaccessible]) }
 
-    /// Returns a row with the object's current values for a child, unsaved ones included and transient ones excluded.
-    fileprivate func rowForChild() throws -> Row {
+    /// Returns a copy of the row with the current destinations of all relationships.
+    private func currentRow() -> Row {
         let copy = readableRow.copy()
         for relationship in owningEntity.frozen!.relationships {
             let slot = slot(of: relationship)
@@ -182,7 +180,12 @@ extension NSManagedObject {
                 copy.setObjectID(toOne(relationship)?.objectID, at: slot)
             }
         }
-        try registry?.context?.throwPendingFaultError()
+        return copy
+    }
+
+    /// Returns a row with the object's current values for a child, unsaved ones included and transient ones excluded.
+    fileprivate func rowForChild() throws -> Row {
+        let copy = try registry?.context?.throwingReadErrors { currentRow() } ?? currentRow()
         copy.objectID = objectID
         copy.version = snapshot?.version ?? 0
         return owningEntity.frozen!.hasTransients ? withoutTransients(copy) : copy
@@ -218,7 +221,9 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: The error of a store that fails to load an affected object; nothing is changed then.
     private func apply(_ changes: [ParentSource.ChildChange], deleted: [NSManagedObjectID]) throws {
-        try prepare(for: changes, deleted: deleted)
+        // A save asks again for what it needs.
+        forgetAllFaultErrors()
+        try throwingReadErrors { try prepare(for: changes, deleted: deleted) }
         // New objects first, so that every reference finds its object.
         for change in changes where change.changed == nil && registeredObject(for: change.id) == nil {
             let object = change.entity.managedObjectClass.init(entity: change.entity, insertInto: nil)
@@ -256,12 +261,10 @@ extension NSManagedObjectContext {
         }
         for id in deleted { delete(object(with: id)) }
         processPendingChanges()
-        try throwPendingFaultError()
     }
 
     /// Loads all objects that the save affects, so that no step fails halfway.
     private func prepare(for changes: [ParentSource.ChildChange], deleted: [NSManagedObjectID]) throws {
-        try throwPendingFaultError()
         processPendingChanges()
         let new = Set(changes.filter { $0.changed == nil }.map(\.id))
         /// Loads both ends of a relationship that is about to change.
@@ -283,7 +286,6 @@ extension NSManagedObjectContext {
             let object = object(with: id)
             for relationship in object.owningEntity.frozen!.relationships { fire(relationship, of: object, to: []) }
         }
-        try throwPendingFaultError()
     }
 }
 

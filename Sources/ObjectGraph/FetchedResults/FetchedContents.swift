@@ -185,8 +185,8 @@ final class FetchedContents {
 
     private func sectionName(of object: NSManagedObject) throws -> String {
         guard let sectionKeyPath else { return "" }
-        let value = object.value(forKeyPath: sectionKeyPath)
-        try object.managedObjectContext?.throwPendingFaultError()
+        let read = { object.value(forKeyPath: sectionKeyPath) }
+        let value = try object.managedObjectContext.map { try $0.throwingReadErrors(read) } ?? read()
         return value.map { "\($0)" } ?? ""
     }
 

@@ -34,7 +34,6 @@ final class FetchedPages: @unchecked Sendable {
 
     /// Reads the first results.
     func first() throws -> [NSManagedObject] {
-        try context.throwPendingFaultError()
         let (pages, size, time) = (pages, size, RowCache.now)
         let page = try BlockingCall.wait(for: "the first page of “\(query.entity)”") { try await pages.next(size) }
         return try objects(page, time)

@@ -6,8 +6,8 @@ internal import Predicates
 ///
 /// The cost of a change depends on the changed objects only: the predicate is evaluated for them, and each finds its place in a
 /// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are
-/// fetched again, where a change concerns them. After a merge or a save the results are those of a fresh fetch; see
-/// ``take(changed:deleted:)``.
+/// fetched again, where a change concerns them: at once, or when the queue is free where a store asks others. After a merge or a save the results
+/// are those of a fresh fetch; see ``contextDidMerge(_:)``.
 // Used on the context's queue only, where the notifications that lead here are posted.
 final class FetchedResultsTracker: @unchecked Sendable {
     let context: NSManagedObjectContext
@@ -57,7 +57,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         context.processPendingChanges()
         let naming = try cacheName.map { try SectionNaming(context, request, sectionKeyPath: sectionKeyPath, cacheName: $0) }
         let pages = scrolls && cacheName == nil ? try FetchedPages(request, in: context) : nil
-        let fetched = try asking { try pages?.first() ?? find(context.query(for: request)) }
+        let fetched = try asking { try pages?.first() ?? context.fetchObjects(context.query(for: request)) }
         let entity = request.knownEntity
         let reach = try RequestReach(context.query(for: request), sectionKeyPath: sectionKeyPath)
         let schema = entity.frozen!.schema
@@ -90,11 +90,6 @@ final class FetchedResultsTracker: @unchecked Sendable {
             names.insert(String(name))
         }
         return names
-    }
-
-    private func find(_ query: StoreQuery) throws -> [NSManagedObject] {
-        try context.throwPendingFaultError()
-        return try context.fetchObjects(query)
     }
 
     /// Fetches for the results: what is told meanwhile is in the answer.
@@ -162,7 +157,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
             guard let reach, isBehind || error != nil || (changed + gone).contains(where: { reach.includes($0.owningEntity) }) else {
                 return
             }
-            fetchAgain(touched: changed)
+            fetchAgainInTime(touched: changed)
         } else {
             apply(changed: changed + objectsWithUnknownKeys, gone: gone)
         }
@@ -307,7 +302,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         do {
             // They may lead here, and change the contents.
             context.processPendingChanges()
-            let fetched = try asking { try find(context.query(for: request).following()) }
+            let fetched = try asking { try context.fetchObjects(context.query(for: request).following()) }
             guard let before = contents else { return }
             let after = try FetchedContents(fetched, sort: sort, sortKeys: Self.sortKeys(request), sectionKeyPath: sectionKeyPath)
             isBehind = false

@@ -17,7 +17,6 @@ struct BatchPlan {
 extension NSManagedObjectContext {
     /// Executes a batch request with the coordinator of the root context. Call it on this context's queue.
     func executeBatch(_ request: any ExecutableBatchRequest) throws -> NSPersistentStoreResult {
-        try throwPendingFaultError()
         guard let coordinator = persistentStoreCoordinator else {
             throw CoreDataError.make(
                 NSCoreDataError, "The \(Swift.type(of: request)) cannot be executed.",

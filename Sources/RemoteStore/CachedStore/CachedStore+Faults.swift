@@ -30,9 +30,8 @@ extension CachedStore {
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
         let keys = ids.compactMap { file.key(ofOuter: $0) }
         let known = try file.rows(keys)
-        var asked: [(key: CacheKey, id: NSManagedObjectID)] = []
+        var asked: [(key: CacheKey, id: NSManagedObjectID, lacksValues: Bool)] = []
         var refreshed: [NSManagedObjectID] = []
-        var lacksValues = false
         for row in known {
             let key = file.key(of: row)
             let entity = key.entity
@@ -41,8 +40,7 @@ extension CachedStore {
             case .refresh: if let id = remoteID(row, entity) { refreshed.append(id) }
             case .answer:
                 guard let id = remoteID(row, entity) else { continue }
-                asked.append((key, id))
-                lacksValues = lacksValues || entity.state(of: row) == .stub
+                asked.append((key, id, entity.state(of: row) == .stub))
             }
         }
         if !refreshed.isEmpty {
@@ -53,16 +51,23 @@ extension CachedStore {
                 } catch { report(error) }
             }
         }
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         if !asked.isEmpty {
             do { try await readFromBackend(asked.map(\.id), for: caller) } catch {
-                try rethrowUnlessPassing(error)
-                // One without values cannot be answered; among others it is asked for again by itself.
-                if lacksValues, ids.count == 1 { throw error }
-                report(error)
+                let unread = error as? UnreadObjects
+                if unread == nil { try rethrowUnlessPassing(error) }
+                report(unread?.failures.values.first?.error ?? error)
+                // The others are shown as the file has them. One without values cannot be answered.
+                for one in asked where one.lacksValues {
+                    let failure = try unread.map { $0.failures[one.id] } ?? RemoteReader.failure(error)
+                    if let failure { failures[one.key.entity.outerID(one.key.number, token)] = failure }
+                }
             }
             freshness.unwant(asked.map(\.key))
         }
-        return try shownRows(asked.isEmpty ? known : file.rows(keys))
+        let rows = try shownRows(asked.isEmpty ? known : file.rows(keys))
+        if !failures.isEmpty { throw UnreadObjects(failures, rows: rows.filter { failures[$0.knownObjectID] == nil }) }
+        return rows
     }
 
     private func shownRows(_ rows: [Row]) throws -> [Row] {
@@ -70,21 +75,26 @@ extension CachedStore {
     }
 
     /// Reads objects by their identifiers, and files them; those that do not exist any more are removed.
+    ///
+    /// - Throws: `UnreadObjects` for those that cannot be read, after the others were filed.
     func readFromBackend(_ ids: [NSManagedObjectID], for caller: StoreCaller) async throws {
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         try await ask {
-            let rows = try await reader.read(ids, isFresh: true, for: caller)
+            let (rows, unread) = try await reader.readAvailable(ids, isFresh: true, for: caller)
+            failures = unread
             return reader.hasReferencesToKinds ? try await reader.knowingKinds(rows, for: caller) : rows
         } filing: { rows, askedAt in
             try take(rows, askedAt: askedAt)
             let found = Set(rows.map(\.knownObjectID))
-            var gone: [CacheKey] = []
-            for id in ids where !found.contains(id) {
-                guard let resource = reader.decoding.resourceID(id) else { continue }
-                let entity = file.entity(id.owningEntity)
-                if let key = try file.keys(of: [resource], in: entity)[resource] { gone.append(key) }
-            }
-            try remove(gone, askedAt: askedAt)
+            try remove(ids.filter { !found.contains($0) && failures[$0] == nil }.compactMap(key), askedAt: askedAt)
         }
+        if !failures.isEmpty { throw UnreadObjects(failures) }
+    }
+
+    /// Returns the key of an object of the backend; nil where the file does not have it.
+    func key(of id: NSManagedObjectID) throws -> CacheKey? {
+        guard let resource = reader.decoding.resourceID(id) else { return nil }
+        return try file.keys(of: [resource], in: file.entity(id.owningEntity))[resource]
     }
 
     /// Returns rows with properties that were unknown.
@@ -98,21 +108,37 @@ extension CachedStore {
             return policy(of: entity.outer ?? entity.inner) != .cacheOnly
                 && (entity.state(of: row) == .stub || !entity.knowledge(of: row).unknown.isDisjoint(with: names))
         }
-        let remote = missing.compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
+        var remote: [NSManagedObjectID: CacheKey] = [:]
+        for row in missing {
+            let key = file.key(of: row)
+            if let id = remoteID(row, key.entity) { remote[id] = key }
+        }
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         if !remote.isEmpty {
             do {
                 try await ask {
-                    try await reader.values(of: properties, for: remote, for: caller)
+                    failures = [:]
+                    do { return try await reader.values(of: properties, for: Array(remote.keys), for: caller) } catch let unread
+                        as UnreadObjects
+                    {
+                        failures = unread.failures
+                        return unread.rows
+                    }
                 } filing: {
                     try take($0, askedAt: $1)
                 }
             } catch {
-                if ids.count == 1 || remote.count == ids.count { throw error }
-                try rethrowUnlessPassing(error)
-                report(error)
+                let failure = try RemoteReader.failure(error)
+                for id in remote.keys { failures[id] = failure }
             }
         }
-        return try shownRows(file.rows(keys))
+        let rows = try shownRows(file.rows(keys))
+        if failures.isEmpty { return rows }
+        report(failures.values.first!.error)
+        let outer = Dictionary(failures.compactMap { id, failure in remote[id].map { ($0.entity.outerID($0.number, token), failure) } }) {
+            $1
+        }
+        throw UnreadObjects(outer, rows: rows.filter { outer[$0.knownObjectID] == nil })
     }
 
     // MARK: Relationships
@@ -124,7 +150,7 @@ extension CachedStore {
         let keys = ids.compactMap { file.key(ofOuter: $0) }
         var owners: [NSManagedObjectID: CacheKey] = [:]
         var refreshed: [NSManagedObjectID: CacheKey] = [:]
-        var isUnknown = false
+        var unknown: Set<NSManagedObjectID> = []
         for row in try file.rows(keys) {
             let key = file.key(of: row)
             guard let remote = remoteID(row, key.entity) else { continue }
@@ -133,7 +159,7 @@ extension CachedStore {
             case (.refresh, _): refreshed[remote] = key
             case (.answer, let isHeld):
                 owners[remote] = key
-                isUnknown = isUnknown || !isHeld
+                if !isHeld { unknown.insert(remote) }
             }
         }
         if !refreshed.isEmpty {
@@ -145,14 +171,22 @@ extension CachedStore {
                 } catch { report(error) }
             }
         }
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         if !owners.isEmpty {
             do { try await readList(relationship, owners, for: caller) } catch {
-                try rethrowUnlessPassing(error)
-                if isUnknown { throw error }
-                report(error)
+                let unread = error as? UnreadObjects
+                if unread == nil { try rethrowUnlessPassing(error) }
+                report(unread?.failures.values.first?.error ?? error)
+                // The others are shown as the file has them.
+                for (id, key) in owners where unknown.contains(id) {
+                    let failure = try unread.map { $0.failures[id] } ?? RemoteReader.failure(error)
+                    if let failure { failures[key.entity.outerID(key.number, token)] = failure }
+                }
             }
         }
-        return try relatedInFile(relationship, keys)
+        let related = try relatedInFile(relationship, keys)
+        if !failures.isEmpty { throw UnreadObjects(failures, related: related.filter { failures[$0.key] == nil }) }
+        return related
     }
 
     private func need(
@@ -193,9 +227,15 @@ extension CachedStore {
     private func readList(
         _ relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID: CacheKey], for caller: StoreCaller
     ) async throws {
+        var unread: UnreadObjects?
         try await ask {
-            try await reader.knowingKinds(
-                reader.related(by: relationship, from: Array(owners.keys), for: caller), of: relationship, for: caller)
+            unread = nil
+            do { return try await reader.relatedReturned(by: relationship, from: Array(owners.keys), for: caller) } catch let error
+                as UnreadObjects
+            {
+                unread = error
+                return error.related
+            }
         } filing: { found, askedAt in
             // What was sent and is not acknowledged may be in it, under identifiers that are not known yet: the file has these lists as they are.
             if let destination = relationship.destinationEntity,
@@ -212,8 +252,9 @@ extension CachedStore {
                     try self.importer.takeList(relationship, of: key, list, askedAt: askedAt, in: transaction)
                 }
             }
-            freshness.confirm(relationship.name, of: owners.values, at: file.clock.now)
+            freshness.confirm(relationship.name, of: owners.filter { found[$0.key] != nil }.values, at: file.clock.now)
         }
+        if let unread { throw unread }
     }
 
     /// Returns the members of a relationship that the file has.

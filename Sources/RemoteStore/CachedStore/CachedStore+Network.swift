@@ -179,7 +179,14 @@ extension CachedStore {
         if !file.keeps(.wholeAnswer) { return try remove(missing, askedAt: askedAt) }
         let ids = try file.rows(missing).compactMap { remoteID($0, file.entity(inner: $0.knownObjectID.owningEntity)) }
         let found: [Row]
-        do { found = try await reader.read(ids, isFresh: true, for: caller) } catch let error as NSError
+        var missing = missing
+        do {
+            // Those that cannot be read are there, for all that is known.
+            let answer = try await reader.readAvailable(ids, isFresh: true, for: caller)
+            let unread = Set(try answer.failures.keys.compactMap(key))
+            missing.removeAll(where: unread.contains)
+            found = answer.rows
+        } catch let error as NSError
             where error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreUnsupportedRequestTypeError
         {
             if form.clauses?.isEmpty == true { return try remove(missing, askedAt: askedAt) }

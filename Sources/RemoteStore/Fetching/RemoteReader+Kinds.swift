@@ -92,9 +92,11 @@ extension RemoteReader {
         if missing.isEmpty { return known }
         let time = AskTime(options.now())
         do {
-            let rows = try await read(missing, for: caller)
+            let (rows, failures) = try await readAvailable(missing, for: caller)
             for row in rows { known[row.knownObjectID] = row.knownObjectID }
             parked.park(rows, at: time)
+            // Those are taken for what the relationship says until they can be read.
+            missing.removeAll { failures[$0] != nil }
         } catch let error as NSError where error.code == NSPersistentStoreUnsupportedRequestTypeError {
             // No endpoint tells: they are taken for what the relationship says.
             RequestRunner.log.info("The entities of \(missing.count) references are unknown: \(error.localizedDescription)")

@@ -158,6 +158,22 @@ extension RemoteReader {
         /// The same for rows of one of several requests.
         var earlierParts: [(time: AskTime, ids: Set<NSManagedObjectID>)] = []
 
+        init(rows: RowList = RowList(), time: AskTime? = nil) { (self.rows, self.time) = (rows, time) }
+
+        /// Joins what several requests have found.
+        init(joining parts: [Found]) {
+            if parts.count == 1 {
+                self = parts[0]
+                return
+            }
+            var seen: Set<NSManagedObjectID> = []
+            for part in parts {
+                isProven = isProven && part.isProven
+                if let time = part.time { earlierParts.append((time, Set(part.rows.map(\.knownObjectID)))) }
+                for row in part.rows where seen.insert(row.knownObjectID).inserted { rows.append(row) }
+            }
+        }
+
         /// Whether some of the rows were asked for before.
         var isEarlier: Bool { time != nil || !earlierParts.isEmpty }
 
@@ -199,18 +215,11 @@ extension RemoteReader {
                 return parts
             }
         }
-        if parts.count == 1 { return parts[0] }
-        var found = Found()
-        var seen: Set<NSManagedObjectID> = []
-        for part in parts {
-            found.isProven = found.isProven && part.isProven
-            if let time = part.time { found.earlierParts.append((time, Set(part.rows.map(\.knownObjectID)))) }
-            for row in part.rows where seen.insert(row.knownObjectID).inserted { found.rows.append(row) }
-        }
-        return found
+        return Found(joining: parts)
     }
 
-    private func readAll(
+    /// Reads everything that a request finds.
+    func readAll(
         _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, _ mayEndEarly: Bool, for caller: StoreCaller
     ) async throws -> Found {
         let epoch = runner.epoch

@@ -17,11 +17,22 @@ extension RemoteReader {
     ///   - isFresh: Whether rows that have come along before do not count.
     ///   - isReturned: Whether the store returns the rows.
     /// - Returns: The rows, without those of objects that do not exist.
+    /// - Throws: Also where only one of them cannot be read.
     func read(
-        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, isReturned: Bool = false,
-        _ budget: FetchBudget? = nil,
+        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, _ budget: FetchBudget? = nil,
         for caller: StoreCaller
     ) async throws -> [Row] {
+        let found = try await readAvailable(ids, knowing: properties, isFresh: isFresh, budget, for: caller)
+        if !found.failures.isEmpty, let first = ids.lazy.compactMap({ found.failures[$0] }).first { throw first.error }
+        return found.rows
+    }
+
+    /// Reads objects by their identifiers, as ``read(_:knowing:isFresh:_:for:)`` does, and tells which of them cannot be read.
+    func readAvailable(
+        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, isReturned: Bool = false,
+        _ budget: FetchBudget? = nil, for caller: StoreCaller
+    ) async throws -> (rows: [Row], failures: Failures) {
+        var failures: Failures = [:]
         var missing = ids
         var rows: [Row] = []
         if !isFresh {
@@ -39,7 +50,7 @@ extension RemoteReader {
                 if isReturned { earlier.note(CollectionOfOne(row), askedAt: time.uptime) }
             }
         }
-        if missing.isEmpty { return rows }
+        if missing.isEmpty { return (rows, failures) }
         // By kind, for each may have endpoints of its own.
         var groups: [(entity: NSEntityDescription, ids: [NSManagedObjectID])] = []
         for id in missing {
@@ -51,15 +62,16 @@ extension RemoteReader {
         }
         for (entity, ids) in groups {
             rows += try await read(
-                ids, of: entity, properties, isReturned: isReturned, budget ?? FetchBudget(options, entity, blaming: nil), for: caller)
+                ids, of: entity, properties, isReturned: isReturned, budget ?? FetchBudget(options, entity, blaming: nil), &failures,
+                for: caller)
         }
-        return rows
+        return (rows, failures)
     }
 
     /// Reads on, or asks again for the rest, until each object has come or is known not to exist.
     private func read(
         _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ properties: Set<String>, isReturned: Bool, _ budget: FetchBudget,
-        for caller: StoreCaller
+        _ failures: inout Failures, for caller: StoreCaller
     ) async throws -> [Row] {
         var missing = Set(ids)
         var order = ids
@@ -75,7 +87,8 @@ extension RemoteReader {
             if let kept {
                 found = Found(rows: RowList(order.compactMap(kept.row)), time: kept.time)
             } else {
-                found = try await readAll(plan, budget, mayEndEarly: true, for: caller)
+                found = try await readEach(plan, budget, for: order, &failures, for: caller)
+                missing.subtract(failures.keys)
             }
             var new = 0
             let before = rows.count
@@ -101,16 +114,40 @@ extension RemoteReader {
 
     /// Returns the destinations of a relationship of objects, by owner. What comes along is kept for when it is asked for.
     ///
-    /// - Throws: Code 134091 where no endpoint tells; the backend's error.
+    /// - Throws: Code 134091 where no endpoint tells; the backend's error, also where only those of one owner cannot be read.
     func related(
         by relationship: NSRelationshipDescription, from owners: [NSManagedObjectID], _ budget: FetchBudget? = nil, for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        let (found, failures) = try await relatedAvailable(by: relationship, from: owners, budget, for: caller)
+        if !failures.isEmpty, let first = owners.lazy.compactMap({ failures[$0] }).first { throw first.error }
+        return found
+    }
+
+    /// Returns the destinations of a relationship for a context or a cache, with their entities.
+    ///
+    /// - Throws: `UnreadObjects` with those of the other owners where some cannot be read.
+    func relatedReturned(
+        by relationship: NSRelationshipDescription, from owners: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        let (found, failures) = try await relatedAvailable(by: relationship, from: owners, for: caller)
+        let known = try await knowingKinds(found, of: relationship, for: caller)
+        if !failures.isEmpty { throw UnreadObjects(failures, related: known) }
+        return known
+    }
+
+    /// Returns the destinations of a relationship, as ``related(by:from:_:for:)`` does, and tells those of which owners cannot be read.
+    private func relatedAvailable(
+        by relationship: NSRelationshipDescription, from owners: [NSManagedObjectID], _ budget: FetchBudget? = nil, for caller: StoreCaller
+    ) async throws -> (found: [NSManagedObjectID: [NSManagedObjectID]], failures: Failures) {
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        var failures: Failures = [:]
         var unknown: [NSManagedObjectID] = []
         for owner in owners {
             if let list = parked.list(relationship, of: owner) { found[owner] = list } else { unknown.append(owner) }
         }
-        guard !unknown.isEmpty, let entity = relationship.entity, let destination = relationship.destinationEntity else { return found }
+        guard !unknown.isEmpty, let entity = relationship.entity, let destination = relationship.destinationEntity else {
+            return (found, failures)
+        }
         let budget = budget ?? FetchBudget(options, entity, blaming: nil)
         let planner = planner(caller)
 
@@ -136,9 +173,9 @@ extension RemoteReader {
             }
         }
         if let ownerPlan, ownerPlan.cost <= destinationPlan?.cost ?? .infinity {
-            found.merge(try await fromOwners(ownerPlan, relationship, unknown, budget, for: caller)) { _, new in new }
+            found.merge(try await fromOwners(ownerPlan, relationship, unknown, budget, &failures, for: caller)) { _, new in new }
         } else if let destinationPlan, let inverse {
-            found.merge(try await fromDestinations(destinationPlan, inverse, unknown, budget, for: caller)) { _, new in new }
+            found.merge(try await fromDestinations(destinationPlan, inverse, unknown, budget, &failures, for: caller)) { _, new in new }
         } else {
             throw reason
                 ?? RemoteStoreError.unanswerable(
@@ -148,8 +185,8 @@ extension RemoteReader {
                             + "“\(destination.name ?? "?")” could be asked by."
                     ])
         }
-        for owner in unknown where found[owner] == nil { found[owner] = [] }
-        return found
+        for owner in unknown where found[owner] == nil && failures[owner] == nil { found[owner] = [] }
+        return (found, failures)
     }
 
     /// Returns the cheapest plan whose answers are declared to bring the relationship; nil where there is none.
@@ -167,11 +204,12 @@ extension RemoteReader {
 
     private func fromOwners(
         _ plan: FetchPlan, _ relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ budget: FetchBudget,
-        for caller: StoreCaller
+        _ failures: inout Failures, for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         let wanted = Set(owners)
-        for row in try await readAll(plan, budget, for: caller).rows where wanted.contains(row.knownObjectID) {
+        let answer = try await readEach(plan, budget, mayEndEarly: false, for: owners, &failures, for: caller)
+        for row in answer.rows where wanted.contains(row.knownObjectID) {
             guard !row.isUnknown(relationship) else { continue }
             found[row.knownObjectID] = row.relatedIDs(relationship)
         }
@@ -180,7 +218,7 @@ extension RemoteReader {
 
     private func fromDestinations(
         _ plan: FetchPlan, _ inverse: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ budget: FetchBudget,
-        for caller: StoreCaller
+        _ failures: inout Failures, for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         if plan.predicateInMemory != nil {
             return try await fromDump(plan, inverse, Set(owners), budget, for: caller)
@@ -192,22 +230,20 @@ extension RemoteReader {
             requests = requests.flatMap { $0.oneForEachOwner(inverse.name) }
         }
         let time = AskTime(options.now())
-        var parts: [[(owner: NSManagedObjectID, row: Row)]] = Array(repeating: [], count: requests.count)
-        try await withThrowingTaskGroup(of: (Int, [(owner: NSManagedObjectID, row: Row)]).self) { group in
-            var next = 0
-            func add() {
-                guard next < requests.count else { return }
-                let (index, request, endpoint) = (next, requests[next], plan.endpoints[min(next, plan.endpoints.count - 1)])
-                next += 1
-                group.addTask {
-                    let part = try await self.pairs(request, endpoint, inverse, wanted, budget)
-                    return (index, part)
-                }
-            }
-            for _ in 0..<options.concurrentRequests { add() }
-            while let (index, part) = try await group.next() {
-                parts[index] = part
-                add()
+        let asked = requests
+        let outcomes = try await outcomes(asked.count) { index in
+            try await self.pairs(asked[index], plan.endpoints[min(index, plan.endpoints.count - 1)], inverse, wanted, budget)
+        }
+        var parts: [[(owner: NSManagedObjectID, row: Row)]] = []
+        for (request, outcome) in zip(asked, outcomes) {
+            switch outcome {
+            case .success(let part): parts.append(part)
+            case .failure(let error):
+                let failure = try Self.failure(error)
+                let owners = request.owners(inverse.name).compactMap { wanted[$0] }
+                if owners.isEmpty { throw error }
+                // One that asks for several does not tell whom the refusal is about.
+                for owner in owners { failures[owner] = failure }
             }
         }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
@@ -284,10 +320,13 @@ extension BackendRequest {
         (filter.keyPath == inverse || filter.keyPath == "ANY \(inverse)") && (filter.comparison == .equal || filter.comparison == .isIn)
     }
 
+    /// The owners that the request asks for.
+    func owners(_ inverse: String) -> [ResourceID] { filters.first { isLink($0, inverse) }?.ids ?? [] }
+
     /// The owner that the request asks for, if it is only one.
     func onlyOwner(_ inverse: String) -> ResourceID? {
-        guard let filter = filters.first(where: { isLink($0, inverse) }), filter.ids.count == 1 else { return nil }
-        return filter.ids[0]
+        let owners = owners(inverse)
+        return owners.count == 1 ? owners[0] : nil
     }
 
     /// Returns a request for each owner.
@@ -305,19 +344,31 @@ extension BackendRequest {
 
 extension RemoteReader {
     /// Reads objects for a context.
+    ///
+    /// - Throws: `UnreadObjects` with the rows of the others where some cannot be read.
     func returned(
         _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], for caller: StoreCaller
     ) async throws -> [Row] {
-        let rows = try await read(ids, knowing: properties, isReturned: true, for: caller)
-        return hasReferencesToKinds ? try await knowingKinds(rows, for: caller) : rows
+        var (rows, failures) = try await readAvailable(ids, knowing: properties, isReturned: true, for: caller)
+        if hasReferencesToKinds { rows = try await knowingKinds(rows, for: caller) }
+        if !failures.isEmpty { throw UnreadObjects(failures, rows: rows) }
+        return rows
     }
 
     /// Returns rows of objects that know some properties. A value that an endpoint is declared to bring and has left out is nil.
     func values(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [Row] {
-        let rows = try await returned(ids, knowing: Set(properties.map(\.name)), for: caller)
-        return try rows.map { row in
+        do {
+            return try complete(try await returned(ids, knowing: Set(properties.map(\.name)), for: caller), properties)
+        } catch var unread as UnreadObjects {
+            unread.rows = try complete(unread.rows, properties)
+            throw unread
+        }
+    }
+
+    private func complete(_ rows: [Row], _ properties: [NSPropertyDescription]) throws -> [Row] {
+        try rows.map { row in
             let own = properties.compactMap { row.knownObjectID.owningEntity.frozenParts.byName[$0.name] as? NSAttributeDescription }
             let absent = own.filter { row.isUnknown($0) }
             if absent.isEmpty { return row }

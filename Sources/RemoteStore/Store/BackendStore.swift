@@ -61,8 +61,7 @@ extension BackendStore: AsynchronousStore {
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try await reader.knowingKinds(
-            reader.related(by: relationship, from: ids, for: caller), of: relationship, for: caller)
+        try await reader.relatedReturned(by: relationship, from: ids, for: caller)
     }
 
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {

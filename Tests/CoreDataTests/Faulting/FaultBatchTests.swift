@@ -171,18 +171,16 @@ import Testing
         }
     }
 
-    @Test("A failing store is asked again at the next read, and nothing is taken for read")
+    @Test("A failure of many says nothing of each: it is asked for by itself")
     func failing() throws {
         try withBands(10) { store, context in
             let albums = try context.all(Album.self)
             store.manyError = NSError(domain: "net", code: 5)
-            expect(albums[0].title, equals: "")
-            expect((context.pendingFaultError as NSError?)?.code, equals: 5)
-            expect(failure { try context.throwPendingFaultError() }?.code, equals: 5)
-            store.manyError = nil
             expect(albums[0].title, equals: "album 0")
             expect(albums[1].title, equals: "album 1")
-            expect(store.calls, equals: ["fetch Album", "newValues of 20", "newValues of 20"])
+            #expect(context.pendingFaultError == nil)
+            expect(store.calls.count, equals: 4, "\(store.calls)")
+            expect(Array(store.calls.prefix(2)), equals: ["fetch Album", "newValues of 20"])
         }
     }
 

@@ -136,8 +136,9 @@ import Testing
                 expect(band.name, equals: "")
                 #expect(band.isFault)
                 #expect(second.pendingFaultError != nil)
-                #expect(failure { _ = try second.all(Band.self) }?.code == NSManagedObjectReferentialIntegrityError)
                 #expect(try second.all(Band.self).isEmpty)
+                #expect(failure { try second.save() }?.code == NSManagedObjectReferentialIntegrityError)
+                try second.save()
             }
         }
     }

@@ -103,12 +103,14 @@ import Testing
             #expect(failure { _ = try context.all(Band.self) }?.code == 1)
             #expect(failure { _ = try context.existingObject(with: band) }?.code == 2)
             store.nodeAnswer = nil
+            context.refresh(context.object(with: band), mergeChanges: false)
             let object = try #require(try context.existingObject(with: band) as? Band)
             #expect(object.albums.isEmpty)
             #expect(failure { try context.throwPendingFaultError() }?.code == 3)
             _ = Tag(context: context)
             #expect(failure { try context.save() }?.code == 4)
             store.relationshipAnswer = nil
+            context.refresh(object, mergeChanges: true)
             #expect(object.albums.isEmpty)
             #expect(context.pendingFaultError == nil)
         }
@@ -166,8 +168,9 @@ import Testing
             let band = try #require(context.object(with: id) as? Band)
             #expect(band.name == "")
             #expect(band.isFault)
-            expect(failure { _ = try context.all(Band.self) }, names: "newValuesForObject", "“Band.name”")
+            expect(failure { try context.throwPendingFaultError() }, names: "newValuesForObject", "“Band.name”")
             store.put("Band", 1, ["name": "Low"])
+            context.refresh(band, mergeChanges: true)
             #expect(band.name == "Low")
             #expect(context.pendingFaultError == nil)
         }
@@ -182,6 +185,7 @@ import Testing
             let object = try #require(try context.existingObject(with: album) as? Album)
             for (answer, cause) in [(nothing, "nil"), (tag, "NSManagedObjectID"), ("text", "String"), ([1], "Array")] as [(Any, String)] {
                 store.relationshipAnswer = { _, _ in answer }
+                context.refresh(object, mergeChanges: true)
                 #expect(object.tags.isEmpty)
                 expect(failure { try context.throwPendingFaultError() }, names: "newValue(forRelationship", "“Album.tags”")
                 #expect(object.tags.isEmpty)
@@ -190,6 +194,7 @@ import Testing
             let noID: Any = NSManagedObjectID?.none as Any
             for (answer, cause) in [(noID, "nil"), ([tag], "Array"), ("text", "String")] as [(Any, String)] {
                 store.relationshipAnswer = { _, _ in answer }
+                context.refresh(object, mergeChanges: true)
                 #expect(object.band == nil)
                 expect(failure { try context.throwPendingFaultError() }, names: "newValue(forRelationship", "to-one")
                 #expect(object.band == nil)

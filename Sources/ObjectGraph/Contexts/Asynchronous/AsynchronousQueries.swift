@@ -24,6 +24,8 @@ final class AsynchronousQueries: @unchecked Sendable {
         var known: [NSManagedObjectID: Row] = [:]
         /// The IDs of objects that do not exist in their store.
         var absent: Set<NSManagedObjectID> = []
+        /// Those that a store could not read.
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
     }
 
     /// Prepares queries for a context without a parent. Call it on the context's queue.
@@ -105,7 +107,15 @@ final class AsynchronousQueries: @unchecked Sendable {
             for part in missing.parts(of: FaultBatch.standardPartSize) {
                 let queryTime = RowCache.now
                 var absent = Set(part)
-                for row in access.keep(try await store.fetchRows(for: part, for: caller), queryTime: queryTime) {
+                let rows: [Row]
+                do {
+                    rows = try await store.fetchRows(for: part, for: caller)
+                } catch let unread as UnreadObjects {
+                    rows = unread.rows
+                    found.failures.merge(unread.failures) { $1 }
+                    absent.subtract(unread.failures.keys)
+                }
+                for row in access.keep(rows, queryTime: queryTime) {
                     guard let id = row.objectID else { continue }
                     absent.remove(id)
                     found.known[id] = row
@@ -128,8 +138,11 @@ final class AsynchronousQueries: @unchecked Sendable {
     }
 
     /// Returns rows that contain a property missing from the objects' current rows.
+    ///
+    /// - Throws: The store's error; `UnreadObjects` with the others' rows; `CancellationError`.
     func values(of property: NSPropertyDescription, for ids: [NSManagedObjectID]) async throws -> [Row] {
         var found: [Row] = []
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         for (original, ids) in coordinator.groups(of: ids) {
             try Task.checkCancellation()
             let reader = try coordinator.reader(original, for: context)
@@ -139,21 +152,30 @@ final class AsynchronousQueries: @unchecked Sendable {
             }
             for part in ids.parts(of: FaultBatch.standardPartSize) {
                 let queryTime = RowCache.now
-                let rows = try await store.fetchValues(of: [property], for: part, for: caller)
+                let rows: [Row]
+                do {
+                    rows = try await store.fetchValues(of: [property], for: part, for: caller)
+                } catch let unread as UnreadObjects {
+                    rows = unread.rows
+                    failures.merge(unread.failures) { $1 }
+                }
                 found += (reader.rowAccess as? CachedAccess)?.keep(rows, queryTime: queryTime) ?? rows
                 try Task.checkCancellation()
             }
         }
+        if !failures.isEmpty { throw UnreadObjects(failures, rows: found) }
         return found
     }
 
     /// Loads a relationship of many objects, like ``rows(for:)``.
     ///
     /// - Returns: The answers of stores that load asynchronously.
+    /// - Throws: The store's error; `UnreadObjects` with the others' answers; `CancellationError`.
     func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         for (original, ids) in coordinator.groups(of: ids) {
             try Task.checkCancellation()
             let reader = try coordinator.reader(original, for: context)
@@ -163,7 +185,15 @@ final class AsynchronousQueries: @unchecked Sendable {
             }
             for part in ids.parts(of: FaultBatch.standardPartSize) {
                 let queryTime = RowCache.now
-                let related = try await store.fetchRelated(by: relationship, from: part, for: caller)
+                var part = part
+                let related: [NSManagedObjectID: [NSManagedObjectID]]
+                do {
+                    related = try await store.fetchRelated(by: relationship, from: part, for: caller)
+                } catch let unread as UnreadObjects {
+                    related = unread.related
+                    part.removeAll { unread.failures[$0] != nil }
+                    failures.merge(unread.failures) { $1 }
+                }
                 for id in part { found[id] = related[id] ?? [] }
                 if let access = reader.rowAccess as? CachedAccess {
                     hold(part, with: access)
@@ -172,6 +202,7 @@ final class AsynchronousQueries: @unchecked Sendable {
                 try Task.checkCancellation()
             }
         }
+        if !failures.isEmpty { throw UnreadObjects(failures, related: found) }
         return found
     }
 

@@ -23,10 +23,9 @@ extension NSManagedObjectContext {
         return try await results(of: query)
     }
 
-    /// Converts a request to a query, and throws the errors of earlier reads first. Call it on the context's queue.
+    /// Converts a request to a query. Call it on the context's queue.
     func checkedQuery<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
-        try throwPendingFaultError()
-        return try query(for: request)
+        try query(for: request)
     }
 
     /// Returns the results of a query in the form that the query names.
@@ -123,7 +122,7 @@ extension NSManagedObjectContext {
         guard isFulfilled || query.shouldRefreshRefetchedObjects else { return }
         let (wanted, ids) = await perform {
             let refetched = query.shouldRefreshRefetchedObjects ? objects.value.filter { !$0.isFault && !$0.isInserted } : []
-            for object in refetched { self.source.forgetRow(of: object.objectID) }
+            for object in refetched { self.forgetRow(of: object.objectID) }
             let faults = isFulfilled && self.source.batchesFaults ? objects.value.filter { $0.isFault && !$0.isInserted } : []
             return (QueueBound((refetched: refetched, faults: faults), on: self), (refetched + faults).map(\.objectID))
         }
@@ -139,7 +138,8 @@ extension NSManagedObjectContext {
         for path in query.relationshipKeyPathsForPrefetching {
             let names = try Self.relationshipNames(in: path, from: query.entity)
             var current = objects
-            for name in names { current = try await load(name, of: current, queries) }
+            // What one of them has to say is kept until it is read.
+            for name in names { current = try await load(name, of: current, queries).targets }
         }
     }
 

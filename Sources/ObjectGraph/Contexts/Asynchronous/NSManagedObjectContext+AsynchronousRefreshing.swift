@@ -47,12 +47,13 @@ extension NSManagedObjectContext {
             return try await parent.loadRows(of: ids)
         }
         let queries = try await perform {
-            for id in ids { self.source.forgetRow(of: id) }
+            for id in ids { self.forgetRow(of: id) }
             return try AsynchronousQueries(of: self)
         }
         let rows = try await queries.rows(for: ids)
         // The rows stay in memory until here, so deleted objects are found without another query.
         await perform { withExtendedLifetime((queries, rows)) {} }
+        if let failure = rows.failures.first?.value { throw failure.error }
     }
 
     /// Loads the rows of objects into their stores' caches.
@@ -73,5 +74,6 @@ extension NSManagedObjectContext {
         let (queries, wanted) = try await perform { (try AsynchronousQueries(of: self), faults.value.map(\.objectID)) }
         let rows = try await queries.rows(for: wanted)
         try await perform { try self.fulfill(faults.value, from: rows) }
+        if let failure = rows.failures.first?.value { throw failure.error }
     }
 }

@@ -46,17 +46,20 @@ extension NSManagedObjectContext {
 
     func load(_ objects: QueueBound<[NSManagedObject]>, _ paths: [[String]]) async throws {
         try Task.checkCancellation()
-        let queries = try await perform {
-            try self.throwPendingFaultError()
-            return self.parent == nil ? try AsynchronousQueries(of: self) : nil
-        }
+        let queries = try await perform { self.parent == nil ? try AsynchronousQueries(of: self) : nil }
+        var failure: (any Error)?
         for path in paths {
             var current = objects
             for name in path {
-                current =
-                    if let queries { try await load(name, of: current, queries) } else { try await loadFromParent(name, of: current) }
+                guard let queries else {
+                    current = try await loadFromParent(name, of: current)
+                    continue
+                }
+                let step = try await load(name, of: current, queries)
+                (current, failure) = (step.targets, failure ?? step.failure)
             }
         }
+        if let failure { throw failure }
     }
 
     // MARK: From stores
@@ -70,10 +73,10 @@ extension NSManagedObjectContext {
 
     /// Loads one property of objects.
     ///
-    /// - Returns: The destination objects, for the next step of the path.
+    /// - Returns: The destination objects, for the next step of the path, and the error of an object that could not be read among others.
     func load(
         _ name: String, of objects: QueueBound<[NSManagedObject]>, _ queries: AsynchronousQueries
-    ) async throws -> QueueBound<[NSManagedObject]> {
+    ) async throws -> (targets: QueueBound<[NSManagedObject]>, failure: (any Error)?) {
         let faults = try await perform {
             let owners = self.present(objects.value)
             return QueueBound(try owners.filter { try $0.isFault && !$0.isInserted && $0.needsRow(for: name) }, on: self)
@@ -81,23 +84,40 @@ extension NSManagedObjectContext {
         let rows = try await queries.rows(for: await perform { faults.value.map(\.objectID) })
         let step = try await perform {
             try self.fulfill(faults.value, from: rows)
-            return try self.unknown(name, of: self.present(objects.value))
+            return try self.unknown(name, of: self.present(objects.value).filter { self.faultErrors.error(of: $0.objectID) == nil })
         }
-        try await loadUnknown(name, of: objects, queries)
+        // The others are loaded first: what one object has to say does not hide them.
+        var failure = rows.failures.first?.value.error
+        failure = try await loadUnknown(name, of: objects, queries) ?? failure
         var related: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for (relationship, ids) in await perform({ step.unknown.map { ($0.relationship, $0.owners.map(\.objectID)) } }) {
-            related.merge(try await queries.related(by: relationship, from: ids)) { first, _ in first }
+            do {
+                related.merge(try await queries.related(by: relationship, from: ids)) { first, _ in first }
+            } catch let unread as UnreadObjects {
+                related.merge(unread.related) { first, _ in first }
+                await note(unread, reading: relationship.name)
+                failure = failure ?? unread.error()
+            }
         }
         let answered = related
         let targets = try await perform { QueueBound(try self.connect(name, step, answered), on: self) }
         let missing = await perform { QueueBound(targets.value.filter { $0.isFault && !$0.isInserted }, on: self) }
         let targetRows = try await queries.rows(for: await perform { missing.value.map(\.objectID) })
         try await perform { try self.fulfill(missing.value, from: targetRows) }
-        return targets
+        return (targets, failure ?? targetRows.failures.first?.value.error)
+    }
+
+    /// Notes off the queue which objects a store could not read.
+    private func note(_ unread: UnreadObjects, reading property: String?) async {
+        await perform { for (id, failure) in unread.failures { self.faultErrors.note(failure, of: id, property) } }
     }
 
     /// Loads a value that the rows do not contain yet.
-    private func loadUnknown(_ name: String, of objects: QueueBound<[NSManagedObject]>, _ queries: AsynchronousQueries) async throws {
+    ///
+    /// - Returns: The error of an object that could not be read among others.
+    private func loadUnknown(
+        _ name: String, of objects: QueueBound<[NSManagedObject]>, _ queries: AsynchronousQueries
+    ) async throws -> (any Error)? {
         let unknown = await perform {
             var unknown: [ObjectIdentifier: (property: NSPropertyDescription, ids: [NSManagedObjectID])] = [:]
             for object in self.present(objects.value) {
@@ -108,10 +128,19 @@ extension NSManagedObjectContext {
             }
             return Array(unknown.values)
         }
+        var error: (any Error)?
         for (property, ids) in unknown {
-            let rows = try await queries.values(of: property, for: ids)
+            let rows: [Row]
+            do {
+                rows = try await queries.values(of: property, for: ids)
+            } catch let unread as UnreadObjects {
+                rows = unread.rows
+                await note(unread, reading: property.name)
+                error = error ?? unread.error()
+            }
             await perform { for row in rows { row.objectID.flatMap(self.registeredObject(for:))?.complete(from: row) } }
         }
+        return error
     }
 
     /// Returns the objects that are still registered with this context.
@@ -139,7 +168,6 @@ extension NSManagedObjectContext {
     private func connect(
         _ name: String, _ step: Step, _ related: [NSManagedObjectID: [NSManagedObjectID]]
     ) throws -> [NSManagedObject] {
-        try throwPendingFaultError()
         var targets: [NSManagedObject] = []
         var seen: Set<ObjectIdentifier> = []
         for owner in present(step.owners) {
@@ -147,17 +175,22 @@ extension NSManagedObjectContext {
             if owner.isFault(relationship), let ids = related[owner.objectID] ?? owner.knownIDs(of: relationship), !owner.isInserted {
                 owner.setLoadedObjects(objects(with: ids), relationship)
             }
-            for object in owner.related(relationship) where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
+            // One that could not be read has been noted.
+            if faultErrors.error(of: owner.objectID, name) != nil || faultErrors.error(of: owner.objectID) != nil { continue }
+            let objects = try throwingReadErrors { owner.related(relationship) }
+            for object in objects where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
         }
-        try throwPendingFaultError()
         makeBatch(of: targets)
         return targets
     }
 
-    /// Fulfills faults with the loaded rows; a fault without a row reads as deleted or raises an error, as the context is configured.
+    /// Fulfills faults with the loaded rows; a fault without a row reads as deleted or raises an error, as the context is configured. Those that could
+    /// not be read stay faults, and their errors are noted.
     func fulfill(_ faults: [NSManagedObject], from rows: AsynchronousQueries.Rows) throws {
+        for (id, failure) in rows.failures { faultErrors.note(failure, of: id) }
         for object in faults where object.isFault && object.registry === registry {
             let id = object.objectID
+            if rows.failures[id] != nil { continue }
             if let row = rows.known[id] ?? id.persistentStore?.knownRow(of: id, in: self) {
                 object.fulfillFault(with: row)
             } else if !rows.absent.contains(id) {
@@ -194,10 +227,10 @@ extension NSManagedObjectContext {
             var seen: Set<ObjectIdentifier> = []
             for owner in owners.value where owner.registry === self.registry {
                 guard let relationship = owner.relationship(named: name) else { continue }
-                for object in owner.related(relationship) where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
+                let objects = try self.throwingReadErrors { owner.related(relationship) }
+                for object in objects where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
             }
             for object in targets where object.isFault { if let row = view.rows[object.objectID] { object.fulfillFault(with: row) } }
-            try self.throwPendingFaultError()
             return QueueBound(targets, on: self)
         }
     }
@@ -217,10 +250,10 @@ extension NSManagedObjectContext {
             for object in objects.value {
                 view.rows[object.objectID] = try self.rowForChild(of: object)
                 guard let relationship = object.relationship(named: name) else { continue }
-                view.related[object.objectID] = object.objectIDs(forRelationshipNamed: name)
-                for other in object.related(relationship) { view.rows[other.objectID] = try self.rowForChild(of: other) }
+                view.related[object.objectID] = try self.throwingReadErrors { object.objectIDs(forRelationshipNamed: name) }
+                let others = try self.throwingReadErrors { object.related(relationship) }
+                for other in others { view.rows[other.objectID] = try self.rowForChild(of: other) }
             }
-            try self.throwPendingFaultError()
             return Transfer(view)
         }
     }
@@ -228,7 +261,6 @@ extension NSManagedObjectContext {
     /// Returns the parent's answer to a query, unsaved changes in the parent included.
     func answerOfParent(to query: StoreQuery) async throws -> StoreAnswer {
         guard let parent else { throw NoSource.shared.error }
-        try await parent.perform { try parent.throwPendingFaultError() }
         switch query.resultType {
         case .countResultType: return .count(try await parent.count(of: query))
         case .dictionaryResultType: return .dictionaries(try await parent.dictionaries(of: query))

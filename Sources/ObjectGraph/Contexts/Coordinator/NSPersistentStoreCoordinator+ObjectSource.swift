@@ -94,7 +94,9 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        try reader(store(of: id), for: context).withRowAccess { try $0.row(for: id, for: context.caller) }
+        try reader(store(of: id), for: context).withRowAccess { access in
+            try context.reading(of: id, isKnown: access.knownRow(for: id) != nil) { try access.row(for: id, for: context.caller) }
+        }
     }
 
     /// Returns the store of rows where a context reads its current state; a past state has its own rows.
@@ -120,7 +122,11 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
         if relationship.isTransient { return [] }
-        return try reader(store(of: id), for: context).withRowAccess { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
+        return try reader(store(of: id), for: context).withRowAccess { access in
+            try context.reading(relationship.name, of: id, isKnown: access.knownRelatedIDs(of: relationship, for: id) != nil) {
+                try access.relatedIDs(of: relationship, for: id, for: context.caller)
+            }
+        }
     }
 
     func forgetRow(of id: NSManagedObjectID) {

@@ -116,9 +116,8 @@ package final class EntitySchema: PredicateSchema, @unchecked Sendable {
 
     /// Reads a relationship; an error of the store makes the fetch fail.
     private static func checked<Result>(_ object: NSManagedObject, _ read: (NSManagedObject) -> Result) throws -> Result {
-        let result = read(object)
-        try object.registry?.context?.throwPendingFaultError()
-        return result
+        guard let context = object.registry?.context else { return read(object) }
+        return try context.throwingReadErrors { read(object) }
     }
 }
 

@@ -5,8 +5,8 @@ extension NSManagedObject {
     ///
     /// Reading a property does this automatically; call it to handle a store's error at once. Call it on the context's queue.
     ///
-    /// - Throws: The store's error, or code 133000 when the store has no row for the object and the context's
-    ///   ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false.
+    /// - Throws: The store's error, also that of an earlier read, see ``faultError``, or code 133000 when the store has no row for the object and the
+    ///   context's ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false.
     public func fulfillFault() throws {
         if slots != nil { return }
         checkQueue("fulfillFault()")

@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
 
     /// Loads an unknown value of an object and of all objects of its batch that lack it.
     ///
-    /// - Throws: The store's error; the next read tries again.
+    /// - Throws: The store's error, which is not asked for again, see ``NSManagedObject/faultError``.
     func loadUnknown(_ property: NSPropertyDescription, of object: NSManagedObject) throws {
         var lacking = [object]
         if let batch = faultBatches[object.batchNumber], let part = batch.part(of: object) {
@@ -90,13 +90,19 @@ extension NSManagedObjectContext {
                 other !== object && other.owningEntity.frozen?.byName[property.name] === property && lacks(other, property)
             }
         }
-        let rows = try source.values(of: [property], for: lacking.map(\.objectID), in: self)
-        for row in rows { if let id = row.objectID { registeredObject(for: id)?.complete(from: row) } }
+        do {
+            let rows = try source.values(of: [property], for: lacking.map(\.objectID), in: self)
+            for row in rows { if let id = row.objectID { registeredObject(for: id)?.complete(from: row) } }
+        } catch {
+            faultErrors.note(.init(error), of: object.objectID, property.name)
+            throw error
+        }
         if object.isUnknown(at: property.slotIndex) {
-            throw CoreDataError.make(
-                NSPersistentStoreOperationError, "“\(property)” of \(object.objectID) cannot be read.",
-                reason: "The store was asked for the value and did not give it.",
-                next: "Make the store answer for every property that it has left unknown.", info: [NSAffectedObjectsErrorKey: [object]])
+            throw faultErrors.error(of: object.objectID, property.name)
+                ?? CoreDataError.make(
+                    NSPersistentStoreOperationError, "“\(property)” of \(object.objectID) cannot be read.",
+                    reason: "The store was asked for the value and did not give it.",
+                    next: "Make the store answer for every property that it has left unknown.", info: [NSAffectedObjectsErrorKey: [object]])
         }
     }
 }

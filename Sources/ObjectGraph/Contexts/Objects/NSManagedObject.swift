@@ -8,8 +8,8 @@ internal import Predicates
 /// of its context: use it only there, and pass its ``objectID`` elsewhere.
 ///
 /// An object is a *fault* until one of its values is read; then its row is loaded from the store. Reading cannot throw: when a store
-/// fails to load a row, the read returns nil (or the type's zero), the object stays a fault, and the next throwing call to the context
-/// (`fetch`, `count`, `save`, `existingObject`) throws the store's error. See ``NSManagedObjectContext/pendingFaultError``.
+/// fails to load a row, the read returns nil (or the type's zero), the object stays a fault, its ``faultError`` says why, and the next save throws
+/// the store's error before it writes. See ``NSManagedObjectContext/pendingFaultError``.
 ///
 /// Source: [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
 open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {

@@ -41,7 +41,13 @@ final class CachedAccess: RowAccess {
         if caller.stalenessInterval == 0 { return false }
         let missing = cache.withoutRow(ids, maximumAge: caller.stalenessInterval)
         let queryTime = RowCache.now
-        if !missing.isEmpty { keep(try store.rows(for: missing, for: caller), queryTime: queryTime) }
+        if missing.isEmpty { return true }
+        do {
+            keep(try store.rows(for: missing, for: caller), queryTime: queryTime)
+        } catch let unread as UnreadObjects {
+            keep(unread.rows, queryTime: queryTime)
+            throw unread
+        }
         return true
     }
 
@@ -50,7 +56,12 @@ final class CachedAccess: RowAccess {
     ) throws -> Bool {
         if caller.stalenessInterval == 0 { return false }
         let queryTime = RowCache.now
-        keep(try store.related(by: relationship, from: ids, for: caller), of: relationship, for: ids, queryTime: queryTime)
+        do {
+            keep(try store.related(by: relationship, from: ids, for: caller), of: relationship, for: ids, queryTime: queryTime)
+        } catch let unread as UnreadObjects {
+            keep(unread.related, of: relationship, for: ids.filter { unread.failures[$0] == nil }, queryTime: queryTime)
+            throw unread
+        }
         return true
     }
 
@@ -67,7 +78,12 @@ final class CachedAccess: RowAccess {
         }
         if missing.isEmpty { return rows }
         let queryTime = RowCache.now
-        return rows + keep(try store.values(of: properties, for: missing, for: caller), queryTime: queryTime)
+        do {
+            return rows + keep(try store.values(of: properties, for: missing, for: caller), queryTime: queryTime)
+        } catch var unread as UnreadObjects {
+            unread.rows = rows + keep(unread.rows, queryTime: queryTime)
+            throw unread
+        }
     }
 
     /// Caches loaded rows.

@@ -1,0 +1,49 @@
+public import Foundation
+
+/// The error of a store that was asked for several objects, and could not read some of them.
+///
+/// What it has read counts: only the objects with a failure cannot be read. A store throws it from ``StoreInterface/rows(for:for:)``,
+/// ``StoreInterface/values(of:for:for:)`` and ``StoreInterface/related(by:from:for:)``.
+@_spi(Stores) public struct UnreadObjects: LocalizedError {
+    /// Why an object could not be read.
+    public struct Failure: Sendable {
+        /// The store's error.
+        public let error: any Error
+        /// How long the one that was asked wants not to be asked again; nil where it has not said.
+        public let retryAfter: Duration?
+
+        /// Creates a failure.
+        ///
+        /// - Parameters:
+        ///   - error: The store's error.
+        ///   - retryAfter: How long not to ask again; nil where that is not known.
+        public init(_ error: any Error, retryAfter: Duration? = nil) { (self.error, self.retryAfter) = (error, retryAfter) }
+    }
+
+    /// The objects that could not be read.
+    public var failures: [NSManagedObjectID: Failure]
+    /// The rows of the others, as far as they exist.
+    public var rows: [Row]
+    /// The destinations of a relationship of the others.
+    public var related: [NSManagedObjectID: [NSManagedObjectID]]
+
+    /// Creates the error.
+    ///
+    /// - Parameters:
+    ///   - failures: The objects that could not be read.
+    ///   - rows: The rows of the others.
+    ///   - related: The destinations of a relationship of the others.
+    public init(_ failures: [NSManagedObjectID: Failure], rows: [Row] = [], related: [NSManagedObjectID: [NSManagedObjectID]] = [:]) {
+        (self.failures, self.rows, self.related) = (failures, rows, related)
+    }
+
+    /// Says how many cannot be read, and why one of them cannot.
+    public var errorDescription: String? {
+        "\(failures.count) objects cannot be read" + (failures.values.first.map { ": \($0.error.localizedDescription)" } ?? ".")
+    }
+
+    /// The error of an object, or of any other where that one has none.
+    func error(of id: NSManagedObjectID? = nil) -> any Error {
+        id.flatMap { failures[$0]?.error } ?? failures.values.first?.error ?? self
+    }
+}
