@@ -101,9 +101,10 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
 
     /// Removes changed or deleted rows, after ``advance()``.
     @inline(__always) func remove(_ root: Int64, _ range: Range<Int>, _ key: (Int) -> Int64?) {
-        let nothing = SQLCacheEntry.noRow(since: epoch.load(ordering: .sequentiallyConsistent))
         change(root, range) { table, index, page, change in
             guard let key = key(index) else { return }
+            // Under the lock of the table: an earlier epoch would take back what another has noted since.
+            let nothing = SQLCacheEntry.noRow(since: epoch.load(ordering: .sequentiallyConsistent))
             let entry = table.pointer(key, &page, &change) + Int(key & 255)
             let old = entry.pointee.value.exchange(nothing, ordering: .sequentiallyConsistent)
             if let old = SQLCacheEntry.slots(old) { change.release(old) }
@@ -135,8 +136,8 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
     /// Removes the rows of a table, after ``advance()``.
     func removeAll(of root: Int64) {
         guard let table = table(root)?.takeUnretainedValue() else { return }
-        let epoch = epoch.load(ordering: .sequentiallyConsistent)
         table.lock.lock()
+        let epoch = epoch.load(ordering: .sequentiallyConsistent)
         let (pages, retired) = table.detachAll(since: epoch)
         table.lock.unlock()
         finish(SQLCacheChange(bytes: -pages * SQLCacheEntry.pageBytes, retired: retired))
@@ -200,7 +201,6 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
         guard isSweeping.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged else { return }
         let start = DispatchTime.now().uptimeNanoseconds
         let look = deferredRelease.begin()
-        let epoch = epoch.load(ordering: .sequentiallyConsistent)
         for table in tables {
             guard let table = table?.takeUnretainedValue() else { continue }
             var place = 0
@@ -209,6 +209,9 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
                 let range = place < table.directoryCount ? place..<place + 64 : nil
                 var change = SQLCacheChange()
                 table.lock.lock()
+                // Under the lock: a page that goes may have the deletions of a save since the sweep has begun, and rows that were read before those would
+                // come back.
+                let epoch = epoch.load(ordering: .sequentiallyConsistent)
                 table.keepPages(range, since: epoch, &change) { Self.sweep($0, epoch, &$1) }
                 table.checkInvariants()
                 table.lock.unlock()
