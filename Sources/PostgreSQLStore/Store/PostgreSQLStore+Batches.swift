@@ -3,6 +3,12 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
+/// A request that the attempts of a transaction read, one after the other: a `Transfer` is taken once.
+// The thread that has it waits for them, and does nothing with it meanwhile.
+private struct RepeatedRequest<Request>: @unchecked Sendable {
+    let request: Request
+}
+
 /// Executes batch requests in SQL, each in one transaction: completely or not at all.
 extension PostgreSQLStore: BatchStore {
     /// - Throws: An error for values that attributes cannot hold, predicates without SQL, and violated constraints; those of the server.
@@ -15,11 +21,11 @@ extension PostgreSQLStore: BatchStore {
             let insertion = try BatchInsertion(insert, content) { try keys($0, of: $1) }
             return try Self.execute("a batch insert", content, caller) { try await $0.insert(insertion, caller.mergePolicy) }
         case let update as NSBatchUpdateRequest:
-            let request = Transfer(update)
-            return try Self.execute("a batch update", content, caller) { try await $0.update(request.value) }
+            let repeated = RepeatedRequest(request: update)
+            return try Self.execute("a batch update", content, caller) { try await $0.update(repeated.request) }
         case let delete as NSBatchDeleteRequest:
-            let request = Transfer(delete)
-            return try Self.execute("a batch delete", content, caller) { try await $0.delete(request.value) }
+            let repeated = RepeatedRequest(request: delete)
+            return try Self.execute("a batch delete", content, caller) { try await $0.delete(repeated.request) }
         default:
             throw CoreDataError.make(
                 NSPersistentStoreUnsupportedRequestTypeError,
