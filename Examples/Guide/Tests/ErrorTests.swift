@@ -57,6 +57,7 @@ struct ErrorTests {
             #expect(employee.name.isEmpty)
             #expect(employee.isFault)
             #expect(throws: Outage(number: 5)) { try context.save() }
+            context.refresh(employee, mergeChanges: true)
             #expect(employee.name == "Ada")
             stack.database.failNext(with: Outage(number: 6))
             #expect(throws: Outage(number: 6)) { try context.employees()[1].fulfillFault() }

@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
 
     /// Lets everything that could not be read be asked for again.
     func forgetAllFaultErrors() {
-        if faultErrors.isEmpty { return }
+        // A parent may have errors that its child has not been told.
         faultErrors.removeAll()
         if let parent { parent.performForChild { parent.forgetAllFaultErrors() } }
     }
