@@ -26,13 +26,10 @@ extension NSManagedObjectContext {
             if try !source.prepareRows(for: faults.map(\.objectID), in: self), eagerly {
                 for object in faults { try readUnlessNoted(object) { _ = try source.row(for: object.objectID, in: self) } }
             }
-        } catch is CancellationError {
-            batch.stopFiring(part)
-            throw CancellationError()
         } catch {
             // It does not tell which object it is about: each is asked for by itself, and has its own error. A store that breaks its contract may do so there
             // in silence.
-            if !eagerly, !Self.isBreach(error) { return }
+            if !eagerly, !(error is CancellationError), !Self.isBreach(error) { return }
             batch.stopFiring(part)
             throw error
         }

@@ -141,7 +141,7 @@ extension NSAsynchronousFetchRequest: StartableRequest {
     fileprivate func start(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let result = NSAsynchronousFetchResult(self, context: context)
         // Values that stores cannot know are resolved first, so that their errors are thrown here.
-        let query = try context.checkedQuery(for: fetchRequest)
+        let query = try context.query(for: fetchRequest)
         _ = try PendingChanges(in: context, for: query)
         let carried = QueueBound((self, result), on: context)
         // Off the shared threads of tasks: a caller that waits for the result may block one of them.

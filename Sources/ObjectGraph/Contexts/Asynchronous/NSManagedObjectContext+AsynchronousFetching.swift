@@ -19,13 +19,8 @@ extension NSManagedObjectContext {
 
     private func fetched<ResultType>(_ request: QueueBound<NSFetchRequest<ResultType>>) async throws -> Transfer<[ResultType]> {
         try Task.checkCancellation()
-        let query = try await perform { try self.checkedQuery(for: request.value) }
+        let query = try await perform { try self.query(for: request.value) }
         return try await results(of: query)
-    }
-
-    /// Converts a request to a query. Call it on the context's queue.
-    func checkedQuery<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
-        try query(for: request)
     }
 
     /// Returns the results of a query in the form that the query names.
