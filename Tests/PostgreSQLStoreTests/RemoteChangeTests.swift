@@ -62,9 +62,11 @@ import Testing
         var waiting = news.stream.makeAsyncIterator()
         let writer = context(try await coordinator(options))
         try await writer.perform { _ = try writer.execute(NSBatchInsertRequest(entityName: "Tag", objects: [["label": "a"]])) }
-        let info = await waiting.next()
-        expect(info?.value[NSStoreUUIDKey] as? String, equals: listening.persistentStores[0].identifier)
-        #expect(info?.value[NSPersistentHistoryTokenKey] == nil)
+        let note = try #require(await waiting.next())
+        // A note is given once.
+        let info = note.value
+        expect(info[NSStoreUUIDKey] as? String, equals: listening.persistentStores[0].identifier)
+        #expect(info[NSPersistentHistoryTokenKey] == nil)
         withExtendedLifetime(news) {}
     }
 
