@@ -95,6 +95,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "PropertyLists", swiftSettings: strict),
+        .testTarget(name: "PropertyListsTests", dependencies: ["PropertyLists", "TestSupport"], swiftSettings: strict),
         .target(name: "Predicates", dependencies: ["PropertyLists"], swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
         // Tells the object graph which stores ship, when the program is loaded.
@@ -182,7 +183,7 @@ let package = Package(
         .target(
             name: "WebTransport",
             dependencies: [
-                logging,
+                "PropertyLists", logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["WebBackend"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["WebBackend"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["WebBackend"])),

@@ -133,13 +133,17 @@ struct RetryTests {
         expect(transport.requests.count, equals: 1)
     }
 
-    @Test("The three forms of dates in headers are read, and others are not")
+    @Test("The three forms of dates in Retry-After are read, and others are not")
     func dates() {
-        for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
-            expect(WebDate.seconds(text), equals: 784_111_777)
+        func delay(_ text: String) -> Double? { RetryPolicy.delay(retryAfter: text, now: 784_111_700) }
+        for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", " 77 "] {
+            expect(delay(text), equals: 77)
         }
-        for text in ["", "Sun, 06 Nov", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT"] {
-            #expect(WebDate.seconds(text) == nil)
+        for text in [
+            "", "Sun, 06 Nov", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT",
+            "Sun, 31 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT or later", "Mon, 06 Nov 1994 08:49:37 GMT", "2026-03-01",
+        ] {
+            #expect(delay(text) == nil, "\(text)")
         }
     }
 }

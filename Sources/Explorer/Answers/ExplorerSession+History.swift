@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 internal import SQLiteStore
 package import StoreCommands
 
@@ -29,7 +30,7 @@ extension ExplorerSession {
     private static func json(_ entry: SQLiteStore.HistoryEntry) -> JSONValue {
         func text(_ value: String?) -> JSONValue? { value.flatMap { $0.isEmpty ? nil : .string($0) } }
         return .members([
-            "number": .integer(entry.number), "date": .string(DateText.string(entry.date)), "author": text(entry.author),
+            "number": .integer(entry.number), "date": .string(DateText.text(entry.date)), "author": text(entry.author),
             "context": text(entry.context), "bundle": text(entry.bundle), "process": text(entry.process),
             "counts": .array(
                 entry.counts.map { count in

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
+internal import PropertyLists
 
 /// Reads values that people write into fields.
 enum ValueParsing {
@@ -28,8 +29,11 @@ enum ValueParsing {
             guard let flag = ["true": true, "false": false][bare.lowercased()] else { throw wrong("Write true or false.") }
             return NSNumber(value: flag)
         case .dateAttributeType:
-            guard let date = date(bare) else { throw wrong("“\(shown(bare))” is not a date; write 2024-05-31T08:00:00Z.") }
-            return date
+            do throws(DateMistake) {
+                return try DateText.date(bare, .typed)
+            } catch {
+                throw wrong("\(error.description(of: bare)) Write \(DateNotation.typed.examples).")
+            }
         case .UUIDAttributeType:
             guard let uuid = UUID(uuidString: bare) else {
                 throw wrong("“\(shown(bare))” is not a UUID: 32 digits from 0 to F in groups of 8, 4, 4, 4 and 12.")
@@ -52,18 +56,5 @@ enum ValueParsing {
     ) throws -> Number {
         if let number = Number(text) { return number }
         throw wrong("“\(shown(text))” is not a whole number from \(Number.min) to \(Number.max).")
-    }
-
-    /// Returns the date of a text in ISO 8601, with any number of digits of seconds.
-    private static func date(_ text: String) -> Date? {
-        let formatter = ISO8601DateFormatter()
-        guard let dot = text.firstIndex(of: ".") else {
-            if let date = formatter.date(from: text) { return date }
-            formatter.formatOptions = [.withFullDate]
-            return formatter.date(from: text)
-        }
-        let digits = text[text.index(after: dot)...].prefix { $0.isASCII && $0.isNumber }
-        guard !digits.isEmpty, let fraction = Double("0.\(digits)") else { return nil }
-        return formatter.date(from: String(text[..<dot]) + String(text[digits.endIndex...])).map { $0.addingTimeInterval(fraction) }
     }
 }

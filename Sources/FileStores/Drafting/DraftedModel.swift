@@ -1,5 +1,6 @@
 public import Foundation
 public import ObjectGraph
+internal import PropertyLists
 
 extension NSManagedObjectModel {
     /// Drafts a model of CSV files, to begin with: an entity for each file, an attribute for each column.
@@ -169,7 +170,5 @@ private enum ColumnType: CaseIterable {
         }
     }
 
-    private func isDate(_ value: String) -> Bool {
-        value.withUTF8ForReading { text in DateText("iso8601")?.seconds(UnsafeRawBufferPointer(text)) != nil }
-    }
+    private func isDate(_ value: String) -> Bool { (try? DateText.seconds(value, .iso8601)) != nil }
 }

@@ -1,13 +1,14 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 
 /// Converts the values of one attribute from and to the text of a file.
 // Immutable.
 final class ValueCodec: @unchecked Sendable {
     private enum Kind {
         case integer(ClosedRange<Int64>)
-        case boolean, double, float, decimal, string, date(DateText), data, uuid, uri, archive
+        case boolean, double, float, decimal, string, date(DateFormat), data, uuid, uri, archive
     }
 
     let attribute: NSAttributeDescription
@@ -38,12 +39,14 @@ final class ValueCodec: @unchecked Sendable {
         case .stringAttributeType: kind = .string
         case .dateAttributeType:
             let name = format ?? spelling.dateFormat
-            guard let date = DateText(name) else {
+            do throws(DatePattern.Mistake) {
+                kind = .date(try DateFormat(name))
+            } catch {
                 throw CoreDataError.make(
                     NSPersistentStoreIncompatibleSchemaError, "“\(name)” is not a format of dates.",
-                    reason: "It is that of “\(attribute)”.", next: "Use iso8601, seconds1970, or a pattern such as dd.MM.yyyy HH:mm.")
+                    reason: "It is that of “\(attribute)”. \(error.message)",
+                    next: "Use iso8601, seconds1970, or a pattern such as dd.MM.yyyy HH:mm.")
             }
-            kind = .date(date)
         case .binaryDataAttributeType: kind = .data
         case .UUIDAttributeType: kind = .uuid
         case .URIAttributeType: kind = .uri
@@ -63,7 +66,7 @@ final class ValueCodec: @unchecked Sendable {
         case .boolean: "true or false"
         case .double, .float, .decimal: separator == 0x2E ? "a number" : "a number with “\(Unicode.Scalar(separator))” before its fraction"
         case .string: "text"
-        case .date(let date): "a date (\(date.name))"
+        case .date(let date): "a date (\(date.name)\(date.examples.map { ", such as \($0)" } ?? ""))"
         case .data, .archive: "data in base 64"
         case .uuid: "a UUID"
         case .uri: "a URL"
@@ -188,7 +191,13 @@ final class ValueCodec: @unchecked Sendable {
             }
             return .number
         case .date(let format):
-            format.append(place.load(as: Double.self), to: &output)
+            let seconds = place.load(as: Double.self)
+            guard format.append(seconds, to: &output) else {
+                throw CoreDataError.make(
+                    NSPersistentStoreSaveError, "A date of “\(attribute)” has no text of the form “\(format.name)”.",
+                    reason: "It is \(DateText.text(seconds)), and the form has no such year.",
+                    next: "Use the form iso8601, or another date.")
+            }
             return .text
         case .string:
             if slot.location.isPacked(row.slots) {

@@ -5,6 +5,10 @@ public struct ValueSpelling: Hashable, Sendable {
     /// The format of dates, unless a property has its own (see ``EntityLayout/formats``): `iso8601`, `seconds1970`, `milliseconds1970`,
     /// `seconds2001`, or a pattern such as `dd.MM.yyyy HH:mm` of the letters `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`, in
     /// Coordinated Universal Time.
+    ///
+    /// A text is read whole or is an error: the day must exist, an hour be one from 0 to 23, an offset lie between −18:00 and +18:00. `iso8601` reads a
+    /// day, or a day with a time, whose offset, seconds and fraction may be missing; it writes as many digits as give the same date back, and years
+    /// beyond 0 to 9999 with a sign and six digits. A pattern has four digits for a year (two: from 1970 to 2069): another one is an error of the save.
     public var dateFormat = "iso8601"
     /// The spellings of true, whatever their case; the first is written.
     public var trueSpellings = ["true", "yes", "1"]

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import PropertyLists
 
 extension BinaryValue {
     /// The seconds from PostgreSQL's first date, 2000, to that of `Date`, 2001.
@@ -14,7 +15,7 @@ extension BinaryValue {
         case .double(let number): "\(number)"
         case .numeric(let number): "\(number)"
         case .text(let text), .verbatim(let text): "\"\(text)\""
-        case .date(let microseconds): "\(Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1e6 - Self.epochSeconds))"
+        case .date(let microseconds): DateText.text(Double(microseconds) / 1e6 - Self.epochSeconds)
         case .bytes(let data): "<\(data.count) bytes>"
         case .uuid(let uuid): uuid.uuidString
         case .array(let elements, _):

@@ -22,7 +22,7 @@ struct HistoryCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Option(help: "A date (2024-05-31, 2024-05-31T08:00:00Z), or the number of a transaction; those after it are shown.")
+    @Option(help: "A date (2024-05-31, 2024-05-31 08:00:00 UTC), or the number of a transaction; those after it are shown.")
     var since: String?
 
     @Option(help: "Shows the changes of this entity only.")

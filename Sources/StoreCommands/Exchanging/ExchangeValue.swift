@@ -84,9 +84,12 @@ enum ExchangeValue {
             return number
         case .stringAttributeType: return try text("text")
         case .dateAttributeType:
-            let date = try text("a date")
-            guard let seconds = seconds(date) else { throw expected("a date such as 2024-05-31T08:00:00Z") }
-            return Date(timeIntervalSinceReferenceDate: seconds)
+            let text = try text("a date")
+            do throws(DateMistake) {
+                return try DateText.date(text, .iso8601)
+            } catch {
+                throw Mistake(message: "\(error.description(of: text)) Expected a date such as \(DateNotation.iso8601.examples).")
+            }
         case .binaryDataAttributeType:
             guard let data = Data(base64Encoded: try text("bytes in Base64")) else { throw expected("bytes in Base64") }
             return data
@@ -141,12 +144,6 @@ enum ExchangeValue {
         default: return nil
         }
         return Decimal(string: digits).map { NSDecimalNumber(decimal: $0) }
-    }
-
-    /// Returns the seconds since 2001 of a date in ISO 8601, or of such a number: dates of no calendar are written so.
-    private static func seconds(_ text: String) -> Double? {
-        var copy = text
-        return copy.withUTF8 { DateScanner.iso8601(UnsafeRawBufferPointer($0)) } ?? Double(text)
     }
 
     private static func shown(_ text: String) -> String {

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 internal import RemoteStore
 internal import SQLiteStore
 
@@ -51,7 +52,7 @@ package struct StoreReport {
     private static func json(_ value: Any) -> JSONValue {
         switch value {
         case let text as String: .string(text)
-        case let date as Date: .string(DateText.string(date))
+        case let date as Date: .string(DateText.text(date))
         case let data as Data: .string("\(data.count) bytes")
         case let list as [Any]: .array(list.map(json))
         case let values as [String: Any]: .object(values.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: json($0.value)) })
@@ -97,8 +98,8 @@ package struct StoreReport {
         }
         func date(_ cell: SQLiteInspection.Cell?) -> JSONValue {
             switch cell {
-            case .real(let seconds): .string(DateText.string(Date(timeIntervalSinceReferenceDate: seconds)))
-            case .integer(let seconds): .string(DateText.string(Date(timeIntervalSinceReferenceDate: Double(seconds))))
+            case .real(let seconds): .string(DateText.text(Date(timeIntervalSinceReferenceDate: seconds)))
+            case .integer(let seconds): .string(DateText.text(Date(timeIntervalSinceReferenceDate: Double(seconds))))
             default: .null
             }
         }

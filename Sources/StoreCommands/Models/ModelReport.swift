@@ -1,6 +1,7 @@
 internal import Foundation
 package import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 
 /// Shows the entities of a model and their properties.
 package struct ModelReport {
@@ -46,7 +47,7 @@ package struct ModelReport {
         var details: [String] = []
         if !attribute.isOptional { details.append("required") }
         if attribute.isTransient { details.append("transient") }
-        if let value = attribute.defaultValue { details.append("default \(value is Date ? DateText.string(value as! Date) : "\(value)")") }
+        if let value = attribute.defaultValue { details.append("default \(value is Date ? DateText.text(value as! Date) : "\(value)")") }
         if let derived = attribute as? NSDerivedAttributeDescription, let expression = derived.derivationExpression {
             details.append("derived from \(expression)")
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 package import ObjectGraph
+internal import PropertyLists
 
 /// Writes values of properties as JSON, for tables and for CSV.
 package enum ValueText {
@@ -32,7 +33,7 @@ package enum ValueText {
     private static func plain(_ value: Any) -> JSONValue {
         switch value {
         case let text as String: .string(text)
-        case let date as Date: .string(DateText.string(date))
+        case let date as Date: .string(DateText.text(date))
         case let data as Data: .string(data.base64EncodedString())
         case let decimal as NSDecimalNumber: decimal == .notANumber ? .string("NaN") : .number(decimal.stringValue)
         case let decimal as Decimal: decimal.isNaN ? .string("NaN") : .number("\(decimal)")

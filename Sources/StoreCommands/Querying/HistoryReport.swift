@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 internal import SQLiteStore
 
 /// Shows the persistent history of a store.
@@ -35,26 +36,32 @@ package struct HistoryReport {
         entity.map { change.changedObjectID.entity.isKindOf(entity: $0) } ?? true
     }
 
-    private static func request(_ since: String?, _ store: OpenStore) throws -> NSPersistentHistoryChangeRequest {
-        guard let since else { return .fetchHistory(after: Date.distantPast) }
-        if let number = Int64(since) {
-            return .fetchHistory(after: NSPersistentHistoryToken([store.store.identifier ?? "": number]))
-        }
-        guard let date = date(since) else {
-            throw CommandError.make(
-                "“\(since)” after --since is neither a date nor a number.",
-                next: "Write 2024-05-31, 2024-05-31T08:00:00Z, or the number of a transaction.")
-        }
-        return .fetchHistory(after: date)
+    /// Where a history begins.
+    enum Start {
+        /// After a transaction.
+        case transaction(Int64)
+        case date(Date)
     }
 
-    private static func date(_ text: String) -> Date? {
-        let formatter = ISO8601DateFormatter()
-        if let date = formatter.date(from: text) { return date }
-        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        if let date = formatter.date(from: text) { return date }
-        formatter.formatOptions = [.withFullDate]
-        return formatter.date(from: text)
+    /// Returns where the history begins that an option asks for.
+    ///
+    /// - Throws: What is neither a date nor a number.
+    static func start(_ since: String) throws -> Start {
+        if let number = Int64(since) { return .transaction(number) }
+        do throws(DateMistake) {
+            return .date(try DateText.date(since, .typed))
+        } catch {
+            throw CommandError.make(
+                "“\(since)” after --since is neither a date nor the number of a transaction.", reason: error.description(of: since),
+                next: "Write \(DateNotation.typed.examples), or the number of a transaction.")
+        }
+    }
+
+    private static func request(_ since: String?, _ store: OpenStore) throws -> NSPersistentHistoryChangeRequest {
+        switch try since.map(start) ?? .date(.distantPast) {
+        case .transaction(let number): .fetchHistory(after: NSPersistentHistoryToken([store.store.identifier ?? "": number]))
+        case .date(let date): .fetchHistory(after: date)
+        }
     }
 
     private static func name(_ type: NSPersistentHistoryChangeType) -> String {
@@ -70,7 +77,7 @@ package struct HistoryReport {
             transactions.map { transaction in
                 func text(_ value: String?) -> JSONValue { value.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null }
                 return .members([
-                    "number": .integer(transaction.transactionNumber), "timestamp": .string(DateText.string(transaction.timestamp)),
+                    "number": .integer(transaction.transactionNumber), "timestamp": .string(DateText.text(transaction.timestamp)),
                     "author": text(transaction.author), "context": text(transaction.contextName), "bundle": text(transaction.bundleID),
                     "process": text(transaction.processID),
                     "changes": .array((transaction.changes ?? []).filter { Self.isOf(entity, $0) }.map(Self.json)),
@@ -101,7 +108,7 @@ package struct HistoryReport {
             let who = [transaction.author, transaction.contextName, transaction.bundleID, transaction.processID]
                 .compactMap { $0.flatMap { $0.isEmpty ? nil : $0 } }
             try output.line(
-                "\(transaction.transactionNumber)  \(DateText.string(transaction.timestamp))  \(DisplayText.line(who.joined(separator: " · ")))"
+                "\(transaction.transactionNumber)  \(DateText.text(transaction.timestamp))  \(DisplayText.line(who.joined(separator: " · ")))"
             )
             for change in transaction.changes ?? [] where Self.isOf(entity, change) {
                 let updated = change.updatedProperties.map { $0.map(\.name).sorted().joined(separator: ", ") } ?? ""

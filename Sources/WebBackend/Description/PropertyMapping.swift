@@ -67,10 +67,15 @@ public indirect enum ValueTransform: Hashable, Sendable {
 }
 
 /// A form of dates.
+///
+/// A text is read whole, or the resource cannot be read: the day must exist, an hour be one from 0 to 23, and an offset lie between −18:00 and
+/// +18:00. The calendar is the Gregorian one, also for the days before it. A second 60 is read at the end of a month in UTC, as the first second of
+/// the next day. A date that the form does not have is not sent: the save throws code 134070.
 public enum DateForm: Hashable, Sendable {
-    /// ISO 8601 with an offset: `2026-03-01T10:00:00Z`, with or without fractions of seconds.
+    /// ISO 8601 with an offset: `2026-03-01T10:00:00Z`, with as many digits of a second as the date has. A day alone, a space for `T` and a missing
+    /// offset are read, too. Years beyond 0 to 9999 have a sign and six digits.
     case iso8601
-    /// A day without a time, at midnight UTC: `2026-03-01`.
+    /// A day without a time, at midnight UTC: `2026-03-01`. A time is read, too, and not written.
     case day
     /// Seconds since 1970.
     case secondsSince1970
@@ -78,9 +83,11 @@ public enum DateForm: Hashable, Sendable {
     case millisecondsSince1970
     /// Seconds since 2001, as Core Data's.
     case secondsSinceReferenceDate
-    /// The form of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The form of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`. The other forms of RFC 9110 and those of mails (RFC 5322) are read, too.
     case http
-    /// A pattern of `DateFormatter`, in the locale `en_US_POSIX` and UTC.
+    /// A pattern of `DateFormatter`, in the locale `en_US_POSIX` and UTC, of the letters `y`, `yy`, `yyyy`, `u`, `M` to `MMMM`, `d`, `E` to `EEEE`, `H`,
+    /// `h`, `a`, `m`, `s`, `S`, `z` to `zzz`, `Z` to `ZZZ`, `ZZZZZ`, `X` and `x`, and of text between apostrophes. Another letter is an error of the
+    /// description.
     case pattern(String)
 }
 

@@ -29,17 +29,13 @@ struct PropertyPlan: Sendable {
     let isReadOnly: Bool
     /// Whether it is text: its order may be another one in the service.
     let isText: Bool
-    let dates: DateForm
+    /// How its dates are written: as its transform says, or the style.
+    let dates: DateSpelling
     let dateWrapping: ServiceStyle.Wrapping?
 
     /// Whether it is a date that is written as text.
     var isDateText: Bool {
-        guard case .attribute(.dateAttributeType, let transform) = kind else { return false }
-        let form = if case .date(let form) = transform { form } else { dates }
-        switch form {
-        case .iso8601, .day, .http, .pattern: return true
-        case .secondsSince1970, .millisecondsSince1970, .secondsSinceReferenceDate: return false
-        }
+        if case .attribute(.dateAttributeType, _) = kind { dates.isText } else { false }
     }
 
     var isAttribute: Bool {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
+internal import PropertyLists
 internal import RemoteStore
 
 /// A resource's description, checked against its entity, with everything that the style has filled in.
@@ -198,7 +199,12 @@ extension PropertyPlan {
         queryName = mapping?.queryName ?? mapping?.path?.description ?? key
         isReadOnly = mapping?.isReadOnly ?? false
         self.isText = isText
-        dates = style.dates
+        do throws(DatePattern.Mistake) {
+            dates = try DateSpelling(mapping?.transform.dateForm ?? style.dates)
+        } catch {
+            throw WebBackendError.description(
+                place, "Its dates have a pattern that is not read. \(error.message)", next: "Change the pattern.")
+        }
         dateWrapping = style.dateWrapping
     }
 

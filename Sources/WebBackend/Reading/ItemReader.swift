@@ -253,7 +253,8 @@ final class ItemReader {
         case (.boolean, .true), (.boolean, .false): return writer.set(try scanner.readBool(), column)
         case (.isoDate, .string):
             let place = scanner.place
-            if let seconds = DateScanner.iso8601(try scanner.readString().bytes), writer.set(date: seconds, column) { return true }
+            let text = try scanner.readString().bytes
+            if let seconds = try? DateText.seconds(text, .iso8601), writer.set(date: seconds, column) { return true }
             scanner.seek(to: place)
             return false
         default: return false
@@ -334,8 +335,8 @@ final class ItemReader {
                 isSet = writer.setNull(column)
             } else if case .byType = transform, property.dateWrapping == nil || column.kind != .date {
                 isSet = try readPlain(&scanner, property, column, writer)
-            } else if case .date(let form) = transform {
-                isSet = try readDate(&scanner, form, column, writer)
+            } else if case .date = transform {
+                isSet = try readDate(&scanner, property, column, writer)
             } else {
                 isSet = try ValueReader.set(try scanner.readValue(), property, column, writer)
             }
@@ -364,9 +365,11 @@ final class ItemReader {
             isSet = references.isComplete && (!isWhole || writer.set(.many(references.list), column))
         }
         if !isSet, item.failure == nil {
-            let text = String(decoding: scanner.document[start..<scanner.position].prefix(80), as: UTF8.self)
-            item.failure = WebBackendError.answer(
-                request.description, "“\(property.name)” of “\(plan.plan.entity)” cannot hold \(text.trimmingPrefix { $0 == " " }).")
+            let json = scanner.document[start..<scanner.position]
+            let text = String(decoding: json.prefix(80), as: UTF8.self)
+            let what = "“\(property.name)” of “\(plan.plan.entity)” cannot hold \(text.trimmingPrefix { $0 == " " })."
+            let why = column.kind == .date ? (try? JSONValue(parsing: Array(json)))?.string.flatMap(property.dates.mistake) : nil
+            item.failure = WebBackendError.answer(request.description, [what, why].compactMap { $0 }.joined(separator: " "))
         }
     }
 
@@ -381,21 +384,21 @@ final class ItemReader {
             return number.int64.map { writer.set($0, column) } ?? false
         case (.double, .number), (.float, .number): return writer.set(try scanner.readDouble(), column)
         case (.boolean, .true), (.boolean, .false): return writer.set(try scanner.readBool(), column)
-        case (.date, _): return try readDate(&scanner, property.dates, column, writer)
+        case (.date, _): return try readDate(&scanner, property, column, writer)
         default: return try ValueReader.set(try scanner.readValue(), property, column, writer)
         }
     }
 
     private func readDate(
-        _ scanner: inout JSONScanner, _ form: DateForm, _ column: ResourceColumn, _ writer: ResourceRowWriter
+        _ scanner: inout JSONScanner, _ property: PropertyPlan, _ column: ResourceColumn, _ writer: ResourceRowWriter
     ) throws -> Bool {
         switch try scanner.peek() {
         case .string:
             let text = try scanner.readString().bytes
-            return DateText.seconds(text, form).map { writer.set(date: $0, column) } ?? false
+            return property.dates.seconds(text).map { writer.set(date: $0, column) } ?? false
         case .number:
             let number = try scanner.readDouble()
-            return DateText.seconds(number, form).map { writer.set(date: $0, column) } ?? false
+            return property.dates.seconds(number).map { writer.set(date: $0, column) } ?? false
         default:
             try scanner.skipValue()
             return false

@@ -115,8 +115,7 @@ extension ItemPlan.PlainKind {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: self = .integer
         case .doubleAttributeType, .floatAttributeType: self = .double
         case .booleanAttributeType: self = .boolean
-        case .dateAttributeType where property.dateWrapping == nil && (property.dates == .iso8601 || property.dates == .day):
-            self = .isoDate
+        case .dateAttributeType where property.dateWrapping == nil && property.dates.isISO8601: self = .isoDate
         default: self = .mapped
         }
     }

@@ -47,10 +47,10 @@ enum ValueReader {
         switch transform {
         case .byType:
             if type == .dateAttributeType, let wrapping = property.dateWrapping, let inner = json[wrapping.key] {
-                return date(inner, property.dates)
+                return date(inner, property)
             }
             return plain(json, type, property)
-        case .date(let form): return date(json, form)
+        case .date: return date(json, property)
         case .enumeration(let names):
             let key = json.string ?? json.description
             return names[key].flatMap { text($0, type) }
@@ -79,19 +79,19 @@ enum ValueReader {
         }
     }
 
-    private static func date(_ json: JSONValue, _ form: DateForm) -> PropertyValue? {
+    private static func date(_ json: JSONValue, _ property: PropertyPlan) -> PropertyValue? {
         let seconds: Double?
         if var text = json.string {
-            seconds = text.withUTF8 { DateText.seconds(UnsafeRawBufferPointer($0), form) }
+            seconds = text.withUTF8 { property.dates.seconds(UnsafeRawBufferPointer($0)) }
         } else {
-            seconds = json.double.flatMap { DateText.seconds($0, form) }
+            seconds = json.double.flatMap { property.dates.seconds($0) }
         }
         return seconds.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
     }
 
     private static func plain(_ json: JSONValue, _ type: NSAttributeType, _ property: PropertyPlan) -> PropertyValue? {
         switch type {
-        case .dateAttributeType: return date(json, property.dates)
+        case .dateAttributeType: return date(json, property)
         case .binaryDataAttributeType: return json.string.flatMap { Data(base64Encoded: $0) }.map { .data($0) }
         case .UUIDAttributeType: return json.string.flatMap { UUID(uuidString: $0) }.map { .uuid($0) }
         case .URIAttributeType: return json.string.flatMap { URL(string: $0) }.map { .url($0) }

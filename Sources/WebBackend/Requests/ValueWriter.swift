@@ -2,6 +2,7 @@ internal import Foundation
 internal import JSONReading
 internal import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 internal import RemoteStore
 
 /// Writes values of properties as the service has them.
@@ -22,9 +23,9 @@ struct ValueWriter {
     ) throws -> JSONValue {
         switch transform {
         case .byType: return try plain(value, property, property.name, entity)
-        case .date(let form):
+        case .date:
             guard case .date(let date) = value else { throw unwritable(property, entity, "It is no date.") }
-            return DateText.json(date, form)
+            return try json(date, property, entity)
         case .enumeration(let names):
             let text = text(value)
             guard let found = names.filter({ $0.value == text }).keys.min() else {
@@ -64,6 +65,13 @@ struct ValueWriter {
         return .object(object)
     }
 
+    private func json(_ date: Date, _ property: PropertyPlan, _ entity: String) throws -> JSONValue {
+        guard let json = property.dates.json(date) else {
+            throw unwritable(property, entity, "Its form has no date that is \(date.timeIntervalSinceReferenceDate) seconds from 2001.")
+        }
+        return json
+    }
+
     private func unwritable(_ property: PropertyPlan, _ entity: String, _ reason: String) -> NSError {
         WebBackendError.unwritable(property.name, entity, reason)
     }
@@ -83,8 +91,9 @@ struct ValueWriter {
             return .decimal(number.description)
         case .string(let text): return .string(text)
         case .date(let date):
-            let json = DateText.json(date, property?.dates ?? .iso8601)
-            guard let wrapping = property?.dateWrapping else { return json }
+            guard let property else { return .string(DateText.text(date)) }
+            let json = try json(date, property, entity)
+            guard let wrapping = property.dateWrapping else { return json }
             return Self.wrapped(json, wrapping.key, wrapping.constants)
         case .data(let data): return .string(data.base64EncodedString())
         case .uuid(let uuid): return .string(uuid.uuidString.lowercased())
@@ -109,7 +118,7 @@ struct ValueWriter {
         case .decimal(let number): number.description
         case .uuid(let uuid): uuid.uuidString.lowercased()
         case .url(let url): url.absoluteString
-        case .date(let date): DateText.text(date, .iso8601)
+        case .date(let date): DateText.text(date)
         default: ""
         }
     }

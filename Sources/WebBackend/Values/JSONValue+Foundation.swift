@@ -1,5 +1,6 @@
 internal import Foundation
 internal import JSONReading
+internal import PropertyLists
 
 extension JSONValue {
     /// The value as Foundation's objects, for transformable attributes.
@@ -33,7 +34,7 @@ extension JSONValue {
             } else {
                 self = .integer(number.int64Value)
             }
-        case let date as Date: self = .string(DateText.text(date, .iso8601))
+        case let date as Date: self = .string(DateText.text(date))
         case let url as URL: self = .string(url.absoluteString)
         case let uuid as UUID: self = .string(uuid.uuidString.lowercased())
         case let data as Data: self = .string(data.base64EncodedString())

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PropertyLists
 
 /// Which requests are sent again, how often, and after which time.
 ///
@@ -56,8 +57,14 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
     /// service says.
     package static func delay(retryAfter: String, now: Double) -> Double? {
         let text = retryAfter.trimmingCharacters(in: .whitespaces)
-        let asked = if let seconds = Double(text), seconds.isFinite { seconds } else { WebDate.seconds(text).map { $0 - now } }
+        let asked = if let seconds = Double(text), seconds.isFinite { seconds } else { date(text, now).map { $0 - now } }
         return asked.map { min(max(0, $0), 365 * 86_400) }
+    }
+
+    /// Returns the seconds since 1970 of a date of HTTP. Two digits are a year of the next fifty, or one before.
+    private static func date(_ text: String, _ now: Double) -> Double? {
+        let latestYear = DateText.year(DateCount.seconds1970.seconds(now)) + 50
+        return (try? DateText.seconds(text, .http, latestYear: latestYear)).map { DateCount.seconds1970.number($0) }
     }
 }
 

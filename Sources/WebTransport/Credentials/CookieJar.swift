@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PropertyLists
 
 /// The cookies of a session. They go back to the origin from which they came, whatever domain they name.
 final class CookieJar: Sendable {
@@ -91,7 +92,11 @@ final class CookieJar: Sendable {
             case "secure": cookie.isSecure = true
             case "path": if value.hasPrefix("/") { cookie.path = value }
             case "max-age": maximumAge = Double(value)
-            case "expires": if let date = WebDate.seconds(value) { cookie.end = secondsNow + date - dateNow }
+            case "expires":
+                // A date that is none is ignored, as RFC 6265 says.
+                if let date = try? DateText.seconds(value, .cookie) {
+                    cookie.end = secondsNow + DateCount.seconds1970.number(date) - dateNow
+                }
             default: break
             }
         }

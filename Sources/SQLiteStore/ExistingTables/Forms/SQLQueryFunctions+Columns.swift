@@ -2,6 +2,7 @@ internal import CSQLite
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 
 /// The SQL functions for columns of other programs' tables.
 extension SQLQueryFunctions {
@@ -90,12 +91,12 @@ enum SQLiteColumnValue {
             guard sqlite3_value_bytes(value) == 16 else { return false }
             sqlite3_result_value(context, value)
         case (10..., SQLITE_TEXT):
-            let bytes = UnsafeBufferPointer(start: sqlite3_value_text(value), count: Int(sqlite3_value_bytes(value)))
-            guard let seconds = SQLiteDates.seconds(bytes) else { return false }
+            let bytes = UnsafeRawBufferPointer(start: sqlite3_value_text(value), count: Int(sqlite3_value_bytes(value)))
+            guard let seconds = try? DateText.seconds(bytes, .database) else { return false }
             sqlite3_result_double(context, seconds)
         case (11..., SQLITE_INTEGER), (11..., SQLITE_FLOAT):
             let unit = SQLiteDateForm.Unit.all[min(Int(code) - 11, 2)]
-            let seconds = sqlite3_value_double(value) / unit.perSecond - SQLiteDates.epoch
+            let seconds = unit.count.seconds(sqlite3_value_double(value))
             guard seconds.isFinite else { return false }
             sqlite3_result_double(context, seconds)
         default: return false
@@ -118,10 +119,14 @@ enum SQLiteColumnValue {
     /// Returns the error of a value that is not what its column is taken for.
     static func mismatch(_ value: SQLiteRawValue, _ code: Int32, _ place: String, key: String? = nil) -> NSError {
         let row = key.map { ", in the row with the key \($0)," } ?? ""
+        var mistake = ""
+        if code >= 10, case .text(let text) = value {
+            do throws(DateMistake) { _ = try DateText.seconds(text, .database) } catch { mistake = " " + error.description(of: text) }
+        }
         return CoreDataError.make(
             NSCoreDataError, "A value of \(place) cannot be read.",
             reason:
-                "The column\(row) holds \(value.shown), where \(SQLiteColumnForm.name(ofCode: code)) is expected: SQLite takes any value.",
+                "The column\(row) holds \(value.shown), where \(SQLiteColumnForm.name(ofCode: code)) is expected: SQLite takes any value.\(mistake)",
             next: "Fix the row, or give the attribute another type.")
     }
 }

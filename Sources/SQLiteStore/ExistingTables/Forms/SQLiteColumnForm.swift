@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MappedTables
 internal import ObjectGraph
+internal import PropertyLists
 internal import SQLQueries
 
 /// The form in which a column of an existing table is read, compared and written.
@@ -167,7 +168,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
         case 7: "a UUID"
         case 8: "bytes"
         case 9: "JSON"
-        case 10: "a date in the form of ISO 8601"
+        case 10: "a date in the form of ISO 8601, such as \(DateNotation.database.examples),"
         default: "a date"
         }
     }
@@ -212,16 +213,16 @@ enum SQLiteDateForm: Hashable, Sendable {
             case .microseconds: 2
             }
         }
-        var perSecond: Double {
+        var count: DateCount {
             switch self {
-            case .seconds: 1
-            case .milliseconds: 1e3
-            case .microseconds: 1e6
+            case .seconds: .seconds1970
+            case .milliseconds: .milliseconds1970
+            case .microseconds: .microseconds1970
             }
         }
         static let all = [Unit.seconds, .milliseconds, .microseconds]
     }
-    case text(SQLiteDateStyle)
+    case text(DateStyle)
     case number(Unit)
 
     /// The form of a column's values, or of its type where there are none.
@@ -231,16 +232,16 @@ enum SQLiteDateForm: Hashable, Sendable {
             // Seconds reach the year 5138, and milliseconds of 1973 are more.
             self = .number(values.largest >= 1e14 ? .microseconds : values.largest >= 1e11 ? .milliseconds : .seconds)
         } else {
-            self = .text(values.date ?? (type.word == "DATE" ? .day : SQLiteDateStyle()))
+            self = .text(values.date ?? (type.word == "DATE" ? .day : DateStyle()))
         }
     }
 
     /// Returns the value of seconds since 2001; nil where the form does not have it.
     func value(_ seconds: Double, isReal: Bool) -> SQLiteRawValue? {
         switch self {
-        case .text(let style): return SQLiteDates.text(seconds, style).map(SQLiteRawValue.text)
+        case .text(let style): return DateText.text(seconds, style).map(SQLiteRawValue.text)
         case .number(let unit):
-            let number = (seconds + SQLiteDates.epoch) * unit.perSecond
+            let number = unit.count.number(seconds)
             if isReal { return .real(number) }
             let whole = number.rounded()
             // Seconds have a fraction where the date has one.

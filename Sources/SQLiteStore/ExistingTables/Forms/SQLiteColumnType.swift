@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PropertyLists
 internal import SQLQueries
 
 /// The type of a column of another program's table: what was declared, and what its values look like where that leaves it open.
@@ -80,7 +81,7 @@ struct SQLiteColumnValues: Sendable {
     /// Whether all texts are UUIDs, and all blobs have the size of one.
     var areUUIDs = true
     /// The form of the first text that is a date; nil where a text is none.
-    var date: SQLiteDateStyle?
+    var date: DateStyle?
     var areDates = true
     /// The first text, for the case of letters in UUIDs.
     var firstText: String?
@@ -103,7 +104,7 @@ struct SQLiteColumnValues: Sendable {
             texts += 1
             firstText = firstText ?? text
             if SQLiteUUIDs.uuid(text) == nil { areUUIDs = false }
-            if let style = SQLiteDateStyle(of: text) {
+            if let style = DateStyle(of: text) {
                 // One with a time says more than a day.
                 if date == nil || (date?.isDay ?? false) { date = style }
             } else {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MappedTables
 internal import ObjectGraph
+internal import PropertyLists
 internal import SQLQueries
 
 /// How SQLite reads and writes the tables of other programs.

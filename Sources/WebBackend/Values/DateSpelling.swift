@@ -1,0 +1,103 @@
+internal import Foundation
+internal import JSONReading
+internal import PropertyLists
+
+/// How the dates of a property are written in JSON: a form of the description, of which the pattern has been read.
+struct DateSpelling: Hashable, Sendable {
+    private enum Kind: Hashable, Sendable {
+        case text(DateNotation)
+        /// ISO 8601, of which the day alone is written.
+        case day
+        case number(DateCount)
+    }
+
+    private let kind: Kind
+
+    /// - Throws: What is wrong with a pattern.
+    init(_ form: DateForm) throws(DatePattern.Mistake) {
+        kind =
+            switch form {
+            case .iso8601: .text(.iso8601)
+            case .day: .day
+            case .http: .text(.http)
+            case .pattern(let pattern): .text(.pattern(try DatePattern(ofDateFormatter: pattern)))
+            case .secondsSince1970: .number(.seconds1970)
+            case .millisecondsSince1970: .number(.milliseconds1970)
+            case .secondsSinceReferenceDate: .number(.seconds2001)
+            }
+    }
+
+    /// Whether the dates are text.
+    var isText: Bool {
+        if case .number = kind { false } else { true }
+    }
+
+    /// The notation in which texts are read.
+    private var notation: DateNotation? {
+        switch kind {
+        case .text(let notation): notation
+        case .day: .iso8601
+        case .number: nil
+        }
+    }
+
+    /// Whether texts are read as ISO 8601.
+    var isISO8601: Bool { notation == .iso8601 }
+
+    // MARK: Reading
+
+    /// Returns the seconds since 2001 of a text; nil for what is no date of the form.
+    func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
+        switch kind {
+        case .text(let notation): try? DateText.seconds(text, notation)
+        case .day: try? DateText.seconds(text, .iso8601)
+        case .number(let count): count.seconds(text)
+        }
+    }
+
+    /// Returns the seconds since 2001 of a number; nil for a form of text.
+    func seconds(_ number: Double) -> Double? {
+        if case .number(let count) = kind { count.seconds(number) } else { nil }
+    }
+
+    /// Returns what is wrong with a text that is no date of the form, and what is read.
+    func mistake(in text: String) -> String? {
+        guard let notation else { return nil }
+        do throws(DateMistake) {
+            _ = try DateText.seconds(text, notation)
+            return nil
+        } catch {
+            return "\(error.description(of: text)) The description wants \(notation.examples)."
+        }
+    }
+
+    // MARK: Writing
+
+    /// Returns a date as JSON; nil for one that the form does not have.
+    func json(_ date: Date) -> JSONValue? {
+        let seconds = date.timeIntervalSinceReferenceDate
+        switch kind {
+        case .text(.pattern(let pattern)): return DateText.text(seconds, pattern).map { .string($0) }
+        case .text(.http): return DateText.http(seconds).map { .string($0) }
+        case .text: return DateText.rounded(seconds).map { .string($0) }
+        case .day: return DateText.day(seconds).map { .string($0) }
+        case .number(let count):
+            let number = count.number(seconds)
+            guard number.isFinite else { return nil }
+            // Milliseconds are whole.
+            let value = count.perSecond == 1 ? number : number.rounded()
+            return value.rounded() == value && abs(value) < 1e15 ? .integer(Int64(value)) : .number(value)
+        }
+    }
+}
+
+extension ValueTransform {
+    /// The form of dates that it names; nil for a transform of others.
+    var dateForm: DateForm? {
+        switch self {
+        case .date(let form): form
+        case .wrapped(_, _, let inner): inner.dateForm
+        case .byType, .enumeration, .scaled, .text, .json, .relativeURL, .joined: nil
+        }
+    }
+}
