@@ -59,7 +59,8 @@ import Testing
         let context = try open(description(scratch, "iso8601"), model)
         for one in seconds { context.insert("Note", ["day": Date(timeIntervalSinceReferenceDate: one)]) }
         try context.save()
-        let read = try open(description(scratch, "iso8601"), model).all("Note", by: "day")
+        let reopened = try open(description(scratch, "iso8601"), model)
+        let read = try reopened.all("Note", by: "day")
         expect(
             read.map { ($0.value(forKey: "day") as? Date)?.timeIntervalSinceReferenceDate }, equals: seconds.sorted(),
             "COREDATA_TEST_SEED=\(seed)")
