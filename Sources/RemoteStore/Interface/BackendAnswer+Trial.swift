@@ -5,34 +5,49 @@ package import Predicates
 package struct TrialResource: Sendable {
     /// The identifier.
     package let id: ResourceID
-    /// The values of the attributes, and the identifiers of the destinations of to-one relationships, that the answer has brought.
+    /// The name of the entity.
+    package let entity: String
+    /// The version; nil where the answer has brought none.
+    package let version: ResourceVersion?
+    /// The values of the attributes, and the identifiers of the destinations of relationships, that the answer has brought.
     package let values: [String: ResourceValue]
+
+    /// Creates a resource that no answer has brought.
+    package init(_ id: ResourceID, entity: String, version: ResourceVersion? = nil, values: [String: ResourceValue] = [:]) {
+        (self.id, self.entity, self.version, self.values) = (id, entity, version, values)
+    }
 }
 
 extension BackendAnswer {
     /// The resources that were asked for, as values.
-    package var trialResources: [TrialResource] {
-        rows.compactMap { row in
-            let objectID = row.knownObjectID
-            guard let id = ResourceID(objectID.reference) else { return nil }
-            var values: [String: ResourceValue] = [:]
-            for property in objectID.owningEntity.properties where !property.isTransient && !row.isUnknown(property) {
-                switch property {
-                case let attribute as NSAttributeDescription: values[attribute.name] = .value(row.value(of: attribute))
-                case let relationship as NSRelationshipDescription where !relationship.isToMany:
-                    let destination = row.relatedIDs(relationship).first.flatMap { ResourceID($0.reference) }
-                    values[relationship.name] = .one(destination.map { ResourceReference($0) })
-                default: continue
-                }
+    package var trialResources: [TrialResource] { rows.compactMap(trialResource) }
+    /// The resources that came along, as values.
+    package var trialEmbedded: [TrialResource] { embedded.compactMap(trialResource) }
+
+    private func trialResource(_ row: Row) -> TrialResource? {
+        let objectID = row.knownObjectID
+        guard let id = ResourceID(objectID.reference) else { return nil }
+        var values: [String: ResourceValue] = [:]
+        for property in objectID.owningEntity.properties where !property.isTransient && !row.isUnknown(property) {
+            switch property {
+            case let attribute as NSAttributeDescription: values[attribute.name] = .value(row.value(of: attribute))
+            case let relationship as NSRelationshipDescription:
+                let destinations = row.relatedIDs(relationship).compactMap { ResourceID($0.reference).map { ResourceReference($0) } }
+                values[relationship.name] = relationship.isToMany ? .many(destinations) : .one(destinations.first)
+            default: continue
             }
-            return TrialResource(id: id, values: values)
         }
+        let number: ResourceVersion? = row.version == 0 ? nil : .number(row.version)
+        return TrialResource(
+            id, entity: objectID.owningEntity.name ?? "?", version: tags[row.slots].map { .tag($0) } ?? number, values: values)
     }
 }
 
 extension BackendRequest {
-    /// Asks for an order by one key.
-    package mutating func sort(_ keyPath: String, isAscending: Bool) { sorts = [Sort(keyPath: keyPath, isAscending: isAscending)] }
+    /// Asks for an order, the most significant key first.
+    package mutating func sort(_ keys: [(keyPath: String, isAscending: Bool)]) {
+        sorts = keys.map { Sort(keyPath: $0.keyPath, isAscending: $0.isAscending) }
+    }
 
     /// Adds a comparison with values.
     package mutating func add(_ parameter: Parameter, _ comparison: Parameter.Operator, _ values: [PropertyValue], ids: [ResourceID] = []) {

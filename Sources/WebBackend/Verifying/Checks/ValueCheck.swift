@@ -1,0 +1,146 @@
+internal import JSONReading
+internal import ObjectGraph
+internal import RemoteStore
+
+/// Whether answers have the properties that they should have, in the form that is described.
+enum ValueCheck {
+    static let name = "values"
+
+    static func trials(_ sample: EntitySample, _ survey: Survey) -> [Trial] {
+        sample.lists.map { list in
+            Trial("all resources", list.call, .value) { _ in
+                list.pages.flatMap { findings($0, list.call, sample) } + absent(list.pages, list.call, sample)
+            }
+        }
+    }
+
+    /// Returns what is false of the resources of an answer, whatever it was the answer to.
+    static func findings(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
+        unreadable(answer, call, sample) + dates(answer, call, sample) + identifiers(answer, call, sample)
+    }
+
+    // MARK: What cannot be read
+
+    private static func unreadable(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
+        guard let first = answer.unreadable.first else { return [] }
+        let text = "\(first)"
+        let property = sample.plan.properties.keys.sorted().first { text.contains("“\($0)” of “\(sample.plan.entity)”") }
+        let isAttribute = property.flatMap { sample.plan.properties[$0]?.isAttribute } ?? true
+        return [
+            sample.finding(
+                .value, name, call, property ?? "the identifier",
+                claim: property.map { sample.claims.property($0, orStyle: isAttribute ? "attributes" : "references") }
+                    ?? "style.identity: \(sample.plan.identity.joined(separator: ", "))",
+                seen: "\(answer.unreadable.count) of \(answer.items.count) resources cannot be read: \(text)", request: answer.request,
+                advice: "Describe how the service writes it (as, reference, path), or change the type in the model.")
+        ]
+    }
+
+    // MARK: What is not there
+
+    /// Returns the properties that answers should have and that resources lack.
+    static func absent(_ answers: [ProbeAnswer], _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
+        guard !sample.plan.style.omitsNil else { return [] }
+        let items = answers.flatMap(\.items)
+        let values = ResourceValues(service: sample.backend.service.plans)
+        return sample.properties(of: sample.plan.entity).compactMap { property in
+            guard let path = property.path, call.call.properties?.contains(property.name) ?? true else { return nil }
+            let lacking = items.filter { $0.object != nil && $0.value(at: path) == nil }
+            guard let first = lacking.first else { return nil }
+            let example = values.identifier(first, sample.plan).map { ", such as \($0)" } ?? ""
+            let isAll = lacking.count == items.count
+            return sample.finding(
+                .value, name, call, property.name, claim: sample.claims.brought(call, property.name),
+                seen: "\(lacking.count) of \(items.count) resources lack it\(example): it stays unknown, and is asked for when it is read.",
+                request: answers.first { $0.items.contains(first) }?.request ?? "",
+                advice: isAll
+                    ? "Leave it out of the call's properties, or correct its path."
+                    : "Say omitsNil where resources lack what is nil, or leave it out of the call's properties.")
+        }
+    }
+
+    // MARK: Dates
+
+    private static func dates(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
+        sample.properties(of: sample.plan.entity).compactMap { property in
+            guard let path = property.path, let (form, key) = dateForm(property) else { return nil }
+            let found = answer.items.compactMap { $0.value(at: path) }.compactMap { key == nil ? $0 : $0[key ?? ""] }
+            guard let (example, seen, advice) = DateSample(found, form).contradiction else { return nil }
+            return sample.finding(
+                .value, name, call, property.name, claim: sample.claims.property(property.name, orStyle: "dates"),
+                seen: "\(example): \(seen)", request: answer.request, advice: advice)
+        }
+    }
+
+    /// Returns the form in which a property's dates are written, and the key of the object that wraps them.
+    private static func dateForm(_ property: PropertyPlan) -> (DateForm, key: String?)? {
+        guard case .attribute(.dateAttributeType, let transform) = property.kind else { return nil }
+        switch transform {
+        case .byType: return (property.dates, property.dateWrapping?.key)
+        case .date(let form): return (form, nil)
+        case .wrapped(let key, _, .date(let form)): return (form, key)
+        default: return nil
+        }
+    }
+
+    // MARK: Identifiers
+
+    private static func identifiers(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
+        guard sample.plan.identity.count == 1, sample.plan.identifier == nil, let path = sample.plan.identity.first, !path.hasPrefix("@")
+        else { return [] }
+        let found = answer.items.compactMap { $0.value(at: JSONPath(path)) }
+        guard let text = found.first(where: { $0.string != nil }), let number = found.first(where: { $0.integer != nil }) else { return [] }
+        return [
+            sample.finding(
+                .value, name, call, "the identifier", claim: "style.identity: \(path)",
+                seen: "\(text) is text, and \(number) a number: one resource would be two objects.", request: answer.request,
+                advice: "Say identifier: string or identifier: integer for the resource.")
+        ]
+    }
+}
+
+/// Dates as a service has written them, and the form that they are described in.
+struct DateSample {
+    private let values: [JSONValue]
+    private let form: DateForm
+
+    init(_ values: [JSONValue], _ form: DateForm) { (self.values, self.form) = (values, form) }
+
+    /// A value that is written in another form, what is wrong with it, and what to do; nil for none.
+    var contradiction: (example: String, seen: String, advice: String)? {
+        switch form {
+        case .iso8601:
+            for text in values.compactMap(\.string) {
+                if text.count <= 10 {
+                    return (text, "It has no time, which is taken for midnight UTC.", "Describe the property as date:day.")
+                }
+                let clock = text.dropFirst(10)
+                if !clock.contains(where: { "Zz+-".contains($0) }) {
+                    return (
+                        text, "It says of no zone, and is taken for UTC.",
+                        "Describe the property by a pattern where the times are UTC; otherwise have the service write the offset."
+                    )
+                }
+            }
+            return nil
+        case .day:
+            return values.compactMap(\.string).first { $0.count > 10 }.map {
+                ($0, "It has a time, and a change would send the day without it.", "Describe the property as date:iso8601.")
+            }
+        case .millisecondsSince1970:
+            // As milliseconds all of them would be within the first two months of 1970.
+            let numbers = values.compactMap(\.double).filter { $0 != 0 }
+            guard let largest = numbers.max(), largest > 1e8, numbers.allSatisfy({ abs($0) < 5e9 }) else { return nil }
+            return (shown(largest), "The numbers look like seconds since 1970.", "Describe the property as date:secondsSince1970.")
+        case .secondsSince1970, .secondsSinceReferenceDate:
+            // As seconds they would be after the year 5000.
+            guard let largest = values.compactMap(\.double).max(), largest > 1e11 else { return nil }
+            return (
+                shown(largest), "The number looks like milliseconds since 1970.", "Describe the property as date:millisecondsSince1970."
+            )
+        case .http, .pattern: return nil
+        }
+    }
+
+    private func shown(_ number: Double) -> String { JSONValue.number(number).description }
+}
