@@ -124,6 +124,11 @@ public final class ScriptedBackend: Backend {
     /// Sets the number of resources after which answers end without a word.
     public func setSilentLimit(_ limit: Int?) { state.withLock { $0.silentLimit = limit } }
 
+    /// Forgets keys of changes that it has saved, as a service does after a while: what comes again with one is saved again.
+    public func forgetKeys(_ keys: Set<UUID>) {
+        state.withLock { state in for key in keys { state.answeredKeys[key] = nil } }
+    }
+
     /// Lets go of what is held back.
     public func release() {
         let held = state.withLock { state in

@@ -21,6 +21,7 @@ import WebTransport
             (WebResource("Album", calls: [.list(properties: ["x"])]), "“x”"),
             (WebResource("Album", kinds: .init("k", ["a": "Band"])), "the kind “a” of “Album”"),
             (WebResource("Album", saving: SavingStyle(identity: .attribute("slug"))), "“slug”"),
+            (WebResource("Album", saving: SavingStyle(keyLifetime: 3600)), "“keyLifetime” of “Album”"),
         ])
     func mistakes(_ resource: WebResource, place: String) throws {
         let error = #expect(throws: NSError.self) {

@@ -119,12 +119,10 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         switch mergeType {
         case .errorMergePolicyType, .rollbackMergePolicyType: return nil
         case .mergeByPropertyStoreTrumpMergePolicyType:
-            let before = object.snapshot
-            return object.rebaseItself(onto: stored) { property in
-                // A property keeps its local value where the store's is unchanged.
-                guard let before else { return true }
-                return !object.differs(before, stored, at: property)
-            }
+            // Of an object that is new here, and that the store has, nothing was there before.
+            let before = object.snapshot ?? object.entity.frozenParts.layout.defaultRow
+            // A property keeps its local value where the store's is unchanged.
+            return object.rebaseItself(onto: stored) { !object.differs(before, stored, at: $0) }
         case .mergeByPropertyObjectTrumpMergePolicyType: return object.rebaseItself(onto: stored)
         case .overwriteMergePolicyType: return object.rebaseItself(onto: stored, overwrites: true)
         }

@@ -182,7 +182,8 @@ final class CombinedEntity: Sendable {
         return Resource.Saving(
             all.reduce(into: []) { $0.formUnion($1.kinds) }, identity: .attribute(identity),
             lists: shares.reduce(into: []) { $0.formUnion($1.lists) }, maximumChanges: 100,
-            conflicts: isUnnoticed ? .none : .byReading, isIdempotent: all.allSatisfy(\.isIdempotent))
+            conflicts: isUnnoticed ? .none : .byReading, isIdempotent: all.allSatisfy(\.isIdempotent),
+            keyLifetime: all.compactMap(\.keyLifetime).min())
     }
 }
 

@@ -83,6 +83,10 @@ public struct Resource: Sendable {
         /// Where it is not, a new resource whose identifier the backend assigns is never sent twice: when its outcome is lost, saving it
         /// again is an error.
         public var isIdempotent: Bool
+        /// For how long the backend knows a key, in seconds from its first use; nil for as long as anyone may send it.
+        ///
+        /// A change whose outcome is lost is not sent again under a key that is older: it is looked up, as at a backend that is not idempotent.
+        public var keyLifetime: Double?
         /// The binary attributes whose values an ``UploadingBackend`` takes in parts, before the object; they must allow external storage.
         public var uploads: Set<String>
         /// What can be done to many resources by one call, for batch requests; nil for nothing.
@@ -92,7 +96,7 @@ public struct Resource: Sendable {
         public init(
             _ kinds: Set<Kind> = [.insert, .update, .delete], identity: Identity = .assignedByBackend, lists: Set<String>? = nil,
             sendsWholeObjects: Bool = false, maximumChanges: Int = 1, isAtomic: Bool = false, conflicts: ConflictDetection = .backend,
-            isIdempotent: Bool = false, uploads: Set<String> = [], bulk: Bulk? = nil
+            isIdempotent: Bool = false, keyLifetime: Double? = nil, uploads: Set<String> = [], bulk: Bulk? = nil
         ) {
             self.kinds = kinds
             self.identity = identity
@@ -102,8 +106,20 @@ public struct Resource: Sendable {
             self.isAtomic = isAtomic
             self.conflicts = conflicts
             self.isIdempotent = isIdempotent
+            self.keyLifetime = keyLifetime
             self.uploads = uploads
             self.bulk = bulk
         }
+    }
+}
+
+extension Resource.Saving {
+    /// Whether a change can be sent again under its key.
+    ///
+    /// - Parameter age: The time since the key was first sent, in seconds; nil where that is not known.
+    func repeats(keyOfAge age: Double?) -> Bool {
+        guard isIdempotent, let keyLifetime else { return isIdempotent }
+        // A clock that was set back does not know.
+        return age.map { $0 >= 0 && $0 < keyLifetime } ?? false
     }
 }

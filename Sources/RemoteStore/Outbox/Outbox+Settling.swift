@@ -137,10 +137,19 @@ extension Outbox {
 
     /// Notes that the fate of a change is not known.
     func noteUnknown(_ record: inout PendingRecord, _ error: any Error, _ delay: Duration, _ subject: OutboxTransaction.Subject) {
-        guard let sent = record.sent?.change else { return }
-        // Of a new object without an identifier it would make a second one.
-        let isRepeatable = subject.saving.isIdempotent || sent.kind != .insert || sent.id != nil
-        record.noteLost(Self.failure(error), until: isRepeatable ? time(after: error, delay) : nil)
+        guard let sent = record.sent else { return }
+        record.noteLost(Self.failure(error), until: canSendAgain(sent, subject.saving) ? time(after: error, delay) : nil)
+    }
+
+    /// Whether what may have arrived can be sent again, or looked for. Of a new object without an identifier it would make a second one.
+    private func canSendAgain(_ sent: PendingRecord.Sent, _ saving: Resource.Saving) -> Bool {
+        sent.canRepeatKey(saving, at: file.clock.now) || sent.change.kind != .insert || sent.change.id != nil
+    }
+
+    /// Whether only the application can decide about a change that waits to be sent again, since the backend has forgotten its key meanwhile.
+    func needsDecision(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
+        guard case .lost(let sent, .open, _, _) = record.stage else { return false }
+        return !canSendAgain(sent, saving)
     }
 
     // MARK: Saved

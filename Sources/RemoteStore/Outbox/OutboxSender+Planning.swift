@@ -30,6 +30,10 @@ extension OutboxSender {
                     outbox.noteUnknown(&record, Self.endedEarly, .zero, subject)
                     try pending.finish(record, subject.row)
                 }
+                if outbox.needsDecision(record, saving), let subject = try pending.subject(pending.place(record)) {
+                    record.leaveToApplication(Outbox.failure(Self.forgottenKey))
+                    try pending.finish(record, subject.row)
+                }
                 if case .waiting(_, _, _?) = record.stage, !inFlight.contains(record.key) {
                     plan.conflicts.append(record.key)
                 }
@@ -60,7 +64,7 @@ extension OutboxSender {
                     plan.calls.append(.init(keys: [key], upload: name))
                     continue
                 }
-                let isRead = !wasRead.contains(key) && Self.isReadBefore(record, saving)
+                let isRead = !wasRead.contains(key) && isReadBefore(record, saving)
                 let kind = record.sent?.change.kind ?? items[ready.index].kind
                 let name = "\(kind) \(record.entity) \(isRead)"
                 if let call = open[name], plan.calls[call].keys.count < saving.maximumChanges, !alone.contains(key) {
@@ -81,11 +85,19 @@ extension OutboxSender {
             next: "See whether the backend has it, and retry or drop the change.")
     }
 
+    private static var forgottenKey: NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "The outcome of a change is not known.",
+            reason: "The answer was lost, and the backend does not know its key any more: sent again, it would be saved twice.",
+            next: "See whether the backend has it, and retry or drop the change.")
+    }
+
     /// Whether the object is read before its change is sent.
-    private static func isReadBefore(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
+    private func isReadBefore(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
         if let sent = record.sent {
             // Only what can be sent twice without harm is sent again.
-            return record.stage.doubt == .open && !saving.isIdempotent && sent.change.kind != .delete && sent.change.id != nil
+            return record.stage.doubt == .open && !sent.canRepeatKey(saving, at: clock.now) && sent.change.kind != .delete
+                && sent.change.id != nil
         }
         return saving.conflicts == .byReading && record.isConfirmed
     }
@@ -226,7 +238,9 @@ extension OutboxSender {
                 removed: try list.removed.compactMap { try reference($0, relationship) },
                 members: try list.members?.compactMap { try reference($0, relationship) })
         }
-        return .init(change: change, values: draft.values, lists: draft.lists, nextKey: try pending.file.nextKey(subject.row.entity))
+        return .init(
+            change: change, values: draft.values, lists: draft.lists, nextKey: try pending.file.nextKey(subject.row.entity),
+            firstSent: saving.keyLifetime.map { _ in clock.now })
     }
 
     /// Returns the values that a change was made on: the confirmed ones. They are not kept with what was sent.

@@ -23,6 +23,11 @@ struct PendingRecord: Hashable, Sendable {
         var lists: [String: BackendChange.ListChange]
         /// The key that the next new row was to get when it was first sent: rows with lower ones were known by then.
         var nextKey: Int64 = 0
+        /// When its key was first sent, by this machine's clock; nil where the backend knows keys for ever, or did when it was sent.
+        var firstSent: Double?
+
+        /// Whether the backend still saves it once, however often it comes.
+        func canRepeatKey(_ saving: Resource.Saving, at now: Double) -> Bool { saving.repeats(keyOfAge: firstSent.map { now - $0 }) }
     }
 
     /// What others have made of the object since.
@@ -120,7 +125,7 @@ extension PendingRecord {
     ///
     /// - Throws: Code 134030 for a value of a type that cannot be kept.
     func encoded() throws -> Data {
-        try RecordCoder.seal { bytes in
+        try RecordCoder.seal(form: sent?.firstSent == nil ? RecordCoder.formWithoutTimes : RecordCoder.form) { bytes in
             bytes.append(entity)
             bytes.append(signed: save)
             bytes.append(resource == nil ? 0 : 1)
@@ -152,6 +157,7 @@ extension PendingRecord {
             }
             try RecordCoder.write(uploads, &bytes)
             bytes.append(signed: sent?.nextKey ?? 0)
+            if let firstSent = sent?.firstSent { bytes.append(fixed: firstSent.bitPattern) }
         }
     }
 
@@ -193,6 +199,7 @@ extension PendingRecord {
                 let nextKey = try bytes.signed()
                 fields.sent?.nextKey = nextKey
             }
+            if form > 3 { fields.sent?.firstSent = Double(bitPattern: try bytes.fixed()) }
             record.stage = Stage(fields)
             return record
         }

@@ -6,8 +6,11 @@ internal import Predicates
 ///
 /// Bytes that were altered or cut are an error; they never become another change.
 enum RecordCoder {
-    /// The first byte: the version of the form. The first one had no uploads, the second did not tell which rows were known when it was sent.
-    static let form: UInt8 = 3
+    /// The first byte: the version of the form. The first one had no uploads, the second did not tell which rows were known when it was sent, and
+    /// the third not when.
+    static let form: UInt8 = 4
+    /// The form of what has no time of sending: versions that know no later one read it.
+    static let formWithoutTimes: UInt8 = 3
 
     private static func damaged(_ reason: String) -> NSError {
         CoreDataError.make(
@@ -18,7 +21,7 @@ enum RecordCoder {
     // MARK: Sealed
 
     /// Returns what `body` writes, with the version of the form and a checksum.
-    static func seal(_ body: (inout ByteWriter) throws -> Void) rethrows -> Data {
+    static func seal(form: UInt8 = formWithoutTimes, _ body: (inout ByteWriter) throws -> Void) rethrows -> Data {
         var content = ByteWriter()
         content.append(form)
         try body(&content)

@@ -15,22 +15,35 @@ extension RemoteWriter {
         for index in pending.indices {
             let one = pending[index]
             guard let known = unsettled[one.id] else { continue }
-            guard one.kind == .insert || known.change.kind == .insert || known.baseVersion == one.change.baseVersion else {
+            guard one.kind == .insert || known.baseVersion == one.change.baseVersion else {
                 // It was read since: what was read contains the change, or the change is made again.
                 unsettled.forgetEntry(one.id)
                 continue
             }
-            if !known.attempts.isEmpty, let (saved, version) = await savedAttempt(known, one, for: caller) {
-                unsettled.note(saved, of: one.id, baseVersion: one.change.baseVersion, .saved(version))
-                follow(saved, version, index, &pending, &report)
-                continue
+            let canRepeat = one.saving.repeats(keyOfAge: (reader.options.now() - known.firstSent).inSeconds)
+            var attempts = known.attempts
+            // An update whose key the backend has forgotten is looked for, as one without.
+            if case .unknown = known.state, known.change.kind == .update, !canRepeat, attempts.isEmpty { attempts = [known.change] }
+            if !attempts.isEmpty {
+                do {
+                    if let (saved, version) = try await savedAttempt(attempts, known, one, for: caller) {
+                        unsettled.note(saved, of: one.id, baseVersion: one.change.baseVersion, .saved(version), sentAfter: report.began)
+                        follow(saved, version, index, &pending, &report)
+                        continue
+                    }
+                } catch {
+                    // Sent without that, it could meet its own earlier attempt, and take it for a change of others.
+                    pending[index].state = .done(.unknown(error as NSError))
+                    report.outcomes[one.id] = .unknown(error as NSError)
+                    continue
+                }
             }
             switch (known.state, known.change.kind, one.kind) {
             case (.saved(let version), _, _): follow(known.change, version, index, &pending, &report)
-            case (.unknown, .insert, .insert) where !one.saving.isIdempotent:
+            case (.unknown, .insert, .insert) where !canRepeat:
                 await lookFor(known.change, index, &pending, &report, for: caller)
             case (.unknown, .insert, .insert), (.unknown, .update, .update), (.unknown, .update, .delete), (.unknown, .update, .insert):
-                guard one.saving.isIdempotent else { continue }
+                guard canRepeat else { continue }
                 pending[index].repeated = known.change
                 pending[index].followed = known.followed
                 pending[index].dependencies = []
@@ -56,16 +69,12 @@ extension RemoteWriter {
     /// Reads which of several attempts to change an object was saved.
     ///
     /// - Returns: All that was saved of it, with its version; nil where none was, or others have changed the object too.
+    /// - Throws: The error of the read, so that nobody knows.
     private func savedAttempt(
-        _ known: UnsettledChanges.Entry, _ one: PendingChange, for caller: StoreCaller
-    ) async -> (change: BackendChange, version: ResourceVersion?)? {
-        let row: Row?
-        do { row = try await reader.read([one.id], isFresh: true, for: caller).first } catch {
-            RequestRunner.log.warning("It cannot be seen whether a change of \(one.id) was saved: \(error)")
-            return nil
-        }
-        guard let row else { return nil }
-        for attempt in known.attempts.reversed() {
+        _ attempts: [BackendChange], _ known: UnsettledChanges.Entry, _ one: PendingChange, for caller: StoreCaller
+    ) async throws -> (change: BackendChange, version: ResourceVersion?)? {
+        guard let row = try await reader.read([one.id], isFresh: true, for: caller).first else { return nil }
+        for attempt in attempts.reversed() {
             var whole = attempt
             if case .saved = known.state { whole = known.change.followed(by: attempt) }
             let isElsewhereTheSame = one.change.base.map { row.hasEqualKnownValues(as: $0, besides: whole.changedProperties) } ?? true
@@ -99,7 +108,11 @@ extension RemoteWriter {
             // Another object with the identifier: the backend refuses this one.
             guard isOwn else { return unsettled.forgetEntry(one.id) }
             let version = reader.versions.version(one.id, row.version)
-            unsettled.note(sent, of: one.id, baseVersion: nil, .saved(version))
+            unsettled.note(sent, of: one.id, baseVersion: nil, .saved(version), sentAfter: report.began)
+            let rest = draft(of: PendingChange(index, of: one, following: sent, version)).values
+            let before = Dictionary(uniqueKeysWithValues: rest.map { ($0.key, sent.values[$0.key] ?? $0.value.empty) })
+            // What is to follow was made on what was sent: others have changed the same since.
+            if !reader.contains(row, before), !reader.contains(row, rest) { return fail(.conflicting(row)) }
             follow(sent, version, index, &pending, &report)
         } catch {
             fail(.unknown(error as NSError))

@@ -61,7 +61,7 @@ final class RemoteWriter: Sendable {
     ///   where that is not known; the backend's error where nothing was saved.
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
         var pending = try pending(changes)
-        var report = SaveProgress()
+        var report = SaveProgress(began: reader.options.now())
         for change in changes.locked { report.outcomes[change.objectID] = .accepted }
         reader.runner.beginEpoch()
         // What was read before may be older than what was saved.
@@ -253,17 +253,17 @@ final class RemoteWriter: Sendable {
             do {
                 let row = try await current(one, values, version, for: caller)
                 found = .conflicting(row)
+                unsettled.settle(report.currentID(one), meeting: row.map { reader.versions.version(one.id, $0.version) })
             } catch { found = .refused(error as NSError) }
             report.outcomes[one.id] = found
             pending[index].state = .done(found)
-            unsettled.settle(one.id)
         case .refused(let error):
             if let part = error as? PartRefusal, !part.saved.isEmpty {
                 noteSaved(sent.only(part.saved), of: one, report)
             } else if report.thrown.isEmpty, !isUnknown(one) || Prospect(error).settlesEarlierAttempts {
                 // A call that failed may be repeated; a change that was refused is settled, unless an earlier attempt may have arrived, and the refusal
                 // says nothing of that.
-                unsettled.settle(one.id)
+                unsettled.settleRefusal(report.currentID(one))
             }
             report.outcomes[one.id] = .refused(error as NSError)
             pending[index].state = .done(.refused(error as NSError))
@@ -277,21 +277,26 @@ final class RemoteWriter: Sendable {
     /// Notes what was saved of a change whose rest was refused: when it is saved again, the rest follows.
     private func noteSaved(_ part: BackendChange, of one: PendingChange, _ report: SaveProgress) {
         // A deletion is sent again as it was, for what is left of the object.
-        if part.kind == .delete { return unsettled.note(part, of: one.id, baseVersion: one.change.baseVersion, .unknown) }
+        if part.kind == .delete {
+            return unsettled.note(part, of: one.id, baseVersion: one.change.baseVersion, .unknown, sentAfter: report.began)
+        }
         let before = one.settled ?? one.followed
         unsettled.note(
-            before?.followed(by: part) ?? part, of: report.assigned[one.id] ?? one.id, baseVersion: one.change.baseVersion, .saved(nil))
+            before?.followed(by: part) ?? part, of: report.currentID(one), baseVersion: one.change.baseVersion, .saved(nil),
+            sentAfter: report.began)
     }
 
     /// Notes a change whose outcome is not known.
     private func noteUnknown(_ sent: BackendChange, _ one: PendingChange, _ report: SaveProgress) {
-        let id = report.assigned[one.id] ?? one.id
+        let id = report.currentID(one)
         if !one.saving.isIdempotent, sent.kind == .update {
-            unsettled.noteAttempt(sent, of: id, baseVersion: one.change.baseVersion)
+            unsettled.noteAttempt(sent, of: id, baseVersion: one.change.baseVersion, sentAfter: report.began)
         } else if !one.isFollowing {
-            unsettled.note(sent, following: one.followed, of: one.id, baseVersion: one.change.baseVersion, .unknown)
+            unsettled.note(
+                sent, following: one.followed, of: one.id, baseVersion: one.change.baseVersion, .unknown, sentAfter: report.began)
         } else if let known = unsettled[id] {
-            unsettled.note(sent, following: known.change, of: id, baseVersion: one.change.baseVersion, .unknown)
+            unsettled.note(
+                sent, following: known.change, of: id, baseVersion: one.change.baseVersion, .unknown, sentAfter: report.began)
         }
     }
 
@@ -307,13 +312,13 @@ final class RemoteWriter: Sendable {
         _ pending: inout [PendingChange], _ report: inout SaveProgress
     ) {
         let one = pending[index]
-        var current = report.assigned[one.id] ?? one.id
+        var current = report.currentID(one)
         if sent.kind == .insert, one.id.isTemporaryID, report.assigned[one.id] == nil {
             guard let id else {
                 // It is saved, and nobody knows where.
                 report.outcomes[one.id] = .unknown(Self.missingOutcome)
                 pending[index].state = .done(.unknown(Self.missingOutcome))
-                unsettled.note(sent, of: one.id, baseVersion: one.change.baseVersion, .unknown)
+                unsettled.note(sent, of: one.id, baseVersion: one.change.baseVersion, .unknown, sentAfter: report.began)
                 return
             }
             current = reader.decoding.id(id, of: one.entity)
@@ -344,7 +349,8 @@ final class RemoteWriter: Sendable {
         guard var following else { return }
         if following.dependencies.isEmpty { following.dependencies = newReferences(of: following, report) }
         if !values.isEmpty { report.unversioned.append(current) }
-        unsettled.note(following.settled ?? sent, of: current, baseVersion: one.change.baseVersion, .saved(version))
+        unsettled.note(
+            following.settled ?? sent, of: current, baseVersion: one.change.baseVersion, .saved(version), sentAfter: report.began)
         pending.append(following)
     }
 

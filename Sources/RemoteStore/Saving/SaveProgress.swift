@@ -4,6 +4,8 @@ internal import Predicates
 
 /// What became of the changes of a save so far.
 struct SaveProgress {
+    /// When the save has begun, by the clock of the store's options: before anything of it was sent.
+    let began: Duration
     var outcomes: [NSManagedObjectID: IncompleteSave.Outcome] = [:]
     /// The IDs that the backend has assigned, by temporary IDs.
     var assigned: [NSManagedObjectID: NSManagedObjectID] = [:]
@@ -15,6 +17,9 @@ struct SaveProgress {
     var thrown: [any Error] = []
     /// The number of changes that the backend has saved.
     var savedCount = 0
+
+    /// Returns the ID that an object of the save has now.
+    func currentID(_ change: PendingChange) -> NSManagedObjectID { assigned[change.id] ?? change.id }
 
     func isSaved(_ id: NSManagedObjectID) -> Bool { if case .accepted? = outcomes[id] { true } else { false } }
 

@@ -20,6 +20,8 @@ final class UnsettledChanges: Sendable {
         let followed: BackendChange?
         let baseVersion: Int64?
         let state: State
+        /// When the change's key was first sent, by the clock of the store's options.
+        let firstSent: Duration
         /// The changes that a backend has got, or not, that is not idempotent: one of them at most was saved, for all are based on the same version.
         var attempts: [BackendChange] = []
     }
@@ -41,22 +43,26 @@ final class UnsettledChanges: Sendable {
 
     subscript(id: NSManagedObjectID) -> Entry? { state.withLock { $0.entries[id] } }
 
+    /// Notes what was sent of an object.
+    ///
+    /// - Parameter time: The time before it was sent. Of a change that was sent before under its key, the first one stays.
     func note(
         _ change: BackendChange, following followed: BackendChange? = nil, of id: NSManagedObjectID, baseVersion: Int64?,
-        _ entryState: State
+        _ entryState: State, sentAfter time: Duration
     ) {
-        state.withLock {
-            $0.entries[id] = Entry(change: change, followed: followed, baseVersion: baseVersion, state: entryState)
+        state.withLock { state in
+            let known = state.entries[id].flatMap { $0.change.idempotencyKey == change.idempotencyKey ? $0.firstSent : nil }
+            state.entries[id] = Entry(
+                change: change, followed: followed, baseVersion: baseVersion, state: entryState, firstSent: known ?? time)
         }
     }
 
     /// Notes another attempt to change an object at a backend that is not idempotent.
-    func noteAttempt(_ change: BackendChange, of id: NSManagedObjectID, baseVersion: Int64?) {
+    func noteAttempt(_ change: BackendChange, of id: NSManagedObjectID, baseVersion: Int64?, sentAfter time: Duration) {
         state.withLock { state in
-            var entry = state.entries[id] ?? Entry(change: change, followed: nil, baseVersion: baseVersion, state: .unknown)
-            if entry.baseVersion != baseVersion || entry.change.kind == .delete {
-                entry = Entry(change: change, followed: nil, baseVersion: baseVersion, state: .unknown)
-            }
+            let new = Entry(change: change, followed: nil, baseVersion: baseVersion, state: .unknown, firstSent: time)
+            var entry = state.entries[id] ?? new
+            if entry.baseVersion != baseVersion || entry.change.kind == .delete { entry = new }
             entry.attempts.append(change)
             state.entries[id] = entry
         }
@@ -67,6 +73,33 @@ final class UnsettledChanges: Sendable {
         state.withLock { state in
             state.entries[id] = nil
             state.keys[id] = nil
+        }
+    }
+
+    /// Forgets a change that was refused. What was saved of the object before stays known, as does a new object that is there: sent again, it would be
+    /// saved twice. Another attempt has a key of its own.
+    func settleRefusal(_ id: NSManagedObjectID) {
+        state.withLock { state in
+            state.keys[id] = nil
+            if case .saved? = state.entries[id]?.state { return }
+            state.entries[id] = nil
+        }
+    }
+
+    /// Forgets a change that has met one of others. A new object that was saved before stays known: what is left of its changes follows what others
+    /// have made of it, as the merge policy wants it.
+    ///
+    /// - Parameter found: The version that the object has now; nil where others have deleted it.
+    func settle(_ id: NSManagedObjectID, meeting found: ResourceVersion??) {
+        state.withLock { state in
+            state.keys[id] = nil
+            guard let found, let entry = state.entries[id], entry.change.kind == .insert, case .saved = entry.state else {
+                state.entries[id] = nil
+                return
+            }
+            state.entries[id] = Entry(
+                change: entry.change, followed: entry.followed, baseVersion: entry.baseVersion, state: .saved(found),
+                firstSent: entry.firstSent)
         }
     }
 

@@ -114,6 +114,9 @@ public struct SavingStyle: Hashable, Sendable {
     public var removal: String?
     /// The header with the key by which a repeated request is recognised; nil where there is none.
     public var idempotencyHeader: String?
+    /// For how long the service knows such a key, in seconds from its first use; nil for as long as anyone may send it. The service's manual has it:
+    /// many forget keys after 24 hours.
+    public var keyLifetime: Double?
     /// How several changes are sent by one request; nil for not at all.
     public var batch: Batch?
     /// Whether new resources that exist are refused by the header `If-None-Match: *`.
@@ -144,7 +147,8 @@ public struct SavingStyle: Hashable, Sendable {
         create: Action? = Action(.post, "{path}"), createIdentified: Action? = nil, update: Action? = Action(.patch, "{path}/{SELF}"),
         delete: Action? = Action(.delete, "{path}/{SELF}"), identity: Identity = .assignedByService, replacesWholeResources: Bool = false,
         precondition: Precondition = .none, conflicts: Resource.Saving.ConflictDetection = .byReading, item: JSONPath = "",
-        constants: [String: String] = [:], removal: String? = nil, idempotencyHeader: String? = nil, batch: Batch? = nil,
+        constants: [String: String] = [:], removal: String? = nil, idempotencyHeader: String? = nil, keyLifetime: Double? = nil,
+        batch: Batch? = nil,
         createsIfNoneMatch: Bool = false, deletesLists: Bool = false, current: JSONPath? = nil,
         receipt: Receipt? = nil
     ) {
@@ -160,6 +164,7 @@ public struct SavingStyle: Hashable, Sendable {
         self.constants = constants
         self.removal = removal
         self.idempotencyHeader = idempotencyHeader
+        self.keyLifetime = keyLifetime
         self.batch = batch
         self.createsIfNoneMatch = createsIfNoneMatch
         self.deletesLists = deletesLists

@@ -71,6 +71,11 @@ final class ResourcePlan: Sendable {
                 "“\(resource.entity)”", "Its identifier has several parts, and new resources are to get a UUID.",
                 next: "Let the service assign identifiers.")
         }
+        if let saving, saving.keyLifetime != nil, saving.idempotencyHeader == nil {
+            throw WebBackendError.description(
+                "“keyLifetime” of “\(resource.entity)”", "No key is sent whose lifetime it could be.", next: "Set “idempotencyHeader”, too."
+            )
+        }
         var calls: [CallPlan] = []
         let context = CallPlan.Context(
             entity: entity, properties: plans, style: style, collection: collection, type: type, identifierAttribute: identifierAttribute,
@@ -132,7 +137,8 @@ final class ResourcePlan: Sendable {
         return Resource.Saving(
             kinds, identity: identity, lists: sentLists,
             sendsWholeObjects: saving.replacesWholeResources, maximumChanges: maximum, isAtomic: isAtomic(saving),
-            conflicts: notices ? .backend : saving.conflicts, isIdempotent: saving.idempotencyHeader != nil, bulk: bulk)
+            conflicts: notices ? .backend : saving.conflicts, isIdempotent: saving.idempotencyHeader != nil,
+            keyLifetime: saving.keyLifetime, bulk: bulk)
     }
 
     private func isAtomic(_ saving: SavingStyle) -> Bool {

@@ -120,6 +120,7 @@ struct RandomDescription {
         saving.constants = Dictionary(list { ($0.text(), $0.json()) }, uniquingKeysWith: { first, _ in first })
         saving.removal = maybe { $0.json() }
         saving.idempotencyHeader = maybe { $0.text() }
+        saving.keyLifetime = maybe { Double($0.number(1...90_000)) }
         saving.batch = maybe { random in
             random.one([
                 .documents(path: random.text(), list: random.text(), deleted: random.text()),

@@ -112,6 +112,7 @@ extension FileForms {
         keys.key("constants", \.constants, map(json), "What a request's body has besides, at paths.")
         keys.optional("removal", \.removal, json, "The body of a value that is taken away.")
         keys.optional("idempotencyHeader", \.idempotencyHeader, text, "The header by which a repeated request is recognised.")
+        keys.optional("keyLifetime", \.keyLifetime, seconds, "For how long the service recognises it, in seconds.")
         keys.optional("batch", \.batch, batch, none: "none", "How several changes are sent by one request.")
         keys.key("createsIfNoneMatch", \.createsIfNoneMatch, flag, "Whether If-None-Match: * refuses new resources that exist.")
         keys.key("deletesLists", \.deletesLists, flag, "Whether a list that is deleted by its filters is a bulk deletion.")
