@@ -113,7 +113,8 @@ final class ParentSource: ObjectSource {
                 ChildChange(
                     entity: object.owningEntity, id: object.objectID,
                     row: try object.rowForSaving(keepsLists: true, keepsTransients: true),
-                    changed: object.isInserted ? nil : object.changes.filter(object.differsFromSnapshot), lists: object.listChanges)
+                    changed: object.isInserted ? nil : object.changes.filter(object.differsFromSnapshot), set: object.changed,
+                    lists: object.listChanges)
             }
             deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
             locked = changes.locked.map(\.objectID)
@@ -127,6 +128,8 @@ final class ParentSource: ObjectSource {
         let row: Row
         /// The changed properties; nil for a new object.
         let changed: [NSPropertyDescription]?
+        /// The properties that were set, of a new object too: a parent, and the store, must know what it has only by default.
+        let set: PropertySet
         /// The changes of to-many relationships, by name.
         let lists: [String: ListChange]
     }
@@ -167,6 +170,16 @@ extension NSManagedObject {
 
     /// Whether the object can be changed: it is neither deleted in the context nor from its store.
     fileprivate var isThere: Bool { registry != nil && flags.isDisjoint(with: [.deleted, .inaccessible]) }
+
+    /// Takes a value that nobody has set in a child's new object: the default one, or one that was put there without a notification. An upsert, which leaves
+    /// the stored value where none was set, must not take it for one that was.
+    fileprivate func takeUnsetValue(of property: NSPropertyDescription, from row: Row) {
+        let slot = slot(of: property)
+        guard !changed.contains(property.slotIndex), let own = self.row, !own.hasEqualValue(as: row, at: slot), makeRowExclusive() else {
+            return
+        }
+        self.row?.copyValue(from: row, at: slot)
+    }
 
     /// Returns a copy of the row with the current destinations of all relationships.
     private func currentRow() -> Row {
@@ -254,6 +267,8 @@ extension NSManagedObjectContext {
                     } else {
                         object.setToOne(objects.first, relationship)
                     }
+                } else if change.changed == nil, !change.set.contains(property.slotIndex) {
+                    object.takeUnsetValue(of: property, from: change.row)
                 } else if object.prepareRowForChange(at: property.slotIndex) {
                     object.row?.copyValue(from: change.row, at: slot)
                 }
