@@ -3,7 +3,8 @@ internal import Foundation
 extension NSPersistentStoreCoordinator {
     /// Executes a history request in each store that tracks history.
     ///
-    /// - Throws: Code 134091 where no store does, 134301 for a token older than the history; the store's error.
+    /// - Throws: Code 134091 where no store does, 134301 for a token older than the history, 134501 for a token of stores that are not there; the store's
+    ///   error.
     func executeHistory(
         _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
     ) throws -> NSPersistentHistoryResult {
@@ -16,6 +17,7 @@ extension NSPersistentStoreCoordinator {
                 NSPersistentStoreUnsupportedRequestTypeError, "The NSPersistentHistoryChangeRequest cannot be executed.",
                 reason: "None of the stores keeps a history.", next: "Open a SQLite store with NSPersistentHistoryTrackingKey.")
         }
+        try checkStores(of: request, asked)
         if request.isDeletion {
             for store in asked { try checkWritable(store) }
             var count = 0
@@ -33,6 +35,22 @@ extension NSPersistentStoreCoordinator {
         }
         if asked.count > 1 { records.sort { $0.timestamp < $1.timestamp } }
         return NSPersistentHistoryResult(try answer(request, records), request.resultType)
+    }
+
+    /// Checks that the stores of a token are there: what has replaced one of them has another history, in which the token has no position.
+    private func checkStores(of request: NSPersistentHistoryChangeRequest, _ asked: [NSPersistentStore]) throws {
+        guard case .token(let token?) = request.limit else { return }
+        let missing = Set(token.positions.keys).subtracting(persistentStores.compactMap(\.identifier)).sorted()
+        if missing.isEmpty { return }
+        let other = asked.compactMap(\.identifier).filter { token.positions[$0] == nil }
+        let found = other.isEmpty ? "" : ", and not of \(other.joined(separator: ", "))"
+        throw CoreDataError.make(
+            historyTokenOfOtherStores, "The NSPersistentHistoryChangeRequest cannot be executed.",
+            reason:
+                "Its token is one of the stores \(missing.joined(separator: ", "))\(found). This coordinator does not have the former: they were "
+                + "replaced by others, or are not open.",
+            next: "Fetch the objects again, and the history from currentPersistentHistoryToken(fromStores:) on.",
+            info: [NSAffectedStoresErrorKey: asked])
     }
 
     private func answer(_ request: NSPersistentHistoryChangeRequest, _ all: [HistoryRecord]) throws -> Any {

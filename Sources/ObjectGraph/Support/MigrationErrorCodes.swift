@@ -24,6 +24,8 @@ public let NSInferredMappingModelError = 134190
 public let NSExternalRecordImportError = 134200
 /// The code for a history token that is older than the history.
 public let NSPersistentHistoryTokenExpiredError = 134301
+/// The code for a history token of stores that the coordinator does not have. Apple's framework throws it, and has no public name for it.
+let historyTokenOfOtherStores = 134501
 /// The code for a model of a migration's stage that could not be found, and for a store or a coordinator whose version is none of the stages'.
 public let NSManagedObjectModelReferenceNotFoundError = 134504
 /// The code for a store of a framework whose versions a migration in stages cannot tell.

@@ -10,6 +10,30 @@ extension SQLiteStore {
         return try reading { try lastHistoryNumber($0.database()) }
     }
 
+    /// Returns the end of the history with the mark of its last transaction; nil without a history.
+    package func lastHistoryPosition() throws -> HistoryPosition? {
+        guard historyReader != nil else { return nil }
+        return try reading { reader in
+            let connection = reader.database()
+            return try connection.reading {
+                let number = try lastHistoryNumber(connection)
+                return HistoryPosition(number: number, detail: try mark(of: number, connection))
+            }
+        }
+    }
+
+    /// Returns the mark of a transaction; nil where it was deleted.
+    private func mark(of number: Int64, _ connection: SQLConnection) throws -> String? {
+        try connection.with("SELECT ZTIMESTAMP FROM ATRANSACTION WHERE Z_PK = ?") { statement in
+            SQLValue.integer(number).bind(to: statement.handle, at: 1)
+            return try statement.step() ? mark(of: statement.double(0)) : nil
+        }
+    }
+
+    /// Returns what tells a transaction from another one with its number. A file that goes back to an earlier state, as by the restoration of a backup, gives the
+    /// numbers again.
+    private func mark(of time: Double) -> String { String(time.bitPattern, radix: 16) }
+
     private func lastHistoryNumber(_ connection: SQLConnection) throws -> Int64 {
         let sql =
             "SELECT max(ifnull((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(SQLHistory.transactionNumber)), 0), "
@@ -76,23 +100,35 @@ extension SQLiteStore {
         switch boundary {
         case .beginning: return HistoryCondition(sql: "Z_PK > ?", value: .integer(0))
         case .date(let date): return HistoryCondition(sql: "ZTIMESTAMP > ?", value: .real(date.timeIntervalSinceReferenceDate))
-        case .position(let position): return try condition(after: .transaction(position.number), connection)
+        case .position(let position):
+            if let found = try mark(of: position.number, connection), found != position.detail {
+                throw expired(
+                    position.number, connection,
+                    "It is not the transaction of the token: the store was replaced by an earlier state of itself, and has gone on since.")
+            }
+            return try condition(after: .transaction(position.number), connection)
         case .transaction(let number):
             let last = try lastHistoryNumber(connection)
             let first = try connection.with("SELECT min(Z_PK) FROM ATRANSACTION") { statement in
                 try statement.step() && !statement.isNull(0) ? statement.int64(0) : last + 1
             }
             guard number <= last, first <= number + 1 else {
-                throw CoreDataError.make(
-                    NSPersistentHistoryTokenExpiredError, "The history cannot be read from transaction \(number) of \(connection.path) on.",
-                    reason: number > last
+                throw expired(
+                    number, connection,
+                    number > last
                         ? "The store has had \(last) transactions only: it is not the one that the token was taken from, or an older copy of it."
-                        : "What came after it was deleted; the history begins with \(first).",
-                    next: "Fetch the objects again, and the history from currentPersistentHistoryToken(fromStores:) on.",
-                    info: [NSAffectedStoresErrorKey: [self]])
+                        : "What came after it was deleted; the history begins with \(first).")
             }
             return HistoryCondition(sql: "Z_PK > ?", value: .integer(number))
         }
+    }
+
+    private func expired(_ number: Int64, _ connection: SQLConnection, _ reason: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentHistoryTokenExpiredError, "The history cannot be read from transaction \(number) of \(connection.path) on.",
+            reason: reason,
+            next: "Fetch the objects again, and the history from currentPersistentHistoryToken(fromStores:) on.",
+            info: [NSAffectedStoresErrorKey: [self]])
     }
 
     private func readTransactions(
@@ -112,7 +148,8 @@ extension SQLiteStore {
                     HistoryRecord(
                         number: statement.int64(0), storeID: identifier,
                         timestamp: Date(timeIntervalSinceReferenceDate: statement.double(1)),
-                        author: text(2), contextName: text(3), bundleID: text(4), processID: text(5), changes: nil))
+                        author: text(2), contextName: text(3), bundleID: text(4), processID: text(5), changes: nil,
+                        position: HistoryPosition(number: statement.int64(0), detail: mark(of: statement.double(1)))))
             }
             return records
         }

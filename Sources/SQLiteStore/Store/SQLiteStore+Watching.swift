@@ -31,8 +31,8 @@ extension SQLiteStore {
         var info: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? ""]
         if let url { info[NSPersistentStoreURLKey] = url }
         do {
-            if let number = try lastHistoryNumber() {
-                info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([identifier: number])
+            if let position = try lastHistoryPosition() {
+                info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([identifier: position])
             }
         } catch {
             Log.store.error("The end of the history cannot be read: \(error)")
