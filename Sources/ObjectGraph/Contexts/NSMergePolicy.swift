@@ -120,7 +120,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         case .errorMergePolicyType, .rollbackMergePolicyType: return nil
         case .mergeByPropertyStoreTrumpMergePolicyType:
             // Of an object that is new here, and that the store has, nothing was there before.
-            let before = object.snapshot ?? object.entity.frozenParts.layout.defaultRow
+            let before = object.snapshot ?? object.owningEntity.frozenParts.layout.usedDefaultRow
             // A property keeps its local value where the store's is unchanged.
             return object.rebaseItself(onto: stored) { !object.differs(before, stored, at: $0) }
         case .mergeByPropertyObjectTrumpMergePolicyType: return object.rebaseItself(onto: stored)
