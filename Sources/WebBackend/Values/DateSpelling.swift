@@ -11,10 +11,13 @@ struct DateSpelling: Hashable, Sendable {
         case number(DateCount)
     }
 
+    /// The form of the description.
+    let form: DateForm
     private let kind: Kind
 
     /// - Throws: What is wrong with a pattern.
     init(_ form: DateForm) throws(DatePattern.Mistake) {
+        self.form = form
         kind =
             switch form {
             case .iso8601: .text(.iso8601)

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 internal import RemoteStore
 internal import WebTransport
 
@@ -135,7 +136,7 @@ extension PropertyValue {
     var shown: String {
         switch self {
         case .string(let text): "“\(text.prefix(80))\(text.count > 80 ? "…" : "")”"
-        case .date(let date): DateText.text(date, .iso8601)
+        case .date(let date): DateText.text(date)
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
         case .decimal(let number): "\(number)"

@@ -76,7 +76,7 @@ enum ValueCheck {
     private static func dateForm(_ property: PropertyPlan) -> (DateForm, key: String?)? {
         guard case .attribute(.dateAttributeType, let transform) = property.kind else { return nil }
         switch transform {
-        case .byType: return (property.dates, property.dateWrapping?.key)
+        case .byType: return (property.dates.form, property.dateWrapping?.key)
         case .date(let form): return (form, nil)
         case .wrapped(let key, _, .date(let form)): return (form, key)
         default: return nil
