@@ -36,6 +36,15 @@ public enum ResourceValue: Hashable, Sendable {
     /// Whether another value is the same, or both are none.
     package func isAlike(_ other: ResourceValue) -> Bool { self == other || isNull && other.isNull }
 
+    /// No value of the same kind.
+    var empty: ResourceValue {
+        switch self {
+        case .value: .value(.null)
+        case .one: .one(nil)
+        case .many: .many([])
+        }
+    }
+
     /// Whether it is no value, or no destination.
     public var isNull: Bool {
         switch self {

@@ -217,15 +217,6 @@ extension ResourceValue {
         }
     }
 
-    /// No value of the same kind.
-    var empty: ResourceValue {
-        switch self {
-        case .value: .value(.null)
-        case .one: .one(nil)
-        case .many: .many([])
-        }
-    }
-
     /// The key of the object that a local reference leads to.
     var localKey: Int64? { if case .one(let reference?) = self, case .integer(let key) = reference.id { key } else { nil } }
 }

@@ -251,9 +251,9 @@ final class RemoteWriter: Sendable {
         case .conflict(let values, let version):
             let found: IncompleteSave.Outcome
             do {
-                let row = try await current(one, values, version, for: caller)
+                let row = try await current(one, report.currentID(one), values, version, for: caller)
                 found = .conflicting(row)
-                unsettled.settle(report.currentID(one), meeting: row.map { reader.versions.version(one.id, $0.version) })
+                unsettled.settle(report.currentID(one), meeting: row.map { reader.versions.version($0.knownObjectID, $0.version) })
             } catch { found = .refused(error as NSError) }
             report.outcomes[one.id] = found
             pending[index].state = .done(found)
@@ -364,12 +364,13 @@ final class RemoteWriter: Sendable {
 
     /// Returns the current row of an object that others have changed; nil where it was deleted.
     private func current(
-        _ one: PendingChange, _ values: [String: ResourceValue]?, _ version: ResourceVersion?, for caller: StoreCaller
+        _ one: PendingChange, _ objectID: NSManagedObjectID, _ values: [String: ResourceValue]?, _ version: ResourceVersion?,
+        for caller: StoreCaller
     ) async throws -> Row? {
         guard let values else {
-            return try await reader.read([one.id], isFresh: true, for: caller).first
+            return try await reader.read([objectID], isFresh: true, for: caller).first
         }
-        guard let id = reader.decoding.resourceID(one.id) else { return nil }
+        guard let id = reader.decoding.resourceID(objectID) else { return nil }
         var answer = BackendAnswer(entity: one.entity.name ?? "?", decoding: reader.decoding)
         try answer.add(id, version: version, values.filter { !(one.entity.frozenParts.byName[$0.key]?.isToManyRelationship ?? false) })
         reader.versions.number(answer)
