@@ -253,7 +253,12 @@ final class RemoteWriter: Sendable {
             do {
                 let row = try await current(one, report.currentID(one), values, version, for: caller)
                 found = .conflicting(row)
-                unsettled.settle(report.currentID(one), meeting: row.map { reader.versions.version($0.knownObjectID, $0.version) })
+                let id = report.currentID(one)
+                if let row {
+                    unsettled.settle(id, meeting: reader.versions.version(id, row.version))
+                } else {
+                    unsettled.settle(id)
+                }
             } catch { found = .refused(error as NSError) }
             report.outcomes[one.id] = found
             pending[index].state = .done(found)

@@ -19,7 +19,7 @@ final class UnsettledChanges: Sendable {
         /// What was saved of the object before, which the change follows.
         let followed: BackendChange?
         let baseVersion: Int64?
-        let state: State
+        fileprivate(set) var state: State
         /// When the change's key was first sent, by the clock of the store's options.
         let firstSent: Duration
         /// The changes that a backend has got, or not, that is not idempotent: one of them at most was saved, for all are based on the same version.
@@ -89,17 +89,15 @@ final class UnsettledChanges: Sendable {
     /// Forgets a change that has met one of others. A new object that was saved before stays known: what is left of its changes follows what others
     /// have made of it, as the merge policy wants it.
     ///
-    /// - Parameter found: The version that the object has now; nil where others have deleted it.
-    func settle(_ id: NSManagedObjectID, meeting found: ResourceVersion??) {
+    /// - Parameter version: The version that the object has now; nil where it has none.
+    func settle(_ id: NSManagedObjectID, meeting version: ResourceVersion?) {
         state.withLock { state in
             state.keys[id] = nil
-            guard let found, let entry = state.entries[id], entry.change.kind == .insert, case .saved = entry.state else {
+            if let entry = state.entries[id], entry.change.kind == .insert, case .saved = entry.state {
+                state.entries[id]?.state = .saved(version)
+            } else {
                 state.entries[id] = nil
-                return
             }
-            state.entries[id] = Entry(
-                change: entry.change, followed: entry.followed, baseVersion: entry.baseVersion, state: .saved(found),
-                firstSent: entry.firstSent)
         }
     }
 
