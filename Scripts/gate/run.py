@@ -12,7 +12,7 @@ import process
 import repository
 import testlog
 from report import Row, report
-from steps import SCRATCH, TRAITS, Command, Tests
+from steps import BUILD, SCRATCH, TRAITS, Command, Tests
 
 # Minutes after which a run ends by itself, and says what hangs; one of all parts takes longer.
 WHOLE_LIMIT = 60
@@ -20,7 +20,8 @@ ALL_LIMIT = 180
 # Processes that run at the same time: one for each processor.
 AT_ONCE = max(2, os.cpu_count() or 2)
 LOGS = repository.ROOT / ".build-gate"
-PRODUCT = ".build/debug/OpenCoreDataPackageTests.xctest"
+PRODUCT = f"{table.BUILD_FOLDER}/debug/OpenCoreDataPackageTests.xctest"
+BUILD_WORDS = ["--scratch-path", table.BUILD_FOLDER, *table.BUILD_FLAGS]
 
 
 @dataclass
@@ -74,7 +75,7 @@ class GateRun:
             if not self.stage("what needs no build", [self.job(step) for step in table.CHEAP], AT_ONCE):
                 return False
             packages = [*table.BASE_PACKAGES, *(name for part in self.chosen for name in part.packages)]
-            build = ["swift", "build", "--product", "OpenCoreDataPackageTests", "--traits", ",".join(self.traits)]
+            build = ["swift", "build", "--product", "OpenCoreDataPackageTests", "--traits", ",".join(self.traits), *BUILD_WORDS]
             prepare = Job("system packages", ["Scripts/prepare", *packages], 20, 10)
             compile_all = Job("build", build, 600, 45, environment=self.build_environment)
             if not self.stage("system packages", [prepare], 1) or not self.stage("build", [compile_all], 1):
@@ -114,7 +115,8 @@ class GateRun:
             words += ["--skip", step.skip] if step.skip else []
             return Job(step.name, words, step.seconds, step.limit, waits=step.waits, filter=step.filter)
         scratch = os.environ.get("PACKAGES_SCRATCH") or str(repository.ROOT / ".build-packages")
-        words = [word.replace(TRAITS, ",".join(self.traits)).replace(SCRATCH, scratch) for word in step.words]
+        words = [word.replace(TRAITS, ",".join(self.traits)).replace(SCRATCH, scratch)
+                 for given in step.words for word in (BUILD_WORDS if given == BUILD else [given])]
         return Job(step.name, words, step.seconds, step.limit, environment=dict(step.environment))
 
     def stage(self, name, jobs, at_once):

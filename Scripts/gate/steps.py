@@ -33,5 +33,7 @@ class Command:
 
 # Stands in a command for the traits of the run's build, separated by commas.
 TRAITS = "{traits}"
+# Stands in a command for the words that name the run's build, to whatever builds or reads it.
+BUILD = "{build}"
 # Stands in a command for the folder that packages of other scratch folders are built in.
 SCRATCH = "{scratch}"
