@@ -134,7 +134,8 @@ extension ScriptedBackend {
 }
 
 /// A request that the backend has not declared, or a script that makes no sense.
-struct ScriptMistake: Error, CustomStringConvertible {
+struct ScriptMistake: LocalizedError, CustomStringConvertible {
     let description: String
+    var errorDescription: String? { description }
     init(_ description: String) { self.description = description }
 }

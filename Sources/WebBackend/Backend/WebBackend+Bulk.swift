@@ -23,8 +23,7 @@ extension WebBackend {
                 throw UnknownOutcome(error)
             }
             guard response.status < 300 else {
-                let error = ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(
-                    response, "DELETE \(web.url.prefix { $0 != "?" })", isSave: true)
+                let error = ErrorReader(plan: plan, words: ServiceWords(client)).error(response, to: web, isSave: true)
                 throw deleted.isEmpty && response.status < 500 ? error : UnknownOutcome(error) as any Error
             }
             let body = try? JSONValue(parsing: response.body)

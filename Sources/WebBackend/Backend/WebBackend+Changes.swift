@@ -38,12 +38,12 @@ extension WebBackend {
             var visited: Set<String> = [url]
             var isFirst = true
             while true {
-                let response = try await client.send(
-                    WebRequest(.get, url, headers: RequestBuilder(service).headers(plan, hasBody: false), label: "\(entity).changes"))
+                let asked = WebRequest(
+                    .get, url, headers: RequestBuilder(service).headers(plan, hasBody: false), label: "\(entity).changes")
+                let response = try await client.send(asked)
                 if response.status == 410 { throw ExpiredChangeToken() }
                 guard response.status < 300 else {
-                    throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(
-                        response, "GET \(plan.collection)", isSave: false)
+                    throw ErrorReader(plan: plan, words: ServiceWords(client)).error(response, to: asked, isSave: false)
                 }
                 // The token of the first page: what changes while later ones are read comes again.
                 if isFirst, let token = try text(part, response) { tokens[entity] = .string(token) }
@@ -92,11 +92,11 @@ extension WebBackend {
         let url = service.address + "/" + path
         var headers = WebHeaders()
         headers["Accept"] = style.accept
-        let response = try await client.send(
-            WebRequest(.get, url + RequestBuilder.encoded(query, after: url), headers: headers, label: "changes"))
+        let asked = WebRequest(.get, url + RequestBuilder.encoded(query, after: url), headers: headers, label: "changes")
+        let response = try await client.send(asked)
         guard response.status < 300, let plan = service.plans.values.first else {
             if let plan = service.plans.values.first {
-                throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(response, "GET \(url)", isSave: false)
+                throw ErrorReader(plan: plan, words: ServiceWords(client)).error(response, to: asked, isSave: false)
             }
             return request.answer(ChangeToken(""))
         }

@@ -95,8 +95,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         await teller?.leaveSender()
         do {
             var answer = request.answer()
-            let errors = ErrorReader(plan: plan, clean: client.removingSecrets(from:))
-            var name: String { "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })" }
+            let errors = ErrorReader(plan: plan, words: ServiceWords(client))
             switch response.status {
             case 200..<300:
                 // Some services answer that all is well, and write the error into the body.
@@ -104,12 +103,12 @@ public struct WebBackend: Backend, EarlyPagingBackend {
                 if isMissing {
                     answer.isComplete = true
                 } else if isFailure {
-                    throw errors.error(response, name, isSave: false)
+                    throw errors.error(response, to: web, isSave: false)
                 } else {
                     answer = try reader(plan, call).read(response, to: request, at: web.url, tellingNext: teller)
                 }
             case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
-            default: throw errors.error(response, name, isSave: false)
+            default: throw errors.error(response, to: web, isSave: false)
             }
             note("\(request)", record, rows: answer.count)
             return answer
@@ -142,7 +141,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         guard let plan = service.plan(of: first.entity), let saving = plan.saving else {
             throw WebBackendError.description("“\(first.entity)”", "It is read-only.", next: "Describe how its changes are saved.")
         }
-        let sender = ChangeSender(service, shapes, plan, saving, clean: client.removingSecrets(from:)) { request in
+        let sender = ChangeSender(service, shapes, plan, saving, words: ServiceWords(client)) { request in
             let (response, record) = try await send(request, isSave: true)
             note("\(first.kind) of \(first.entity)", record, rows: changes.count)
             if record?.mayHaveArrivedBefore == true, !WebServiceError.settlesEarlierAttempts(response.status) {

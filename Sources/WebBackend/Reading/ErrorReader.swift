@@ -8,15 +8,21 @@ internal import WebTransport
 public struct WebServiceError: LocalizedError, Sendable, CustomStringConvertible {
     /// The status of the answer.
     public let status: Int
-    /// What the service says, at most a few hundred characters.
+    /// What the service says where the description has its message, at most a few hundred characters; empty where it has nothing there.
     public let message: String
     /// The request, without credentials.
     public let request: String
+    /// The beginning of the answer's body, of two kilobytes at most, without secrets: neither those of the client nor those of the request, in whatever form
+    /// the service repeats them.
+    public internal(set) var body = ""
     /// The time after which the service wants to be asked again; nil where it has not said.
     public var retryAfter: Duration?
 
-    /// The request, the status and the message on one line.
-    public var description: String { "\(request) was answered with \(status)\(message.isEmpty ? "" : ": \(message)")" }
+    /// The request, the status and the message on one line; where there is none, the body as it is.
+    public var description: String {
+        let words = message.isEmpty ? body.split(whereSeparator: \.isWhitespace).joined(separator: " ") : message
+        return "\(request) was answered with \(status)\(words.isEmpty ? "" : ": \(words)")"
+    }
     /// The same.
     public var errorDescription: String? { description }
 }
@@ -34,21 +40,36 @@ extension WebServiceError: PassingError {
     }
 }
 
+/// Takes secrets out of what a service says, which may repeat what it was sent.
+struct ServiceWords: Sendable {
+    private let client: WebClient
+
+    init(_ client: WebClient) { self.client = client }
+
+    /// Returns a text without secrets.
+    func clean(_ text: String, _ request: WebRequest) -> String { client.removingSecrets(from: text, of: request) }
+    /// Returns the beginning of an answer's body without secrets.
+    func excerpt(_ body: [UInt8], _ request: WebRequest) -> String { client.excerpt(of: body, answering: request) }
+    /// Returns method and address of a request without parameters and secrets.
+    func name(_ request: WebRequest) -> String { clean("\(request.method.rawValue) \(request.url.prefix { $0 != "?" })", request) }
+}
+
 /// Reads errors as the service writes them.
 struct ErrorReader {
     let plan: ResourcePlan
-    /// Takes secrets out of what a service says, which may repeat what it was sent.
-    let clean: @Sendable (String) -> String
+    let words: ServiceWords
 
     /// Returns the error of an answer.
     ///
     /// - Parameters:
+    ///   - request: The request, whose secrets the service may repeat.
     ///   - isSave: Whether a change was refused: what the service says of properties is then an error of validation.
-    func error(_ response: WebResponse, _ request: String, isSave: Bool) -> NSError {
-        let cleaned = Array(clean(String(decoding: response.body, as: UTF8.self)).utf8)
+    func error(_ response: WebResponse, to request: WebRequest, isSave: Bool) -> NSError {
+        let cleaned = Array(words.clean(String(decoding: response.body, as: UTF8.self), request).utf8)
         let body = try? JSONValue(parsing: cleaned)
         let message = self.message(body) ?? ""
-        var cause = WebServiceError(status: response.status, message: String(message.prefix(300)), request: request)
+        var cause = WebServiceError(status: response.status, message: String(message.prefix(300)), request: words.name(request))
+        cause.body = words.excerpt(response.body, request)
         cause.retryAfter = response.headers["Retry-After"]
             .flatMap { RetryPolicy.delay(retryAfter: $0, now: Date().timeIntervalSince1970) }.map { .seconds($0) }
         let details = isSave ? self.details(body) : []

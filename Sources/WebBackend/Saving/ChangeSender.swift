@@ -11,22 +11,21 @@ struct ChangeSender {
     let plan: ResourcePlan
     let saving: SavingStyle
     let send: @Sendable (WebRequest) async throws -> WebResponse
-    /// Takes secrets out of what a service says.
-    let clean: @Sendable (String) -> String
+    let words: ServiceWords
     private let builder: RequestBuilder
     private let bodies: BodyWriter
     private let values: ResourceValues
 
     init(
         _ service: ServicePlan, _ shapes: ItemShapes, _ plan: ResourcePlan, _ saving: SavingStyle,
-        clean: @escaping @Sendable (String) -> String, send: @escaping @Sendable (WebRequest) async throws -> WebResponse
+        words: ServiceWords, send: @escaping @Sendable (WebRequest) async throws -> WebResponse
     ) {
         self.service = service
         self.shapes = shapes
         self.plan = plan
         self.saving = saving
         self.send = send
-        self.clean = clean
+        self.words = words
         builder = RequestBuilder(service)
         bodies = BodyWriter(plan, saving, service)
         values = ResourceValues(service: service.plans, shapes: shapes)
@@ -186,8 +185,7 @@ struct ChangeSender {
 
     /// Returns what the answer to a change says.
     func outcome(_ response: WebResponse, _ change: BackendChange, _ request: WebRequest) -> BackendOutcome {
-        let errors = ErrorReader(plan: plan, clean: clean)
-        let name = "\(request.method.rawValue) \(request.url.prefix { $0 != "?" })"
+        let errors = ErrorReader(plan: plan, words: words)
         switch response.status {
         case 200..<300: return saved(response, change)
         case 404 where change.kind != .insert, 410 where change.kind != .insert:
@@ -197,8 +195,8 @@ struct ChangeSender {
         // Of a new resource whose identifier the service assigns it says nothing that can be compared.
         case 409 where change.kind == .insert ? change.id != nil && saving.createIdentified != nil : saving.precondition == .field:
             return conflict(response, change)
-        case 408, 500, 502, 504: return .unknown(errors.error(response, name, isSave: true))
-        default: return .refused(errors.error(response, name, isSave: true))
+        case 408, 500, 502, 504: return .unknown(errors.error(response, to: request, isSave: true))
+        default: return .refused(errors.error(response, to: request, isSave: true))
         }
     }
 
@@ -271,7 +269,7 @@ struct ChangeSender {
             if response.status == 404 || response.status == 410 {
                 return .outcome(change.kind == .delete ? .saved() : .conflict(current: nil))
             }
-            return .outcome(.refused(ErrorReader(plan: plan, clean: clean).error(response, "GET \(request.url)", isSave: true)))
+            return .outcome(.refused(ErrorReader(plan: plan, words: words).error(response, to: request, isSave: true)))
         }
         let body = try JSONValue(parsing: response.body)
         guard let item = body.value(at: call.call.items ?? plan.style.envelope.item), item.object != nil else {

@@ -9,7 +9,7 @@ final class Secrets: Sendable {
     }
 
     /// How many are remembered: the cookies of a service that sends a new one with each answer must not fill the memory.
-    private static let maximum = 2000
+    private static let maximum = 4000
 
     private let known = LockedBox(Known())
     /// Names of query items that have secrets, in lower case.
@@ -20,15 +20,9 @@ final class Secrets: Sendable {
     /// Remembers a secret, and the forms that it has in addresses, forms and JSON.
     func add(_ secret: String) {
         guard !secret.isEmpty, known.withLock({ !$0.all.contains(secret) }) else { return }
-        let encoded = FormEncoding.encode(secret)
-        let json = secret.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        let forms = [
-            secret, encoded, encoded.replacing("%20", with: "+"), json, json.replacing("/", with: "\\/"),
-            secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? "", Data(secret.utf8).base64EncodedString(),
-        ]
-        let escaped = Self.withoutLettersBeyondASCII(json)
+        let forms = SecretForms.all(of: secret)
         known.withLock { known in
-            for form in forms + [escaped] where !form.isEmpty && known.all.insert(form).inserted { known.values.append(form) }
+            for form in forms where !form.isEmpty && known.all.insert(form).inserted { known.values.append(form) }
             guard known.values.count > Self.maximum else { return }
             let old = known.values.prefix(known.values.count - Self.maximum)
             known.all.subtract(old)
@@ -64,6 +58,14 @@ final class Secrets: Sendable {
         for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) where value.utf8.count >= 4 && result.contains(value) {
             result = result.replacing(value, with: WebRequest.removed)
         }
+        if result.utf8.contains(UInt8(ascii: "%")) {
+            // Some services mix digits in capitals with others.
+            let capital = SecretForms.withCapitalEscapes(result)
+            let occurring = values.filter { $0.utf8.count >= 4 && $0.utf8.contains(UInt8(ascii: "%")) && capital.contains($0) }
+            if !occurring.isEmpty {
+                result = occurring.sorted { $0.utf8.count > $1.utf8.count }.reduce(capital) { $0.replacing($1, with: WebRequest.removed) }
+            }
+        }
         guard result.utf8.contains(UInt8(ascii: "\\")) else { return result }
         let loose = Self.withoutQuotes(result)
         for value in values where value.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) {
@@ -71,19 +73,6 @@ final class Secrets: Sendable {
             if looseValue.utf8.count >= 4, loose.contains(looseValue) { return WebRequest.removed }
         }
         return result
-    }
-
-    /// Returns a text as JSON has it where it is written with characters of ASCII only.
-    private static func withoutLettersBeyondASCII(_ text: String) -> String {
-        guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
-        return text.utf16.reduce(into: "") { result, unit in
-            if unit < 0x80 {
-                result.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
-            } else {
-                let digits = String(unit, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }
-        }
     }
 
     private static func withoutQuotes(_ text: String) -> String { text.replacing("\\", with: "").replacing("\"", with: "") }

@@ -63,7 +63,7 @@ public struct SecretRemoval: Hashable, Sendable {
             })
     }
 
-    private func body(_ body: [UInt8], literally: (String) -> String) -> [UInt8] {
+    func body(_ body: [UInt8], literally: (String) -> String) -> [UInt8] {
         guard !body.isEmpty else { return body }
         // Bytes that are no text are looked through as if they were: secrets mostly have characters of ASCII only.
         guard let text = String(validating: body, as: UTF8.self) else {
@@ -78,6 +78,30 @@ public struct SecretRemoval: Hashable, Sendable {
             if text.utf8.count < 65_536, text.contains("="), !text.contains(where: \.isWhitespace) { bytes = withoutFields(form: text) }
         }
         return Array(literally(String(decoding: bytes, as: UTF8.self)).utf8)
+    }
+
+    /// Returns the values of secret fields of a body, which is JSON or a form.
+    func secrets(in body: [UInt8]) -> [String] {
+        var found: [String] = []
+        func collect(_ value: Any, isSecret: Bool) {
+            switch value {
+            case let object as [String: Any]: for (name, value) in object { collect(value, isSecret: isSecret || self.isSecret(name)) }
+            case let array as [Any]: for value in array { collect(value, isSecret: isSecret) }
+            case let text as String: if isSecret { found.append(text) }
+            case let number as NSNumber: if isSecret { found.append("\(number)") }
+            default: break
+            }
+        }
+        if let value = try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) {
+            collect(value, isSecret: false)
+        } else if let text = String(validating: body, as: UTF8.self), text.contains("="), !text.contains(where: \.isWhitespace) {
+            for item in text.split(separator: "&") {
+                guard let equals = item.firstIndex(of: "="), isSecret(WebRequest.decoded(item[..<equals])) else { continue }
+                let value = item[item.index(after: equals)...]
+                found += [String(value), WebRequest.decoded(value), WebRequest.decoded(Substring(value.replacing("+", with: "%20")))]
+            }
+        }
+        return found
     }
 
     private func isSecret(_ name: String) -> Bool {
