@@ -14,7 +14,7 @@ import WebTransport
         let errors: [any Error] = [
             JSONError("A comma is missing.", offset: 3, line: 1, column: 4), UnknownOutcome(cause), ExpiredChangeToken(),
             UnreadableResource("Album", id: 7, reason: cause), WebServiceError(status: 403, message: "private", request: "GET /albums/7"),
-            TransportError(.lost, request: "GET /albums"), UnreadObjects([:]),
+            TransportError(.lost, request: "GET /albums"), UnreadObjects([:]), UnreadAnswer(cause),
             PartRefusal(of: BackendChange(.update, "Album", id: 7, ["title": "x"]), in: "Chart", because: cause),
         ]
         for error in errors {

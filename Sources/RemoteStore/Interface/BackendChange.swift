@@ -85,7 +85,8 @@ public enum BackendOutcome: Sendable {
     /// The change was saved.
     ///
     /// - Parameters:
-    ///   - id: The identifier that the backend has assigned, for a new resource without one.
+    ///   - id: The identifier that the backend has assigned, for a new resource without one. Where it is missing the resource is sought: see
+    ///   ``UnreadAnswer``.
     ///   - version: The new version; nil where the backend has not told.
     ///   - values: Values that the backend has computed or changed.
     case saved(id: ResourceID? = nil, version: ResourceVersion? = nil, values: [String: ResourceValue] = [:])
@@ -97,7 +98,7 @@ public enum BackendOutcome: Sendable {
     case conflict(current: [String: ResourceValue]?, version: ResourceVersion? = nil)
     /// The change was refused.
     case refused(any Error)
-    /// Whether the change was saved is not known.
+    /// Whether the change was saved is not known, or, with an ``UnreadAnswer``, as what.
     case unknown(any Error)
 }
 

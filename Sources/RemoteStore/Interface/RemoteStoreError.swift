@@ -110,6 +110,21 @@ enum RemoteStoreError {
             next: "Read the resource with the identifier \(change.id.map(\.description) ?? "?").")
     }
 
+    static func hasNoIdentifier(_ change: BackendChange) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "The identifier of a new “\(change.entity)” is not known.",
+            reason: "The backend assigns identifiers, and its answer has none.", next: "Let its save(_:) return the identifier.")
+    }
+
+    /// The error of a new object that was accepted without an identifier, and cannot be told from others.
+    static func isNotIdentified(_ change: BackendChange, _ count: Int) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A new “\(change.entity)” is not sent again.",
+            reason:
+                "The backend has accepted it without telling its identifier, and has \(count == 0 ? "none" : "\(count)") with its values.",
+            next: "Fetch to see whether it is there, and delete this object or give its change up then.")
+    }
+
     static func isTaken(_ resource: ResourceID, _ entity: NSEntityDescription) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A new “\(entity.name ?? "?")” cannot be saved.",

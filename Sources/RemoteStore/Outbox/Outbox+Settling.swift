@@ -75,6 +75,15 @@ extension Outbox {
             } else {
                 next = noteRefusal(of: &record, change, failure, settlesEarlierAttempts: prospect.settlesEarlierAttempts)
             }
+        case .unknown(let error as UnreadAnswer):
+            RequestRunner.log.error("\(error.localizedDescription)")
+            if change.kind == .insert, change.id == nil {
+                record.noteAccepted(Self.failure(error))
+            } else {
+                // It is saved, and as what is read.
+                next = try noteSaved(&record, nil, nil, [:], subject, pending)
+                if next == .nothing, change.kind != .delete { next = .read }
+            }
         case .unknown(let error): noteUnknown(&record, error, delay(record.attempts, Prospect(error).retryAfter), subject)
         }
         // Until that is read it may be sent again.
@@ -164,7 +173,7 @@ extension Outbox {
         if sent.kind == .insert {
             guard let assigned = id ?? record.resource else {
                 // It is saved, and nobody knows where.
-                record.leaveToApplication(Self.failure(RemoteWriter.missingOutcome))
+                record.noteAccepted(Self.failure(UnreadAnswer(RemoteStoreError.hasNoIdentifier(sent))))
                 return .nothing
             }
             var isSucceeded = false

@@ -64,6 +64,10 @@ extension OutboxSender {
                     plan.calls.append(.init(keys: [key], upload: name))
                     continue
                 }
+                if record.sent?.isAccepted == true {
+                    plan.calls.append(.init(keys: [key], isSought: true))
+                    continue
+                }
                 let isRead = !wasRead.contains(key) && isReadBefore(record, saving)
                 let kind = record.sent?.change.kind ?? items[ready.index].kind
                 let name = "\(kind) \(record.entity) \(isRead)"
@@ -142,7 +146,7 @@ extension OutboxSender {
             var marked: [(key: LocalKey, change: BackendChange, isAtomic: Bool)] = []
             for key in call.keys {
                 guard var record = try pending.record(key), !record.isSetAside, record.state != .sending,
-                    record.theirs == nil || record.sent != nil,
+                    record.theirs == nil || record.sent != nil, record.sent?.isAccepted != true,
                     let subject = try pending.subject(pending.place(record))
                 else { continue }
                 var change: BackendChange

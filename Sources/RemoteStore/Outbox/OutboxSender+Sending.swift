@@ -10,6 +10,7 @@ extension OutboxSender {
     /// - Throws: The errors of the file.
     func perform(_ call: SenderState.Call) async throws {
         if let name = call.upload { return try await upload(name, of: call.keys[0]) }
+        if call.isSought { return try await seek(call.keys) }
         if call.isRead {
             if try await read(call.keys, compares: true) {
                 state.withLock { state in
@@ -228,7 +229,7 @@ extension OutboxSender {
     }
 
     /// Notes that objects could not be read.
-    private func noteUnread(_ error: any Error, _ keys: [LocalKey]) throws {
+    func noteUnread(_ error: any Error, _ keys: [LocalKey]) throws {
         let prospect = Prospect(error)
         if prospect.isOffline { pause(prospect.retryAfter) }
         let uptime = clock.uptime

@@ -12,10 +12,16 @@ extension PendingRecord {
             if (sent.change.kind == .insert) == isConfirmed {
                 violations.append("the backend \(isConfirmed ? "has" : "does not have") an object whose \(sent.change.kind) has no answer")
             }
+            if sent.isAccepted, sent.change.kind != .insert || sent.change.id != nil {
+                violations.append(
+                    "a change of kind \(sent.change.kind) with the identifier \(sent.change.id as Any) is sought by its values")
+            }
             if !sent.change.base.isEmpty { violations.append("what a change was made on is kept with it") }
         }
         switch stage {
-        case .sending(_, _, let attempts, _): if attempts.count == 0 { violations.append("it is sent by no attempt") }
+        case .sending(let sent, _, let attempts, _):
+            if attempts.count == 0 { violations.append("it is sent by no attempt") }
+            if sent.isAccepted { violations.append("it is sent again, though it was accepted") }
         case .sought(let sent, _, _, _, _):
             if sent.change.kind != .insert || sent.change.id == nil {
                 violations.append("a change of kind \(sent.change.kind) with the identifier \(sent.change.id as Any) is looked for")
@@ -37,6 +43,7 @@ extension PendingRecord {
         change.key = sent.change.key
         if change.idempotencyKey != sent.change.idempotencyKey { return ["\(transition) changes the key of a change that is \(old.name)"] }
         return change == sent.change && kept.values == sent.values && kept.lists == sent.lists && kept.nextKey == sent.nextKey
+            && kept.isAccepted == sent.isAccepted
             ? [] : ["\(transition) changes what was sent by a change that is \(old.name)"]
     }
 }

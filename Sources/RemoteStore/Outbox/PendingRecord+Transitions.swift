@@ -36,13 +36,13 @@ extension PendingRecord {
         }
     }
 
-    /// Begins to send what was sent before once more, as it was: lost, sought → sending.
+    /// Begins to send what was sent before once more, as it was: lost, sought → sending. What was accepted is sought instead.
     ///
     /// - Parameter key: Its key among the changes of the call.
     mutating func beginAgain(as key: BackendChange.Key) {
         enter("beginAgain") { stage in
             switch stage {
-            case .lost(var sent, let doubt, var attempts, let theirs):
+            case .lost(var sent, let doubt, var attempts, let theirs) where !sent.isAccepted:
                 sent.change.key = key
                 attempts.count += 1
                 return .sending(sent, after: doubt, attempts, theirs: theirs)
@@ -91,6 +91,17 @@ extension PendingRecord {
             guard case .sending(let sent, _, let attempts, let theirs) = stage else { return nil }
             guard let time else { return .unknown(sent, failure, attempts: attempts.count, theirs: theirs) }
             return .lost(sent, .open, .init(count: attempts.count, next: time, failure: failure), theirs: theirs)
+        }
+    }
+
+    /// Notes that the backend has accepted a new object without telling its identifier: sending → lost, to be sought and never sent again.
+    mutating func noteAccepted(_ failure: Failure) {
+        enter("noteAccepted", isAnswer: true) { stage in
+            guard case .sending(var sent, _, let attempts, let theirs) = stage, sent.change.kind == .insert, sent.change.id == nil else {
+                return nil
+            }
+            sent.isAccepted = true
+            return .lost(sent, .open, .init(count: attempts.count, failure: failure), theirs: theirs)
         }
     }
 

@@ -25,6 +25,15 @@ struct PendingRecord: Hashable, Sendable {
         var nextKey: Int64 = 0
         /// When its key was first sent, by this machine's clock; nil where the backend knows keys for ever, or did when it was sent.
         var firstSent: Double?
+        /// Whether the backend has accepted it as a new object without telling its identifier: it is sought, and never sent again.
+        var isAccepted = false
+
+        /// What the plain form of its bytes has no place for.
+        fileprivate var additions: RecordCoder.Additions {
+            var found: RecordCoder.Additions = isAccepted ? .acceptance : []
+            if firstSent != nil { found.insert(.time) }
+            return found
+        }
 
         /// Whether the backend still saves it once, however often it comes.
         func canRepeatKey(_ saving: Resource.Saving, at now: Double) -> Bool { saving.repeats(keyOfAge: firstSent.map { now - $0 }) }
@@ -125,7 +134,8 @@ extension PendingRecord {
     ///
     /// - Throws: Code 134030 for a value of a type that cannot be kept.
     func encoded() throws -> Data {
-        try RecordCoder.seal(form: sent?.firstSent == nil ? RecordCoder.formWithoutTimes : RecordCoder.form) { bytes in
+        let additions = sent?.additions ?? []
+        return try RecordCoder.seal(as: additions.isEmpty ? RecordCoder.plainForm : RecordCoder.form) { bytes in
             bytes.append(entity)
             bytes.append(signed: save)
             bytes.append(resource == nil ? 0 : 1)
@@ -157,6 +167,8 @@ extension PendingRecord {
             }
             try RecordCoder.write(uploads, &bytes)
             bytes.append(signed: sent?.nextKey ?? 0)
+            if additions.isEmpty { return }
+            bytes.append(additions.rawValue)
             if let firstSent = sent?.firstSent { bytes.append(fixed: firstSent.bitPattern) }
         }
     }
@@ -199,7 +211,12 @@ extension PendingRecord {
                 let nextKey = try bytes.signed()
                 fields.sent?.nextKey = nextKey
             }
-            if form > 3 { fields.sent?.firstSent = Double(bitPattern: try bytes.fixed()) }
+            if form == RecordCoder.formOfTimes { fields.sent?.firstSent = Double(bitPattern: try bytes.fixed()) }
+            if form > RecordCoder.formOfTimes {
+                let additions = RecordCoder.Additions(rawValue: try bytes.byte())
+                fields.sent?.isAccepted = additions.contains(.acceptance)
+                if additions.contains(.time) { fields.sent?.firstSent = Double(bitPattern: try bytes.fixed()) }
+            }
             record.stage = Stage(fields)
             return record
         }

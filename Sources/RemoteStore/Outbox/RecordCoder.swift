@@ -6,11 +6,22 @@ internal import Predicates
 ///
 /// Bytes that were altered or cut are an error; they never become another change.
 enum RecordCoder {
-    /// The first byte: the version of the form. The first one had no uploads, the second did not tell which rows were known when it was sent, and
-    /// the third not when.
-    static let form: UInt8 = 4
-    /// The form of what has no time of sending: versions that know no later one read it.
-    static let formWithoutTimes: UInt8 = 3
+    /// The first byte: the version of the form. The first one had no uploads, the second did not tell which rows were known when it was sent, the
+    /// third not when, and the fourth nothing else.
+    static let form: UInt8 = 5
+    /// The form that always had the time of sending.
+    static let formOfTimes: UInt8 = 4
+    /// The form of what has none of the additions: earlier versions read it.
+    static let plainForm: UInt8 = 3
+
+    /// What a record may have that the plain form has no place for.
+    struct Additions: OptionSet {
+        let rawValue: UInt8
+        /// When it was first sent.
+        static let time = Additions(rawValue: 1)
+        /// That it was accepted without an identifier.
+        static let acceptance = Additions(rawValue: 2)
+    }
 
     private static func damaged(_ reason: String) -> NSError {
         CoreDataError.make(
@@ -21,7 +32,7 @@ enum RecordCoder {
     // MARK: Sealed
 
     /// Returns what `body` writes, with the version of the form and a checksum.
-    static func seal(form: UInt8 = formWithoutTimes, _ body: (inout ByteWriter) throws -> Void) rethrows -> Data {
+    static func seal(as form: UInt8 = plainForm, _ body: (inout ByteWriter) throws -> Void) rethrows -> Data {
         var content = ByteWriter()
         content.append(form)
         try body(&content)

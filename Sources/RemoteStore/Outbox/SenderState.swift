@@ -10,6 +10,8 @@ struct SenderState {
         var postponed: [LocalKey: Set<String>] = [:]
         /// Whether the objects are read before.
         var isRead = false
+        /// Whether the objects were accepted without identifiers, and are sought.
+        var isSought = false
         /// The attribute whose value is uploaded; nil for a call that sends changes.
         var upload: String?
     }

@@ -40,6 +40,7 @@ extension RemoteWriter {
             }
             switch (known.state, known.change.kind, one.kind) {
             case (.saved(let version), _, _): follow(known.change, version, index, &pending, &report)
+            case (.accepted, _, .insert): await seek(known.change, canRepeat: canRepeat, index, &pending, &report, for: caller)
             case (.unknown, .insert, .insert) where !canRepeat:
                 await lookFor(known.change, index, &pending, &report, for: caller)
             case (.unknown, .insert, .insert), (.unknown, .update, .update), (.unknown, .update, .delete), (.unknown, .update, .insert):
@@ -119,6 +120,36 @@ extension RemoteWriter {
         }
     }
 
+    /// Seeks a new object that was accepted without an identifier. It goes on under the identifier of the only one that has what was sent.
+    private func seek(
+        _ sent: BackendChange, canRepeat: Bool, _ index: Int, _ pending: inout [PendingChange], _ report: inout SaveProgress,
+        for caller: StoreCaller
+    ) async {
+        let one = pending[index]
+        let found: [NSManagedObjectID]
+        do { found = try await reader.seek(sent, one.entity, for: caller) } catch {
+            pending[index].state = .done(.unknown(error as NSError))
+            report.outcomes[one.id] = .unknown(error as NSError)
+            return
+        }
+        if found.count == 1 {
+            report.assigned[one.id] = found[0]
+            unsettled.forgetEntry(one.id)
+            // It is read again: what the answer has not told is not known either.
+            unsettled.note(sent, of: found[0], baseVersion: one.change.baseVersion, .saved(nil), sentAfter: report.began)
+            report.unversioned.append(found[0])
+            return follow(sent, nil, index, &pending, &report)
+        }
+        if canRepeat {
+            pending[index].repeated = sent
+            pending[index].dependencies = []
+            return
+        }
+        let error = RemoteStoreError.isNotIdentified(sent, found.count)
+        pending[index].state = .done(.unknown(error))
+        report.outcomes[one.id] = .unknown(error)
+    }
+
     // MARK: Changes of others
 
     /// Compares objects with their current values where nobody else notices changes of others.
@@ -160,22 +191,6 @@ extension RemoteWriter {
         } catch {
             // The save succeeded. The next one of these objects meets a conflict, and reads them.
             RequestRunner.log.warning("The versions of \(report.unversioned.count) saved objects could not be read: \(error)")
-        }
-    }
-}
-
-extension RemoteReader {
-    /// Returns whether a row has values that were sent. One that is unknown does not count, unless nil was sent: many services leave that out.
-    func contains(_ row: Row, _ values: [String: ResourceValue]) -> Bool {
-        values.allSatisfy { name, value in
-            switch (row.knownObjectID.owningEntity.frozenParts.byName[name], value) {
-            case (let attribute as NSAttributeDescription, .value(let value)):
-                return row.isUnknown(attribute) ? value.isNull : row.value(of: attribute) == value
-            case (let relationship as NSRelationshipDescription, .one(let reference)) where !relationship.isToMany:
-                if row.isUnknown(relationship) { return reference == nil }
-                return row.relatedIDs(relationship).first.flatMap(decoding.resourceID) == reference?.id
-            default: return true
-            }
         }
     }
 }

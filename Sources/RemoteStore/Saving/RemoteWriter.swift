@@ -273,7 +273,7 @@ final class RemoteWriter: Sendable {
             report.outcomes[one.id] = .refused(error as NSError)
             pending[index].state = .done(.refused(error as NSError))
         case .unknown(let error):
-            noteUnknown(sent, one, report)
+            if error is UnreadAnswer { noteAccepted(sent, one, report) } else { noteUnknown(sent, one, report) }
             report.outcomes[one.id] = .unknown(error as NSError)
             pending[index].state = .done(.unknown(error as NSError))
         }
@@ -289,6 +289,12 @@ final class RemoteWriter: Sendable {
         unsettled.note(
             before?.followed(by: part) ?? part, of: report.currentID(one), baseVersion: one.change.baseVersion, .saved(nil),
             sentAfter: report.began)
+    }
+
+    /// Notes a change that was accepted, though its answer cannot be used.
+    private func noteAccepted(_ sent: BackendChange, _ one: PendingChange, _ report: SaveProgress) {
+        guard sent.kind == .insert, sent.id == nil, report.assigned[one.id] == nil else { return noteSaved(sent, of: one, report) }
+        unsettled.note(sent, of: one.id, baseVersion: one.change.baseVersion, .accepted, sentAfter: report.began)
     }
 
     /// Notes a change whose outcome is not known.
@@ -307,7 +313,10 @@ final class RemoteWriter: Sendable {
 
     /// Whether an earlier attempt of a change may have arrived.
     private func isUnknown(_ one: PendingChange) -> Bool {
-        if case .unknown? = unsettled[one.id]?.state { true } else { false }
+        switch unsettled[one.id]?.state {
+        case .unknown?, .accepted?: true
+        case .saved?, nil: false
+        }
     }
 
     private func isRepeatedDeletion(_ one: PendingChange) -> Bool { isUnknown(one) && unsettled[one.id]?.change.kind == .delete }
@@ -323,7 +332,7 @@ final class RemoteWriter: Sendable {
                 // It is saved, and nobody knows where.
                 report.outcomes[one.id] = .unknown(Self.missingOutcome)
                 pending[index].state = .done(.unknown(Self.missingOutcome))
-                unsettled.note(sent, of: one.id, baseVersion: one.change.baseVersion, .unknown, sentAfter: report.began)
+                noteAccepted(sent, one, report)
                 return
             }
             current = reader.decoding.id(id, of: one.entity)

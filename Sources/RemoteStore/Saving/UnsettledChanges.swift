@@ -11,6 +11,8 @@ final class UnsettledChanges: Sendable {
     enum State {
         /// Whether it was saved is not known.
         case unknown
+        /// It is a new object that was accepted without an identifier: it is sought, and not sent again as another one.
+        case accepted
         /// It was saved, and has got a version; what was to follow was not.
         case saved(ResourceVersion?)
     }

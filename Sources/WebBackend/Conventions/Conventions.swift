@@ -50,7 +50,8 @@ extension ServiceStyle {
         style.fields = FieldsStyle("_fields={names}")
         style.saving = SavingStyle(
             createIdentified: .init(.put, "{path}/{SELF}"), precondition: .ifMatch, item: "data",
-            batch: .requests(.init(path: "../../../batch")), createsIfNoneMatch: true, deletesLists: true, current: "details.existing")
+            batch: .requests(.init(path: "../../../batch")), createsIfNoneMatch: true, deletesLists: true, current: "details.existing",
+            answer: .resource("data"))
         style.errors = ErrorStyle(messages: ["message", "error"], list: "details", pointer: "name", detail: "description")
         style.changeFeed = .since(parameter: "_since", token: .header("ETag"), deleted: "deleted")
         return style
@@ -75,7 +76,8 @@ extension ServiceStyle {
         style.fields = FieldsStyle("fields[{type}]={names}")
         style.includes = IncludeStyle("include={paths}", isDeep: true)
         style.saving = SavingStyle(
-            conflicts: .byReading, item: "data", constants: ["data.type": "\"{type}\"", "data.id": "\"{SELF}\""])
+            conflicts: .byReading, item: "data", constants: ["data.type": "\"{type}\"", "data.id": "\"{SELF}\""],
+            answer: .resource("data"))
         style.errors = ErrorStyle(messages: [], list: "errors", pointer: "source.pointer", detail: "detail")
         style.accept = "application/vnd.api+json"
         return style
@@ -104,7 +106,8 @@ extension ServiceStyle {
         style.sorting = SortStyle("ordering", sortsTextInOrder: false)
         style.paging = .following(.body("next"), of: 100, total: .body("count"), stability: .offsets)
         style.calls = [.list(filters: [], sorting: []), .one("{path}{SELF}/")]
-        style.saving = SavingStyle(update: .init(.patch, "{path}{SELF}/"), delete: .init(.delete, "{path}{SELF}/"), conflicts: .byReading)
+        style.saving = SavingStyle(
+            update: .init(.patch, "{path}{SELF}/"), delete: .init(.delete, "{path}{SELF}/"), conflicts: .byReading, answer: .resource(""))
         style.errors = ErrorStyle(messages: ["detail"], isByField: true)
         return style
     }()
@@ -121,7 +124,7 @@ extension ServiceStyle {
         style.sorting = SortStyle("sort", descending: nil, maximumKeys: 1, sortsTextInOrder: false, direction: .init("direction"))
         style.paging = .following(.link("next"), size: "per_page", of: 100, stability: .offsets)
         style.calls = [.list(filters: [], sorting: []), .one]
-        style.saving = SavingStyle(conflicts: .byReading)
+        style.saving = SavingStyle(conflicts: .byReading, answer: .resource(""))
         style.errors = ErrorStyle(messages: ["message"], list: "errors", pointer: "field", detail: "message")
         style.accept = "application/vnd.github+json"
         style.contentType = "application/json"
@@ -192,7 +195,9 @@ extension ServiceStyle {
         style.fields = FieldsStyle("keys={names}")
         style.saving = SavingStyle(
             update: .init(.put, "{path}/{SELF}"), conflicts: .byReading, removal: "{\"__op\": \"Delete\"}",
-            batch: .requests(.init(path: "batch", answers: "", maximum: 50, status: nil, body: "success", error: "error")))
+            batch: .requests(.init(path: "batch", answers: "", maximum: 50, status: nil, body: "success", error: "error")),
+            // Their answers have identifier and times only.
+            answer: .assigned(""))
         style.errors = ErrorStyle(messages: ["error"])
         return style
     }()

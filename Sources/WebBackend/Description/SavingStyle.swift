@@ -11,13 +11,33 @@ public struct SavingStyle: Hashable, Sendable {
         public var path: String
         /// Parameters that are always sent.
         public var query: [String: String]
+        /// What its answers have; nil as ``SavingStyle/answer`` says.
+        public var answer: Answer?
 
         /// Creates an action.
-        public init(_ method: WebRequest.Method, _ path: String, query: [String: String] = [:]) {
+        public init(_ method: WebRequest.Method, _ path: String, query: [String: String] = [:], answer: Answer? = nil) {
             self.method = method
             self.path = path
             self.query = query
+            self.answer = answer
         }
+    }
+
+    /// What an answer to a new or changed resource has, and where. It may have another shape than a list or a resource that is read.
+    ///
+    /// An answer that has something else is an error which names both, and the change stays what it is: accepted. An answer without a body, to a change
+    /// of a resource that is known, says nothing.
+    public enum Answer: Hashable, Sendable {
+        /// The resource at a path, as it is read: `data`, `[0]` for the first one of a list, empty for the whole body.
+        case resource(JSONPath)
+        /// At a path, only what the service has assigned or changed: what is missing is as it was sent.
+        case assigned(JSONPath)
+        /// The address of the resource in the header `Location`, and nothing else. The identifier is what the address has in the place of `{SELF}`:
+        /// `books/{SELF}`, `?id=eq.{SELF}`; nil for the last part of the path. Digits are a number, unless ``WebResource/identifier`` or the attribute
+        /// with the identifier says otherwise. What the service has computed is read with the next refresh.
+        case location(String?)
+        /// Nothing that matters: the body is not read.
+        case nothing
     }
 
     /// Where the identifiers of new resources come from.
@@ -127,6 +147,9 @@ public struct SavingStyle: Hashable, Sendable {
     public var current: JSONPath?
     /// The paths to identifier and version in answers that have nothing else; nil where they are as in resources.
     public var receipt: Receipt?
+    /// What answers to new and changed resources have, unless an action says otherwise. Nil for the resource, or a part of it, where the request has it
+    /// (``item``), otherwise as the whole body.
+    public var answer: Answer?
 
     /// Where answers to saves have what the service has assigned.
     public struct Receipt: Hashable, Sendable {
@@ -150,7 +173,7 @@ public struct SavingStyle: Hashable, Sendable {
         constants: [String: String] = [:], removal: String? = nil, idempotencyHeader: String? = nil, keyLifetime: Double? = nil,
         batch: Batch? = nil,
         createsIfNoneMatch: Bool = false, deletesLists: Bool = false, current: JSONPath? = nil,
-        receipt: Receipt? = nil
+        receipt: Receipt? = nil, answer: Answer? = nil
     ) {
         self.create = create
         self.createIdentified = createIdentified
@@ -170,6 +193,7 @@ public struct SavingStyle: Hashable, Sendable {
         self.deletesLists = deletesLists
         self.current = current
         self.receipt = receipt
+        self.answer = answer
     }
 }
 

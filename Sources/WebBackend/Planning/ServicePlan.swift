@@ -93,10 +93,37 @@ final class ServicePlan: Sendable {
                     next: "Name one that is.")
             }
         }
+        if let saving = plan.saving { try check(saving, plan) }
         if case .attribute(let name)? = plan.saving?.identity, plan.properties[name]?.isAttribute != true {
             throw WebBackendError.description(
                 "“\(plan.entity)”", "New resources are identified by “\(name)”, which is no attribute of the entity.",
                 next: "Name an attribute.")
+        }
+    }
+
+    /// Checks what a description says of answers to changes.
+    private static func check(_ saving: SavingStyle, _ plan: ResourcePlan) throws {
+        let place = "the saving of “\(plan.entity)”"
+        if saving.answer != nil, saving.receipt != nil {
+            throw WebBackendError.description(place, "It has an answer and a receipt.", next: "Describe one of them.")
+        }
+        for (action, isNew) in [(saving.create, true), (saving.createIdentified, true), (saving.update, false)] {
+            guard let action, let answer = action.answer ?? saving.answer else { continue }
+            if case .nothing = answer, isNew, saving.identity == .assignedByService {
+                throw WebBackendError.description(
+                    place, "The service assigns identifiers, and its answers to new resources have nothing.",
+                    next:
+                        "Say where the answer has the identifier, as answer: resource:data or answer: location, or let the store make it: newUUID."
+                )
+            }
+            guard case .location(let template?) = answer else { continue }
+            let places = Template(template).places
+            let wanted = plan.identity.count == 1 ? ["SELF"] : plan.identity.indices.map { "SELF.\($0)" }
+            if places != wanted {
+                throw WebBackendError.description(
+                    place, "“\(template)” does not say where the header “Location” has the identifier.",
+                    next: "Write \(wanted.map { "{\($0)}" }.joined(separator: " and ")) in its place.")
+            }
         }
     }
 

@@ -31,6 +31,15 @@ enum WebBackendError {
         CoreDataError.make(NSPersistentStoreOperationError, "The answer to \(label) cannot be read.", reason: reason, next: next)
     }
 
+    /// The error of an answer that contradicts its description.
+    ///
+    /// - Parameters:
+    ///   - expected: What the description says that it has.
+    ///   - found: What it has.
+    static func unfit(
+        _ label: String, _ expected: String, _ found: String, next: String = "Compare the description with what the service answers."
+    ) -> NSError { answer(label, "The description has \(expected), and the answer has \(found).", next: next) }
+
     /// The error of an answer that leads to another service.
     static func foreign(_ label: String) -> NSError {
         answer(

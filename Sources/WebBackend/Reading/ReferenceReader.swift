@@ -51,7 +51,7 @@ struct ReferenceReader {
     }
 
     /// The kind of a part of a composite identifier: as the attribute at its path, or the identifier of the parent, has it.
-    private func kind(ofPart part: Int, _ plan: ResourcePlan) -> WebResource.IdentifierKind {
+    func kind(ofPart part: Int, _ plan: ResourcePlan) -> WebResource.IdentifierKind {
         guard plan.identity.indices.contains(part) else { return .string }
         let text = plan.identity[part]
         guard text.hasPrefix("@") else {
@@ -70,9 +70,10 @@ struct ReferenceReader {
         return kind(ofPart: place.split(separator: ".").last.flatMap { Int($0) } ?? 0, parentPlan)
     }
 
-    /// Returns what an address has in the places of a template; nil where it has other text between them.
+    /// Returns what an address has in the places of a template; nil where it has other text between them. Parameters count where the template has some.
     static func parts(of address: String, _ template: Template) -> [String]? {
-        var rest = address.prefix { $0 != "?" && $0 != "#" }
+        let hasQuery = template.parts.contains { if case .text(let text) = $0 { text.contains("?") } else { false } }
+        var rest = address.prefix { ($0 != "?" || hasQuery) && $0 != "#" }
         var found: [String] = []
         for (index, part) in template.parts.enumerated() {
             switch part {
@@ -81,7 +82,7 @@ struct ReferenceReader {
                 guard let range = rest.range(of: text), index == 0 || range.lowerBound == rest.startIndex else { return nil }
                 rest = rest[range.upperBound...]
             case .place:
-                let end = rest.firstIndex(of: "/") ?? rest.endIndex
+                let end = rest.firstIndex { $0 == "/" || hasQuery && "?&".contains($0) } ?? rest.endIndex
                 guard end > rest.startIndex, let text = String(rest[..<end]).removingPercentEncoding else { return nil }
                 found.append(text)
                 rest = rest[end...]

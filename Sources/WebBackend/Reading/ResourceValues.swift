@@ -15,12 +15,14 @@ struct ResourceValues {
 
     /// Returns the values of a resource. What cannot be read is left out: it is then unknown.
     ///
-    /// - Parameter entity: The entity of the object, of which the resource's plan may have subentities with properties of their own.
-    func values(_ json: JSONValue, of entity: String, _ plan: ResourcePlan) -> [String: ResourceValue] {
+    /// - Parameters:
+    ///   - entity: The entity of the object, of which the resource's plan may have subentities with properties of their own.
+    ///   - isWhole: Whether what is missing is nil where the style omits that; otherwise it is unknown.
+    func values(_ json: JSONValue, of entity: String, _ plan: ResourcePlan, isWhole: Bool = true) -> [String: ResourceValue] {
         var values: [String: ResourceValue] = [:]
         let own = plan.propertiesOfKinds[entity]
         for property in plan.properties.values where own?.contains(property.name) ?? true {
-            guard let path = property.path, plan.style.omitsNil || json.value(at: path) != nil else { continue }
+            guard let path = property.path, isWhole && plan.style.omitsNil || json.value(at: path) != nil else { continue }
             let json = json.value(at: path) ?? .null
             switch property.kind {
             case .attribute(let type, let transform):

@@ -30,10 +30,9 @@ struct BatchSender {
             for (change, value) in sent { outcomes[change.key] = sender.outcome(response, change, value.request) }
             return outcomes
         }
-        guard let answers = (try? JSONValue(parsing: response.body))?.value(at: batch.answers)?.array else {
-            // Whether anything was saved is not known: no outcome says so.
-            return outcomes
-        }
+        let (answers, error) = sender.answers(response, at: batch.answers, request, sent.count)
+        // Whether anything was saved is not known where there is no answer.
+        for (change, _) in sent.dropFirst(answers.count) { outcomes[change.key] = .unknown(error) }
         for ((change, value), answer) in zip(sent, answers) {
             outcomes[change.key] = sender.outcome(try self.response(answer), change, value.request)
         }
@@ -92,16 +91,18 @@ struct DocumentSender {
             for (change, _) in sent { outcomes[change.key] = sender.outcome(response, change, request) }
             return outcomes
         }
-        guard let answers = (try? JSONValue(parsing: response.body))?.array else {
-            // Whether anything was saved is not known: no outcome says so.
-            return outcomes
-        }
+        let (answers, error) = sender.answers(response, at: "", request, sent.count)
+        // Whether anything was saved is not known where there is no answer.
+        for (change, _) in sent.dropFirst(answers.count) { outcomes[change.key] = .unknown(error) }
         for ((change, _), answer) in zip(sent, answers) {
             let status: Int
             if let error = answer["error"]?.string {
                 status = error == "conflict" ? 409 : 400
             } else if let receipt = sender.saving.receipt, answer.value(at: receipt.version) == nil {
-                // Neither a receipt nor an error.
+                outcomes[change.key] = .unknown(
+                    WebBackendError.unfit(
+                        request.label, "“\(receipt.version)” or “error”", AnswerShape.text(answer) { sender.words.clean($0, request) }
+                    ))
                 continue
             } else {
                 status = 201
@@ -113,6 +114,17 @@ struct DocumentSender {
 }
 
 extension ChangeSender {
+    /// Returns the answers to several changes, and the error of those that are missing.
+    func answers(_ response: WebResponse, at path: JSONPath, _ request: WebRequest, _ count: Int) -> (answers: [JSONValue], error: NSError)
+    {
+        let body = try? JSONValue(parsing: response.body)
+        let answers = body?.value(at: path)?.array
+        let found = answers.map { "a list of \($0.count)" } ?? AnswerShape.text(response, body) { words.clean($0, request) }
+        return (
+            answers ?? [], WebBackendError.unfit(request.label, "a list of \(count) answers\(path.isEmpty ? "" : " at “\(path)”")", found)
+        )
+    }
+
     /// Returns a resource with the constants of a request's body, for a list of resources.
     func document(_ resource: JSONValue) throws -> JSONValue {
         var document = resource

@@ -187,7 +187,15 @@ struct ChangeSender {
     func outcome(_ response: WebResponse, _ change: BackendChange, _ request: WebRequest) -> BackendOutcome {
         let errors = ErrorReader(plan: plan, words: words)
         switch response.status {
-        case 200..<300: return saved(response, change)
+        case 200..<300:
+            // Some services answer that all is well, and write the error into the body.
+            let (isFailure, isMissing) = errors.failure(response)
+            if isMissing, change.kind != .insert {
+                return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
+            }
+            if isFailure { return .refused(errors.error(response, to: request, isSave: true)) }
+            return SaveAnswerReader(plan: plan, saving: saving, values: values, shapes: shapes) { [words] in words.clean($0, request) }
+                .outcome(response, to: words.name(request), change, action(change)?.answer ?? saving.answer)
         case 404 where change.kind != .insert, 410 where change.kind != .insert:
             // A version is sent where others' deletions are to be noticed; without one, what is gone is deleted.
             return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
@@ -198,35 +206,6 @@ struct ChangeSender {
         case 408, 500, 502, 504: return .unknown(errors.error(response, to: request, isSave: true))
         default: return .refused(errors.error(response, to: request, isSave: true))
         }
-    }
-
-    private func saved(_ response: WebResponse, _ change: BackendChange) -> BackendOutcome {
-        let body = try? JSONValue(parsing: response.body)
-        var version = response.headers["ETag"].flatMap { plan.version == .eTag ? ResourceVersion.tag(AnswerReader.opaque($0)) : nil }
-        var id: ResourceID?
-        if let receipt = saving.receipt {
-            id = body?.value(at: receipt.id).flatMap { ResourceID($0, plan.identifier) }
-            if let found = body?.value(at: receipt.version) { version = .tag(found.string ?? found.description) }
-            return result(id, version, [:], change)
-        }
-        let item = body?.value(at: saving.item) ?? body
-        guard let item, item.object != nil else { return result(nil, version, [:], change) }
-        id = values.identifier(item, plan)
-        version = values.version(item, plan) ?? version
-        return result(id, version, values.values(item, of: change.entity, plan).filter { change.values[$0.key] != $0.value }, change)
-    }
-
-    private func result(
-        _ id: ResourceID?, _ version: ResourceVersion?, _ found: [String: ResourceValue], _ change: BackendChange
-    ) -> BackendOutcome {
-        if change.kind == .delete { return .saved() }
-        guard change.kind == .insert, change.id == nil else { return .saved(version: version, values: found) }
-        guard let id else {
-            return .unknown(
-                WebBackendError.answer(
-                    "\(plan.entity).insert", "It has no identifier of the new resource at \(plan.identity.joined(separator: ", "))."))
-        }
-        return .saved(id: id, version: version, values: found)
     }
 
     private func conflict(_ response: WebResponse, _ change: BackendChange) -> BackendOutcome {

@@ -103,7 +103,11 @@ struct RandomDescription {
     }
 
     mutating func action() -> SavingStyle.Action {
-        .init(one([.post, .put, .patch, .delete]), text(), query: flag() ? [:] : texts())
+        .init(one([.post, .put, .patch, .delete]), text(), query: flag() ? [:] : texts(), answer: flag() ? nil : answer())
+    }
+
+    mutating func answer() -> SavingStyle.Answer {
+        one([.resource(path()), .assigned(path()), .location(nil), .location(text()), .nothing])
     }
 
     mutating func saving() -> SavingStyle {
@@ -135,6 +139,7 @@ struct RandomDescription {
         saving.deletesLists = flag()
         saving.current = maybe { $0.path() }
         saving.receipt = maybe { .init(id: $0.path(), version: $0.path()) }
+        saving.answer = maybe { $0.answer() }
         return saving
     }
 

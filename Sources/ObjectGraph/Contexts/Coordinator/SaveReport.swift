@@ -127,7 +127,7 @@ struct SaveReport {
         let (words, cause): (String, NSError?) =
             switch outcome {
             case .refused(let error): ("The store has refused it.", error)
-            case .unknown(let error): ("Whether the store has saved it is not known, for its answer was lost.", error)
+            case .unknown(let error): ("Whether the store has saved it, or under which identifier, is not known.", error)
             case .accepted, .conflicting, nil: ("The store did not get to it.", nil)
             }
         let object = context.object(with: id)

@@ -22,7 +22,7 @@ extension FileForms {
             return isMethod(method) ? .init(.init(rawValue: String(method)), String(text.dropFirst(method.count + 1))) : nil
         },
         { action in
-            guard action.query.isEmpty, isMethod(action.method.rawValue[...]) else { return nil }
+            guard action.query.isEmpty, action.answer == nil, isMethod(action.method.rawValue[...]) else { return nil }
             return .string(action.path.isEmpty ? action.method.rawValue : action.method.rawValue + " " + action.path)
         }, accepts: { $0.string != nil })
 
@@ -33,7 +33,27 @@ extension FileForms {
             keys.key("method", \.method, method, isRequired: true, "The method.")
             keys.key("path", \.path, text, isRequired: true, "The path after the service's address.")
             keys.key("query", \.query, publicValues(isHeader: false), "Parameters that are always sent.")
+            keys.optional("answer", \.answer, answer, "What its answers have.")
         })
+
+    /// What answers to new and changed resources have: `resource:data`, `location`, `nothing`.
+    private static let answer = FileForm<SavingStyle.Answer>.choice(
+        "answer to a save",
+        [
+            .key("resource", path, "The resource at a path, as it is read.", isText: true, make: { .resource($0) }) {
+                if case .resource(let path) = $0 { path } else { nil }
+            },
+            .key("assigned", path, "At a path, only what the service has assigned or changed.", isText: true, make: { .assigned($0) }) {
+                if case .assigned(let path) = $0 { path } else { nil }
+            },
+            .word("location", .location(nil), "The address in the header Location, whose path ends with the identifier."),
+            .key(
+                "location", text, "The address in the header Location, with {SELF} for the identifier.", isText: true,
+                make: { .location($0) }
+            ) { if case .location(let template?) = $0 { template } else { nil } },
+            .word("nothing", .nothing, "Nothing that matters."),
+        ]
+    ).named("answer")
 
     private static let newIdentity = FileForm<SavingStyle.Identity>.choice(
         "source of identifiers",
@@ -118,6 +138,7 @@ extension FileForms {
         keys.key("deletesLists", \.deletesLists, flag, "Whether a list that is deleted by its filters is a bulk deletion.")
         keys.optional("current", \.current, path, "The path to the current resource in the body of a refused precondition.")
         keys.optional("receipt", \.receipt, receipt, none: "none", "Where answers to saves have what the service has assigned.")
+        keys.optional("answer", \.answer, answer, "What answers to new and changed resources have: resource:data, location, nothing.")
     }
 
     /// How errors are written in answers.

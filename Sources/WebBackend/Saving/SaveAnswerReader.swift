@@ -1,0 +1,131 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import RemoteStore
+internal import WebTransport
+
+/// Reads the answers to changes that were accepted: those of a request for one, and those within the answer to several.
+struct SaveAnswerReader {
+    let plan: ResourcePlan
+    let saving: SavingStyle
+    let values: ResourceValues
+    let shapes: ItemShapes
+    /// Takes secrets out of what a service says.
+    let clean: @Sendable (String) -> String
+
+    /// What an answer says that the description promises, or what it has instead.
+    private enum Content {
+        case told(id: ResourceID?, version: ResourceVersion?, values: [String: ResourceValue])
+        case unfit(expected: String, found: String)
+    }
+
+    /// Returns what an answer of success says of a change.
+    ///
+    /// - Parameters:
+    ///   - request: The request, for errors.
+    ///   - answer: What the description says of such answers; nil for the resource where the request has it, or as the whole body.
+    func outcome(_ response: WebResponse, to request: String, _ change: BackendChange, _ answer: SavingStyle.Answer?) -> BackendOutcome {
+        if change.kind == .delete { return .saved() }
+        switch content(response, change, answer) {
+        case .told(let id, let version, let told):
+            let tag = response.headers["ETag"].flatMap { plan.version == .eTag ? ResourceVersion.tag(AnswerReader.opaque($0)) : nil }
+            let changed = told.filter { change.values[$0.key] != $0.value }
+            return .saved(id: change.id == nil ? id : nil, version: version ?? tag, values: changed)
+        case .unfit(let expected, let found):
+            return .unknown(
+                UnreadAnswer(
+                    WebBackendError.unfit(
+                        request, expected, found,
+                        next:
+                            "Describe what such answers have, as answer: resource:data, answer: assigned, answer: location or answer: nothing."
+                    )))
+        }
+    }
+
+    private func content(_ response: WebResponse, _ change: BackendChange, _ answer: SavingStyle.Answer?) -> Content {
+        let isIdentified = change.id != nil
+        let body = try? JSONValue(parsing: response.body)
+        let hasBody = response.body.contains { $0 > 0x20 }
+        var found: String { AnswerShape.text(response, body, clean: clean) }
+        switch answer {
+        case .nothing?: return .told(id: nil, version: nil, values: [:])
+        case .location(let template)?:
+            if isIdentified { return .told(id: nil, version: nil, values: [:]) }
+            guard let address = response.headers["Location"] else {
+                return .unfit(expected: "the address of the resource in the header “Location”", found: "no such header")
+            }
+            guard let id = identifier(in: address, template) else {
+                return .unfit(
+                    expected: "the header “Location” as “\(template ?? "…/{SELF}")”", found: "“\(clean(String(address.prefix(200))))”")
+            }
+            return .told(id: id, version: nil, values: [:])
+        case .resource?, .assigned?, nil: break
+        }
+        if isIdentified, !hasBody { return .told(id: nil, version: nil, values: [:]) }
+        if answer == nil, let receipt = saving.receipt { return content(receipt, body, change, found) }
+        let (path, isWhole): (JSONPath, Bool) =
+            switch answer {
+            case .resource(let path)?: (path, true)
+            case .assigned(let path)?: (path, false)
+            case .location?, .nothing?, nil: (body?.value(at: saving.item)?.object == nil ? "" : saving.item, true)
+            }
+        let place = path.isEmpty ? "as the whole body" : "at “\(path)”"
+        guard let item = body?.value(at: path), item.object != nil else { return .unfit(expected: "the resource \(place)", found: found) }
+        let id = values.identifier(item, plan)
+        let identity = plan.identity.map { (path + JSONPath($0)).description }.joined(separator: "”, “")
+        if let known = change.id {
+            if let id, !Self.isSame(id, known) { return .unfit(expected: "the resource \(known)", found: "\(id) at “\(identity)”") }
+            // Identifiers of which a part stands elsewhere cannot be compared.
+            if id == nil, isWhole, !plan.identity.contains(where: { $0.hasPrefix("@") }) {
+                if answer != nil { return .unfit(expected: "the identifier of the resource at “\(identity)”", found: found) }
+                let told = values.values(item, of: change.entity, plan, isWhole: false)
+                // An object of something else is no answer that may be passed over.
+                if told.isEmpty, item.object?.count ?? 0 > 0 { return .unfit(expected: "the resource \(place)", found: found) }
+                return .told(id: nil, version: values.version(item, plan), values: told)
+            }
+        } else if id == nil {
+            return .unfit(expected: "the identifier of the new resource at “\(identity)”", found: found)
+        }
+        return .told(id: id, version: values.version(item, plan), values: values.values(item, of: change.entity, plan, isWhole: isWhole))
+    }
+
+    private func content(_ receipt: SavingStyle.Receipt, _ body: JSONValue?, _ change: BackendChange, _ found: String) -> Content {
+        guard let id = body?.value(at: receipt.id).flatMap({ ResourceID($0, plan.identifier) }) else {
+            return .unfit(expected: "the identifier at “\(receipt.id)”", found: found)
+        }
+        if let known = change.id, !Self.isSame(id, known) {
+            return .unfit(expected: "the resource \(known)", found: "\(id) at “\(receipt.id)”")
+        }
+        guard plan.version != .none else { return .told(id: id, version: nil, values: [:]) }
+        guard let version = body?.value(at: receipt.version), !version.isNull else {
+            // Without it the next change would be a conflict; of a new resource the identifier is what matters.
+            if change.id == nil { return .told(id: id, version: nil, values: [:]) }
+            return .unfit(expected: "the version at “\(receipt.version)”", found: found)
+        }
+        return .told(id: id, version: .tag(version.string ?? version.description), values: [:])
+    }
+
+    /// Returns the identifier in an address; nil where it has none.
+    private func identifier(in address: String, _ template: String?) -> ResourceID? {
+        guard let template, plan.identity.count > 1 || template.contains("?") else {
+            return ReferenceReader.identifier(in: address, template).map(single)
+        }
+        guard let parts = ReferenceReader.parts(of: address, Template(template)), parts.count == plan.identity.count else { return nil }
+        if parts.count == 1 { return single(parts[0]) }
+        let reader = ReferenceReader(shapes: shapes)
+        return .composite(parts.enumerated().map { part, text in ResourceID(key: text, reader.kind(ofPart: part, plan)) })
+    }
+
+    /// Returns the identifier that a text is. Where neither the description nor an attribute tells its kind, digits are a number.
+    private func single(_ text: String) -> ResourceID {
+        if plan.identifier == nil, plan.identifierAttribute == nil, let number = Int64(text), "\(number)" == text {
+            return .integer(number)
+        }
+        return ResourceID(key: text, plan.identifier ?? ReferenceReader(shapes: shapes).kind(ofPart: 0, plan))
+    }
+
+    /// Whether two identifiers are of one resource: services write a number as a text, and letters of a UUID in either case.
+    private static func isSame(_ left: ResourceID, _ right: ResourceID) -> Bool {
+        left == right || left.description.lowercased() == right.description.lowercased()
+    }
+}
