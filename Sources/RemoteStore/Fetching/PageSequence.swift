@@ -33,9 +33,13 @@ struct PageSequence {
 
     /// Whether pages show where their rows belong, because all of them are read by offsets, or again from the first.
     var showsWindows: Bool { usesOffsets || hasRestarted }
+    /// Whether the page begins with a row of the one before.
+    var repeatsOne: Bool { expectsOverlap && request.offset > first.offset }
     /// Whether the page is the first one.
     var isFirst: Bool { request.page == nil && request.offset == first.offset }
     private var hasRestarted = false
+    /// Whether only the number of all resources tells that pages have moved.
+    var showsOnlyTotals: Bool { paging.stability == .offsets && !usesOffsets && first.page == nil }
 
     /// Returns whether resources may lie between the last page and this one, which were not read.
     func hasLostItsPlace(_ answer: BackendAnswer, _ pages: PagedRows) -> Bool {

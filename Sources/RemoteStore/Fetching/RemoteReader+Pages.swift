@@ -27,6 +27,8 @@ extension RemoteReader {
         private let mayEndEarly: Bool
         /// The number of resources that the first page has told.
         private var total: Int?
+        /// Whether a later page has told another one.
+        private(set) var hasOtherTotals = false
         /// The number of resources that have come since, and of those that were left out.
         private var received = 0
         private var leftOut = 0
@@ -42,8 +44,9 @@ extension RemoteReader {
         var next: BackendRequest { sequence.request }
 
         fileprivate mutating func note(_ answer: BackendAnswer) {
-            if sequence.isFirst { (total, received, leftOut) = (answer.total, 0, 0) }
-            received += answer.foundCount
+            if sequence.isFirst { (total, received, leftOut, hasOtherTotals) = (answer.total, 0, 0, false) }
+            if let total, let other = answer.total, other != total { hasOtherTotals = true }
+            received += answer.foundCount - (sequence.repeatsOne && answer.foundCount > 0 ? 1 : 0)
             leftOut += answer.foundCount - answer.count
         }
 
@@ -62,11 +65,13 @@ extension RemoteReader {
             return RowList(heldBack.filter { pages.contains($0.knownObjectID) && !own.contains($0.knownObjectID) } + Array(new))
         }
 
-        /// Returns the number of resources that the backend has told of, if fewer have come with the last page.
+        /// Returns the number of resources that the backend has told of, if others have come up to the last page: fewer, or more.
         ///
         /// Others may have added or removed some meanwhile: then the number is another one.
         fileprivate func expectedCount(_ answer: BackendAnswer) -> Int? {
             guard !mayEndEarly, let total, total == answer.total else { return nil }
+            // A resource that came twice has moved, and those that were left out may have been the same.
+            if !hasOtherTotals, pages.rows.count > max(0, total - sequence.first.offset) { return total }
             let expected = min(sequence.first.limit ?? .max, total - sequence.first.offset)
             // A resource that belongs to several owners comes once for each.
             return max(received, pages.rows.count + leftOut) < expected ? expected : nil
@@ -112,12 +117,13 @@ extension RemoteReader {
             if showsWindows { reading.pages.finish() }
             if let expected = reading.expectedCount(answer) {
                 // As many may have come as have gone.
-                guard !isFirst, reading.sequence.mayRestart() else {
-                    throw RemoteStoreError.endedEarly(reading.sequence.request, reading.pages.rows.count, expected)
+                guard reading.sequence.mayRestart() else {
+                    throw RemoteStoreError.endedEarly(reading.sequence.first, reading.pages.rows.count, expected)
                 }
                 reading.restart(holdingBack: new)
                 return nil
             }
+            moving.note(reading.sequence.first, hasMoved: reading.hasOtherTotals && reading.sequence.showsOnlyTotals)
             end = .last(isProven: answer.isComplete || reading.endpoint.paging.size.map { answer.count < $0 } ?? false)
         }
         return PageStep(answer: answer, new: reading.handOut(new), hasRearranged: reading.pages.wasRearranged, end: end)

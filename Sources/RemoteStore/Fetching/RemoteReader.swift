@@ -15,6 +15,8 @@ final class RemoteReader: Sendable {
     let kept: KeptAnswers
     let versions: VersionTable
     let earlier = EarlierRows()
+    /// The requests whose pages were last read while the number of resources changed.
+    let moving = MovingPages()
     let unreadable: UnreadableTable
     /// Receives the rows that were read to evaluate others, and that are not returned.
     let didComplete: (@Sendable ([Row]) -> Void)?
@@ -115,6 +117,7 @@ final class RemoteReader: Sendable {
     /// Returns the plan of a query.
     func plan(_ query: StoreQuery, for caller: StoreCaller) throws -> FetchPlan {
         var plan = try planner(caller).plan(planned(query))
+        plan.caveats = caveats(of: plan)
         if query.fetchBatchSize > 0, query.fetchLimit == 0, query.fetchOffset == 0 { plan.scrolling = plan.isScrollable }
         return plan
     }

@@ -8,7 +8,7 @@ public struct Paging: Hashable, Sendable {
         ///
         /// Where the endpoint ``Paging/takesOffset``, pages overlap by one resource, and where the overlap does not match, reading goes back
         /// to a resource that is known: nothing that stays is lost. Otherwise, ``BackendAnswer/total`` tells; where it changes, the pages
-        /// are read again from the first, three times at most.
+        /// are read again from the first, three times at most. Where it changes each time, or is not told, ``FetchPlan/caveats`` say so.
         case offsets
     }
 
@@ -20,9 +20,14 @@ public struct Paging: Hashable, Sendable {
     public var takesOffset: Bool
     /// What the tokens of pages stand for.
     public var stability: Stability
+    /// Whether nothing in an answer tells that there is another page, so that one with fewer resources than were asked for is taken for the last.
+    public var isEndGuessed: Bool
 
     /// Creates a kind of paging.
-    public init(size: Int? = nil, takesLimit: Bool = false, takesOffset: Bool = false, stability: Stability = .offsets) {
+    public init(
+        size: Int? = nil, takesLimit: Bool = false, takesOffset: Bool = false, stability: Stability = .offsets, isEndGuessed: Bool = false
+    ) {
+        self.isEndGuessed = isEndGuessed
         self.size = size.map { max(1, $0) }
         self.takesLimit = takesLimit
         self.takesOffset = takesOffset

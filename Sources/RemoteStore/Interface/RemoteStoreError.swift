@@ -155,6 +155,7 @@ enum RemoteStoreError {
     static func endedEarly(_ request: BackendRequest, _ count: Int, _ expected: Int) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The answer to \(request) is not whole.",
-            reason: "\(count) resources have come, and the backend has told of \(expected).", next: "Fetch again.")
+            reason: "\(count) resources have come, and the backend has told of \(expected) on each page.",
+            next: "Fetch again; if that stays so, compare the description of pages and of their total with what the backend answers.")
     }
 }

@@ -29,6 +29,9 @@ public struct FetchPlan: Sendable {
     /// The relationships that are loaded for the evaluation in memory, as key paths.
     public internal(set) var relationshipsInMemory: [String] = []
 
+    /// What the results may lack though no error says so: what the backend's answers cannot show, and what the last reading of the same pages has met.
+    public internal(set) var caveats: [String] = []
+
     /// What is asked first: the destinations of a relationship that match a part of the predicate. With their identifiers the ``requests`` are
     /// made, which show `IN {…}` for them; where more are found than was to be expected, the fetch is planned anew.
     public internal(set) var joins: [SemiJoin] = []
@@ -99,6 +102,7 @@ extension FetchPlan: CustomStringConvertible {
                 "a fetched results controller reads \(scrolling ? "page by page, as it is scrolled" : "everything first"); fetch(_:) reads everything"
             )
         }
+        lines += caveats.map { "beware: \($0)" }
         lines.append("about \(estimatedRequests) requests, \(estimatedRows) rows")
         return lines.joined(separator: "\n")
     }

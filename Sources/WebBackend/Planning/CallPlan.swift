@@ -111,11 +111,15 @@ struct CallPlan: Sendable {
     }
 
     private static func described(_ style: PagingStyle) -> Paging {
+        let isEndGuessed = style.next == nil && style.hasMore == nil && style.total == nil && !style.endsEmpty
+        let takesLimit = style.sizeParameter != nil
         switch style.form {
-        case .none: .whole
-        case .number, .cursor, .address:
-            Paging(size: style.size, takesLimit: style.sizeParameter != nil, takesOffset: false, stability: style.stability)
-        case .offset: Paging(size: style.size, takesLimit: style.sizeParameter != nil, takesOffset: true, stability: style.stability)
+        case .none: return .whole
+        case .cursor, .address: return Paging(size: style.size, takesLimit: takesLimit, stability: style.stability)
+        case .number: return Paging(size: style.size, takesLimit: takesLimit, stability: style.stability, isEndGuessed: isEndGuessed)
+        case .offset:
+            return Paging(
+                size: style.size, takesLimit: takesLimit, takesOffset: true, stability: style.stability, isEndGuessed: isEndGuessed)
         }
     }
 

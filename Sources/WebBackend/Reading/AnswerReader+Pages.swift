@@ -22,32 +22,33 @@ extension AnswerReader {
         let paging = call.paging
         if case .none = paging.form { return nil }
         if call.call.returns == .one || request.wantsCount { return nil }
-        let text = try part(paging.next, response, findings.next)
-        let hasMore = try part(paging.hasMore, response, findings.more).map { $0 == "true" || $0 == "1" }
+        let text = try nextPage(request, response, findings)
+        let hasMore = try hasMore(request, response, findings)
         if hasMore == false || paging.endsShort && findings.count < Self.size(request, paging) { return nil }
-        if hasMore == true, let next = paging.next, let more = paging.hasMore, text?.isEmpty ?? true {
-            throw WebBackendError.answer(
-                request.description, "\(more) says that there is another page, and \(next) names none.",
-                next: "Compare the places in the description with what the service answers.")
+        if hasMore == true, let next = paging.next, let more = paging.hasMore, text == nil {
+            throw contradiction(request, "\(more) says that there is another page, and \(next) names none.")
         }
         switch paging.form {
         case .none: return nil
         case .address:
-            guard let text, !text.isEmpty else { return nil }
+            guard let text else { return nil }
             guard let address = service.absolute(text, from: url) else { throw WebBackendError.foreign(request.description) }
             return PageToken(address)
         case .cursor:
-            guard let text, !text.isEmpty else { return nil }
+            guard let text else { return nil }
             // An empty page may stand before others. Some services name a cursor at the end, too: the one that they were asked with.
             if findings.count == 0, hasMore == nil, paging.endsEmpty || text == request.page?.text { return nil }
             return PageToken(text)
         case .number(_, let first):
             let size = Self.size(request, paging)
             let number = request.page.map { NumberToken($0).number } ?? first
+            if let text, let named = Int(text), let next = paging.next, named != number + 1 {
+                throw contradiction(request, "By the description the page after \(number) is \(number + 1), and \(next) names \(named).")
+            }
             let isMore =
                 paging.next != nil
                 ? text != nil
-                : hasMore ?? total.map { (number - first + 1) * size < $0 && findings.count > 0 }
+                : hasMore ?? total.map { goesOn((number - first) * size, findings, size, $0, to: (number - first + 1) * size) }
                     ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
             return isMore ? NumberToken(number: number + 1, size: size).token : nil
         case .offset:
@@ -56,10 +57,62 @@ extension AnswerReader {
             let isMore =
                 paging.next != nil
                 ? text != nil
-                : hasMore ?? total.map { offset + findings.count < $0 && findings.count > 0 }
+                : hasMore ?? total.map { goesOn(offset, findings, size, $0, to: offset + findings.count) }
                     ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
             return isMore ? NumberToken(number: offset + findings.count, size: size).token : nil
         }
+    }
+
+    /// Whether a page is followed by another, where the answer tells the number of all resources.
+    ///
+    /// One that is as many as the first page has, and as were asked for, may be the number of the page's: then the next page is looked at.
+    private func goesOn(_ start: Int, _ findings: Findings, _ size: Int, _ total: Int, to end: Int) -> Bool {
+        findings.count > 0 && (end < total || start == 0 && findings.count == total && total >= size)
+    }
+
+    // MARK: What answers say
+
+    private func contradiction(_ request: BackendRequest, _ reason: String) -> any Error {
+        WebBackendError.answer(
+            request.description, reason, next: "Compare the places in the description with what the service answers.")
+    }
+
+    /// Returns what names the next page; nil where there is none.
+    private func nextPage(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) throws -> String? {
+        guard let place = call.paging.next else { return nil }
+        if case .body = place, let value = findings.next {
+            // Some services write false where others have null.
+            if value.bool == false { return nil }
+            if value.bool == true || value.object != nil || value.array != nil {
+                throw contradiction(
+                    request, "The description has the next page at \(place), and the answer has \(AnswerShape.text(value) { $0 }).")
+            }
+        }
+        return try part(place, response, findings.next).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Returns whether there is another page, as the answer tells; nil where it does not.
+    private func hasMore(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) throws -> Bool? {
+        guard let place = call.paging.hasMore, let text = try part(place, response, findings.more), !text.isEmpty else { return nil }
+        switch text.lowercased() {
+        case "true", "1": return true
+        case "false", "0": return false
+        default:
+            throw contradiction(
+                request, "The description has true or false at \(place), and the answer has “\(text.prefix(40))”.")
+        }
+    }
+
+    /// Returns the number of resources in all pages, as the answer tells; nil where it does not.
+    func total(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) throws -> Int? {
+        guard let place = call.paging.total, let text = try part(place, response, findings.total), !text.isEmpty else { return nil }
+        // A range whose whole is not known.
+        if case .contentRange = place, text == "*" { return nil }
+        guard let number = Int(text) ?? Double(text).flatMap({ Int(exactly: $0) }), number >= 0 else {
+            throw contradiction(
+                request, "The description has the number of resources at \(place), and the answer has “\(text.prefix(40))”.")
+        }
+        return number
     }
 
     /// The number of resources that a page was asked for.
@@ -90,7 +143,7 @@ extension AnswerReader {
         if missing > 0 {
             try lookAround(&scanner, envelope, &findings, &missing)
         }
-        let total = try part(paging.total, response, findings.total).flatMap { Int($0) }
+        let total = try total(request, response, findings)
         return try next(request, response, findings, total, url)
     }
 

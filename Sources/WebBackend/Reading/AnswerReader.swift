@@ -59,7 +59,7 @@ struct AnswerReader {
             }
         }
         var answer = reader.answer
-        answer.total = try part(call.paging.total, response, findings.total).flatMap { Int($0) }
+        answer.total = try total(request, response, findings)
         if request.wantsCount, answer.total == nil {
             throw WebBackendError.answer(request.description, "It does not tell the number of resources.")
         }
