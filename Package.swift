@@ -199,6 +199,7 @@ let package = Package(
             name: "WebBackendTests",
             dependencies: coreDataModules + [
                 "WebBackend", "WebTransport", "JSONReading", "RemoteStore", "RemoteStoreTesting", "StoreConformance", "TestSupport",
+                logging,
             ],
             swiftSettings: strict),
         // What the command `coredata` does. Its folder `Commands` alone imports ArgumentParser.

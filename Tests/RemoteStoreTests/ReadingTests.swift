@@ -313,11 +313,13 @@ import Testing
         }
     }
 
-    @Test("One resource that cannot be read does not lose its page")
-    func unreadable() throws {
+    @Test(
+        "One resource that cannot be read does not lose its page where that is allowed, and is no silent loss where it is not",
+        arguments: [true, false])
+    func unreadable(isAllowed: Bool) throws {
         struct Partly: Backend {
             let location = URL(string: "partly:")!
-            let resources = [Resource("Album", endpoints: [Endpoint("list")])]
+            let resources: [Resource]
             func answer(_ request: BackendRequest) async throws -> BackendAnswer {
                 var answer = request.answer()
                 for (id, year) in [(1, "1969"), (2, "soon"), (3, "1971")] {
@@ -332,7 +334,13 @@ import Testing
             }
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
-        try coordinator.addRemoteStore(Partly())
-        try expect(coordinator.context().texts(fetchRequest("Album", by: ["title"])), equals: ["Album 1", "Album 3"])
+        let resource =
+            isAllowed
+            ? Resource("Album", endpoints: [Endpoint("list")], unreadable: .reported) : Resource("Album", endpoints: [Endpoint("list")])
+        try coordinator.addRemoteStore(Partly(resources: [resource]))
+        let context = coordinator.context()
+        if isAllowed { return try expect(context.texts(fetchRequest("Album", by: ["title"])), equals: ["Album 1", "Album 3"]) }
+        let error = try #require(failure { _ = try context.texts(fetchRequest("Album")) })
+        for part in ["1 of its 3", "year", "soon"] { #expect(error.localizedDescription.contains(part), "\(error.localizedDescription)") }
     }
 }

@@ -44,6 +44,27 @@ import Testing
         #expect(reports.withValue { $0.first?.raw } == Data("soon".utf8))
     }
 
+    @Test("What is an error of its object is unknown to it, and what else could be read is there") func ownError() throws {
+        let reports = Guarded<[UnreadableResource]>([])
+        let backend = Partly(.ownError)
+        let context = try context(backend, reports)
+        try context.performAndWait {
+            let albums = try context.fetch(fetchRequest("Album", by: ["title"]))
+            expect(albums.map { $0.value(forKey: "title") as? String }, equals: ["Album 1", "Album 2", "Album 3"])
+            expect(reports.withValue { $0.map(\.property) }, equals: ["year"])
+            let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+            expect(albums.map { store.unreadableResource(of: $0.objectID)?.raw }, equals: [nil, Data("soon".utf8), nil])
+            #expect(albums.map { $0.faultError == nil } == [true, false, true])
+            expect(albums.map { $0.value(forKey: "year") as? Int }, equals: [1969, nil, 1971])
+            #expect(failure { try context.save() } != nil)
+            #expect(failure { _ = try context.texts(fetchRequest("Album", "year > 1")) } != nil)
+            backend.mended.withValue { $0 = true }
+            // A fetch brings the value, and the error ends.
+            expect(try context.count(for: fetchRequest("Album", "year > 1")), equals: 3)
+            #expect(store.unreadableResource(of: albums[1].objectID) == nil)
+        }
+    }
+
     @Test("What is refused fails the fetch, and the error names it")
     func refused() throws {
         let context = try context(Partly(.refused), Guarded([]))

@@ -135,7 +135,8 @@ import WebTransport
         }
     }
 
-    @Test("A resource that cannot be read is reported, and the others of its page are there") func unreadable() throws {
+    @Test("A resource that cannot be read is reported where its description says so, and the others of its page are there")
+    func unreadable() throws {
         let service = ScriptedService { _ in
             .json(#"[{"id": 1, "title": "a"}, {"id": 2, "title": 5}, {"title": "no id"}, {"id": 4, "title": "d"}]"#)
         }
@@ -143,7 +144,7 @@ import WebTransport
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let found = Found()
         try coordinator.addRemoteStore(
-            WebBackend(plain, model: model, transport: service),
+            WebBackend(WebService(base, resources: [WebResource("Album", unreadable: .reported)]), model: model, transport: service),
             options: RemoteStoreOptions(didFindUnreadable: { note in found.notes.withLock { $0.append("\(note)") } }))
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator

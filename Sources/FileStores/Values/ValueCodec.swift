@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSONReading
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 internal import PropertyLists
@@ -106,8 +107,9 @@ final class ValueCodec: @unchecked Sendable {
 
     /// A whole number that JSON writes as `1.0` or `1e3`.
     private func wholeNumber(_ cell: Cell) -> Int64? {
-        guard cell.kind == .number, let number = NumberText.double(cell.text, separator: 0x2E) else { return nil }
-        return Int64(exactly: number)
+        guard cell.kind == .number, var scanner = try? JSONScanner(cell.text) else { return nil }
+        // Not by a double, which has 53 bits.
+        return try? scanner.readNumber().int64
     }
 
     @inline(never) private func readRare(_ cell: Cell, _ writer: PackedRowWriter, _ place: RowPlace) -> Bool {

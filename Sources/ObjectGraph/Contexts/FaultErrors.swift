@@ -32,7 +32,7 @@ struct FaultErrors {
         // A task that is cancelled has learned nothing of the object.
         if failure.error is CancellationError { return }
         let wait = failure.retryAfter.map { max(0, Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18) }
-        let isLogged = error(of: id, property) != nil && entries[id]?[property]?.isLogged ?? false
+        let isLogged = failure.isLogged || error(of: id, property) != nil && entries[id]?[property]?.isLogged ?? false
         let end = wait.map { RowCache.now &+ UInt64(min($0, 1e9) * 1e9) }
         entries[id, default: [:]][property] = Entry(error: failure.error, end: end, isLogged: isLogged)
     }
@@ -59,15 +59,36 @@ struct FaultErrors {
 }
 
 extension NSManagedObject {
-    /// Why the object's values, or a relationship of it, could not be read when they were last asked for; nil where they could be.
+    /// Why the object's values, or one of them, could not be read when they were last asked for; nil where they could be.
     ///
     /// Properties cannot throw: those that could not be read are nil, zero or empty, the object stays a fault, and the next ``NSManagedObjectContext/save()``
     /// throws before it writes. The store is asked again only after the object was refreshed, a fetch has brought it, changes are saved, or the time has come that the
     /// store has named. ``fulfillFault()`` and `existingObject(with:)` throw this error. Call it on the context's queue.
     public var faultError: (any Error)? {
         checkQueue("faultError")
-        guard let errors = registry?.context?.faultErrors, !errors.isEmpty else { return nil }
-        return (isFault ? errors.error(of: objectID) : nil) ?? errors.propertyError(of: objectID)
+        if let errors = registry?.context?.faultErrors, !errors.isEmpty,
+            let error = (isFault ? errors.error(of: objectID) : nil) ?? errors.propertyError(of: objectID)
+        {
+            return error
+        }
+        return unreadFailures().min { $0.key < $1.key }?.value.error
+    }
+
+    /// Why the store could not read values that the object lacks, by the names of the properties.
+    final func unreadFailures() -> [String: UnreadObjects.Failure] {
+        guard let store = objectID.persistentStore?.interface as? any PartlyReadStore else { return [:] }
+        let failures = store.unreadValues(of: objectID)
+        if failures.isEmpty || isFault { return failures }
+        return failures.filter { name, _ in
+            guard let property = owningEntity.frozenParts.byName[name] else { return false }
+            if let relationship = property as? NSRelationshipDescription { return isFault(relationship) }
+            return isUnknown(at: property.slotIndex)
+        }
+    }
+
+    /// - Throws: The error of a value that the store has got and could not read.
+    final func checkUnreadValues() throws {
+        if let first = unreadFailures().min(by: { $0.key < $1.key }) { throw first.value.error }
     }
 }
 

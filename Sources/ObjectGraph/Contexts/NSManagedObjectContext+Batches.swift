@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
         guard source.batchesFaults else { return }
         if !query.returnsObjectsAsFaults, query.includesPropertyValues, query.fetchBatchSize <= 0 {
             try objects.forEachUncounted { object in
-                if object.slots == nil { try readUnlessNoted(object) { try object.fulfillFault() } }
+                if object.slots == nil { try readUnlessNoted(object) { try object.loadRow() } }
             }
         }
     }

@@ -32,12 +32,13 @@ extension NSManagedObjectContext {
         // An ID of no model, made for a test.
         guard objectID.owningEntity.frozen != nil else { throw NSManagedObject.missingRow(objectID) }
         let object = object(with: objectID)
-        if object.isFault, object.isInserted { try object.fulfillFault() }
+        if object.isFault, object.isInserted { try object.loadRow() }
         if object.isFault {
             guard let row = try source.row(for: object.objectID, in: self) else { throw NSManagedObject.missingRow(objectID) }
             object.fulfillFault(with: row)
         }
         if object.flags.contains(.inaccessible) { throw NSManagedObject.missingRow(objectID) }
+        try object.checkUnreadValues()
         return object
     }
 

@@ -305,7 +305,7 @@ extension NSManagedObject {
     ///   - keepsTransients: Whether it contains transient values.
     /// - Throws: The error of a failing fault; code 133000 for a relationship to an object without a context.
     func rowForSaving(keepsLists: Bool, keepsTransients: Bool = false) throws -> Row {
-        if slots == nil { try fulfillFault() }
+        if slots == nil { try loadRow() }
         if !flags.contains(.hasExclusiveRow) { _ = makeRowExclusive() }
         let row = self.row.known("a row for writing has just been prepared")
         row.version = (SlotPointer(snapshotSlots)?.prefix.pointee.version ?? 0) &+ 1

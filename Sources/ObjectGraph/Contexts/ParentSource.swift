@@ -44,7 +44,7 @@ final class ParentSource: ObjectSource {
         try parent.performForChild {
             try ids.compactMap { id in
                 let object = parent.object(with: id)
-                try object.fulfillFault()
+                try object.loadRow()
                 for property in properties where object.isUnknown(at: property.slotIndex) { try parent.loadUnknown(property, of: object) }
                 return object.hasChanges ? try object.rowForChild() : object.row
             }
@@ -209,7 +209,7 @@ extension NSManagedObjectContext {
     /// Returns the values of an object for a child, unsaved changes included; nil where the object was deleted. Call it on the parent's
     /// queue.
     func rowForChild(of object: NSManagedObject) throws -> Row? {
-        if object.isFault, object.isInserted { try object.fulfillFault() }
+        if object.isFault, object.isInserted { try object.loadRow() }
         if object.isFault {
             if object.batchNumber != 0 { try prepareRow(of: object) }
             guard let row = try source.row(for: object.objectID, in: self) else { return nil }
@@ -290,7 +290,7 @@ extension NSManagedObjectContext {
         }
         for change in changes {
             let object = new.contains(change.id) ? registeredObject(for: change.id) : self.object(with: change.id)
-            try object?.fulfillFault()
+            try object?.loadRow()
             for property in change.changed ?? change.entity.frozen!.properties {
                 guard let relationship = property as? NSRelationshipDescription else { continue }
                 let slot = change.entity.frozen!.layout.slots[property.slotIndex]

@@ -134,7 +134,7 @@ extension CachedStore {
         }
         let rows = try shownRows(file.rows(keys))
         if failures.isEmpty { return rows }
-        report(failures.values.first!.error)
+        if let first = failures.values.first(where: { !$0.isLogged }) { report(first.error) }
         let outer = Dictionary(failures.compactMap { id, failure in remote[id].map { ($0.entity.outerID($0.number, token), failure) } }) {
             $1
         }
@@ -287,7 +287,35 @@ extension CachedStore {
 }
 
 extension CachedStore {
-    func willReload(_ ids: [NSManagedObjectID]) { freshness.want(ids.compactMap { file.key(ofOuter: $0) }) }
+    func unreadValues(of id: NSManagedObjectID) -> [String: UnreadObjects.Failure] {
+        remoteIDOfUnread(id).map { reader.unreadable.values(of: $0) } ?? [:]
+    }
+
+    /// Returns the backend's ID of an object, where some objects have values that could not be read.
+    func remoteIDOfUnread(_ id: NSManagedObjectID) -> NSManagedObjectID? {
+        // One that the file cannot tell of has none that are known here: what reads it says why.
+        if reader.unreadable.isEmpty { return nil }
+        return try? remoteIDs([id])[id]
+    }
+
+    /// - Throws: The error of a value that an evaluation reads, and that has come and could not be read.
+    func refuseUnread(_ names: Set<String>, of keys: [CacheKey]) throws {
+        if names.isEmpty || reader.unreadable.isEmpty { return }
+        for row in try file.rows(keys) {
+            let entity = file.entity(inner: row.knownObjectID.owningEntity)
+            let lacking = entity.knowledge(of: row).unknown.intersection(names)
+            if !lacking.isEmpty, let id = remoteID(row, entity), let failure = reader.unreadable.failure(lacking, of: id) {
+                throw failure.error
+            }
+        }
+    }
+}
+
+extension CachedStore {
+    func willReload(_ ids: [NSManagedObjectID]) {
+        freshness.want(ids.compactMap { file.key(ofOuter: $0) })
+        if !reader.unreadable.isEmpty { reader.unreadable.forget(ids.compactMap { remoteIDOfUnread($0) }) }
+    }
 
     func isOlder(_ row: Row, than other: Row) -> Bool { row.version < other.version }
 }

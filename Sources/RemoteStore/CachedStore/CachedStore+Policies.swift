@@ -61,7 +61,7 @@ extension CachedStore {
 
     /// Throws errors that another attempt does not mend.
     func rethrowUnlessPassing(_ error: any Error) throws {
-        if error is CancellationError { throw error }
+        if error is CancellationError || RemoteStoreError.isUnreadable(error) { throw error }
         let error = error as NSError
         guard error.domain == NSCocoaErrorDomain else { return }
         switch error.code {
@@ -200,6 +200,7 @@ extension CachedStore {
     /// Answers with what the backend has just answered, and what is pending.
     private func answer(_ query: StoreQuery, _ filed: Filed) throws -> StoreAnswer {
         let pending = filed.pending
+        if query.resultType == .dictionaryResultType || !pending.isEmpty { try refuseUnread(form(query).needs.properties, of: filed.keys) }
         if query.resultType != .dictionaryResultType, pending.isEmpty {
             switch query.resultType {
             case .countResultType: return .count(filed.keys.count)

@@ -16,3 +16,5 @@ extension CoordinatedCachedStore: AsynchronousStore {
 }
 
 extension CoordinatedCachedStore: RowCacheObserver {}
+
+extension CoordinatedCachedStore: PartlyReadStore {}

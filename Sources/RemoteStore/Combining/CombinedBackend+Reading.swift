@@ -35,6 +35,14 @@ extension CombinedBackend {
         return values
     }
 
+    /// Adds an object, with what its parts could not read of it.
+    private func add(
+        _ id: ResourceID, _ entity: CombinedEntity, _ parts: [(share: CombinedEntity.Share, row: PartRow?)], to answer: inout BackendAnswer
+    ) throws {
+        try answer.add(id, values(id, entity, parts))
+        for (share, row) in parts { row?.noteUnread(in: &answer, among: Set(share.share.properties)) }
+    }
+
     // MARK: By identity
 
     private func byIdentity(_ request: BackendRequest, _ entity: CombinedEntity, _ indices: [Int]) async throws -> BackendAnswer {
@@ -53,7 +61,7 @@ extension CombinedBackend {
         for index in indices where rows[index] == nil { rows[index] = [:] }
         var answer = request.answer()
         for id in order where found.contains(id) || rows.values.contains(where: { $0[id] != nil }) {
-            try answer.add(id, values(id, entity, indices.map { (entity.shares[$0], rows[$0]?[id]) }))
+            try add(id, entity, indices.map { (entity.shares[$0], rows[$0]?[id]) }, to: &answer)
         }
         answer.isComplete = true
         return answer
@@ -111,10 +119,10 @@ extension CombinedBackend {
                 rows[id, default: [:]][index] = row
             }
             try page.embed(in: &answer)
-            answer.unreadable += page.unreadable
+            page.take(&answer)
         }
         for id in order {
-            try answer.add(id, values(id, entity, entity.shares.indices.map { (entity.shares[$0], rows[id]?[$0]) }))
+            try add(id, entity, entity.shares.indices.map { (entity.shares[$0], rows[id]?[$0]) }, to: &answer)
         }
         answer.isComplete = true
         return answer
@@ -165,10 +173,10 @@ extension CombinedBackend {
                 answer.unreadable.append(twin(row, other, share))
                 continue
             }
-            try answer.add(id, values(id, entity, [(share, row)]))
+            try add(id, entity, [(share, row)], to: &answer)
         }
         try page.embed(in: &answer)
-        answer.unreadable += page.unreadable
+        page.take(&answer)
         return answer
     }
 }

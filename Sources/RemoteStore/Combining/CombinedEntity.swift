@@ -60,7 +60,8 @@ final class CombinedEntity: Sendable {
             routes["all"] = .all
         }
         self.routes = routes
-        resource = Resource(name, endpoints: endpoints, saving: Self.saving(shares, identity))
+        // What a part has without the identity is no object of the combination.
+        resource = Resource(name, endpoints: endpoints, saving: Self.saving(shares, identity), unreadable: .reported)
     }
 
     // MARK: Shares

@@ -11,6 +11,15 @@ struct PartRow: Sendable {
     let identity: ResourceID?
     let version: ResourceVersion?
     var values: [String: ResourceValue]
+    /// What the part could not read, by the names of the properties.
+    var unread: [String: UnreadableResource] = [:]
+
+    /// Notes of the last resource of an answer what the part could not read.
+    func noteUnread(in answer: inout BackendAnswer, among names: Set<String>? = nil, isEmbedded: Bool = false) {
+        for (name, note) in unread.sorted(by: { $0.key < $1.key }) where names?.contains(name) ?? true {
+            answer.noteUnread(note, name, isEmbedded: isEmbedded)
+        }
+    }
 }
 
 /// An answer of a part.
@@ -18,13 +27,23 @@ struct PartPage: Sendable {
     let answer: BackendAnswer
     var rows: [PartRow]
     var embedded: [PartRow]
+    /// What could not be read, besides values of the rows.
     var unreadable: [any Error]
+    /// How many of the errors are about resources that are here.
+    var notesOfPresent = 0
+
+    /// Takes what could not be read into an answer of the combination.
+    func take(_ answer: inout BackendAnswer) {
+        answer.unreadable += unreadable
+        answer.notesOfPresent += notesOfPresent
+    }
 
     /// Adds what came along to an answer of the combination.
     func embed(in answer: inout BackendAnswer) throws {
         for row in embedded {
             guard let id = row.identity else { continue }
             try answer.embed(id, entity: row.entity, version: row.version, row.values)
+            row.noteUnread(in: &answer, isEmbedded: true)
         }
     }
 }
@@ -33,10 +52,27 @@ extension CombinedMember {
     /// Asks for a page.
     func page(_ request: BackendRequest) async throws -> PartPage {
         let answer = try await part.backend.answer(request)
+        try answer.refuseUnreadable(request)
+        var unreadable = answer.unreadable
+        if !answer.unreadValues.isEmpty {
+            // They go with their rows.
+            let values = Set(answer.unreadValues.lazy.map { Unread(entity: $0.note.entity, id: $0.note.id, property: $0.note.property) })
+            unreadable.removeAll { error in
+                (error as? UnreadableResource).map { values.contains(Unread(entity: $0.entity, id: $0.id, property: $0.property)) } ?? false
+            }
+        }
         var page = PartPage(
-            answer: answer, rows: rows(answer.rows, of: answer), embedded: rows(answer.embedded, of: answer), unreadable: answer.unreadable)
+            answer: answer, rows: rows(answer.rows, of: answer), embedded: rows(answer.embedded, of: answer), unreadable: unreadable,
+            notesOfPresent: answer.notesOfPresent - (answer.unreadable.count - unreadable.count))
         if !isPlain { try await translate(&page) }
         return page
+    }
+
+    /// A value that could not be read.
+    private struct Unread: Hashable {
+        let entity: String
+        let id: ResourceID?
+        let property: String?
     }
 
     /// Reads all pages.
@@ -57,6 +93,7 @@ extension CombinedMember {
                     whole?.rows += page.rows
                     whole?.embedded += page.embedded
                     whole?.unreadable += page.unreadable
+                    whole?.notesOfPresent += page.notesOfPresent
                 }
                 guard let token = page.answer.next else { break }
                 if !seen.insert(token).inserted { throw RemoteStoreError.endlessPages(next) }
@@ -132,7 +169,8 @@ extension CombinedMember {
 
     /// Returns the rows of an answer as values.
     private func rows(_ list: RowList, of answer: BackendAnswer) -> [PartRow] {
-        list.compactMap { row in
+        let unread = Dictionary(grouping: answer.unreadValues, by: \.id)
+        return list.compactMap { row in
             let objectID = row.knownObjectID
             let entity = objectID.owningEntity
             guard let native = ResourceID(objectID.reference), let name = entity.name else { return nil }
@@ -159,7 +197,9 @@ extension CombinedMember {
             }
             let number: ResourceVersion? = answer.hasVersions || row.version != 0 ? .number(row.version) : nil
             let version = answer.tags[row.slots].map { .tag($0) } ?? number
-            return PartRow(entity: name, native: native, identity: identity, version: version, values: values)
+            var result = PartRow(entity: name, native: native, identity: identity, version: version, values: values)
+            for value in unread[objectID] ?? [] { result.unread[value.property] = value.note }
+            return result
         }
     }
 
@@ -203,6 +243,7 @@ extension CombinedMember {
         page.rows = page.rows.map(translated)
         page.embedded = page.embedded.map(translated)
         page.unreadable += notes
+        page.notesOfPresent += notes.count
     }
 
     /// The share that a relationship leads to, where its objects must be translated.

@@ -154,9 +154,10 @@ final class CombinedMember: Sendable {
         for (index, row) in page.rows.enumerated() {
             guard let id = row.identity else { continue }
             try answer.add(id, entity: row.entity, version: row.version, owner: owners[index], row.values)
+            row.noteUnread(in: &answer)
         }
         try page.embed(in: &answer)
-        answer.unreadable = page.unreadable
+        page.take(&answer)
         answer.keptRaw = page.answer.keptRaw
         return answer
     }

@@ -35,6 +35,8 @@ extension RemoteReader {
         var failures: Failures = [:]
         var missing = ids
         var rows: [Row] = []
+        // What has come and could not be read is not asked for again before it is refreshed.
+        if !isFresh { takeUnread(properties, of: &missing, &failures) }
         if !isFresh {
             let oldest = caller.stalenessInterval < 0 ? nil : options.now() - .seconds(caller.stalenessInterval)
             for (row, time) in parked.take(&missing, since: oldest) {
@@ -65,7 +67,25 @@ extension RemoteReader {
                 ids, of: entity, properties, isReturned: isReturned, budget ?? FetchBudget(options, entity, blaming: nil), &failures,
                 for: caller)
         }
+        if !properties.isEmpty, !unreadable.isEmpty {
+            rows.removeAll { row in
+                let lacking = properties.filter { row.knownObjectID.owningEntity.frozenParts.byName[$0].map(row.isUnknown) ?? false }
+                guard !lacking.isEmpty, let failure = unreadable.failure(lacking, of: row.knownObjectID) else { return false }
+                failures[row.knownObjectID] = failure
+                return true
+            }
+        }
         return (rows, failures)
+    }
+
+    /// Takes those out of some objects of which a property has come and could not be read.
+    private func takeUnread(_ properties: Set<String>, of ids: inout [NSManagedObjectID], _ failures: inout Failures) {
+        if properties.isEmpty || unreadable.isEmpty { return }
+        ids.removeAll { id in
+            guard let failure = unreadable.failure(properties, of: id) else { return false }
+            failures[id] = failure
+            return true
+        }
     }
 
     /// Reads on, or asks again for the rest, until each object has come or is known not to exist.
@@ -143,7 +163,13 @@ extension RemoteReader {
         var failures: Failures = [:]
         var unknown: [NSManagedObjectID] = []
         for owner in owners {
-            if let list = parked.list(relationship, of: owner) { found[owner] = list } else { unknown.append(owner) }
+            if let list = parked.list(relationship, of: owner) {
+                found[owner] = list
+            } else if !relationship.isToMany, let failure = unreadable.failure([relationship.name], of: owner) {
+                failures[owner] = failure
+            } else {
+                unknown.append(owner)
+            }
         }
         guard !unknown.isEmpty, let entity = relationship.entity, let destination = relationship.destinationEntity else {
             return (found, failures)
@@ -185,7 +211,10 @@ extension RemoteReader {
                             + "“\(destination.name ?? "?")” could be asked by."
                     ])
         }
-        for owner in unknown where found[owner] == nil && failures[owner] == nil { found[owner] = [] }
+        for owner in unknown where found[owner] == nil && failures[owner] == nil {
+            // No list stands in for one that has come and could not be read.
+            if let failure = unreadable.failure([relationship.name], of: owner) { failures[owner] = failure } else { found[owner] = [] }
+        }
         return (found, failures)
     }
 

@@ -1,22 +1,70 @@
+internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 
 /// What a backend has got for objects that it could read in part only.
 // Everything is in a `LockedBox`.
 final class UnreadableTable: Sendable {
-    private let notes = LockedBox(IDTable<UnreadableResource>())
+    private struct Entry {
+        /// The resource, where what could be read is kept as it came.
+        var resource: UnreadableResource?
+        /// Why values cannot be read, by the names of the properties.
+        var values: [String: UnreadObjects.Failure] = [:]
 
-    /// Notes what of an answer could be read in part, and forgets what could not be read before.
+        var isEmpty: Bool { resource == nil && values.isEmpty }
+    }
+    private let entries = LockedBox(IDTable<Entry>())
+
+    /// Notes what of an answer could be read in part, and forgets what could not be read before and can now.
     func receive(_ answer: BackendAnswer) {
-        notes.withLock { notes in
-            if !notes.isEmpty { for row in answer.rows { notes[row.knownObjectID] = nil } }
-            for (_, row, note) in answer.keptRaw { notes[answer.rows[row].knownObjectID] = note }
+        entries.withLock { entries in
+            if !entries.isEmpty {
+                for row in answer.rows { Self.forget(of: row, isAsked: true, &entries) }
+                for row in answer.embedded { Self.forget(of: row, isAsked: false, &entries) }
+            }
+            for (_, row, note) in answer.keptRaw { entries[answer.rows[row].knownObjectID, default: Entry()].resource = note }
+            for value in answer.unreadValues {
+                // The runner has logged it with others of its cause.
+                let failure = UnreadObjects.Failure(RemoteStoreError.unreadValue(value.note, value.property), isLogged: true)
+                entries[value.id, default: Entry()].values[value.property] = failure
+            }
         }
     }
 
-    func note(_ id: NSManagedObjectID) -> UnreadableResource? { notes.withLock { $0[id] } }
+    private static func forget(of row: Row, isAsked: Bool, _ entries: inout IDTable<Entry>) {
+        let id = row.knownObjectID
+        guard var entry = entries[id] else { return }
+        if isAsked { entry.resource = nil }
+        let properties = id.owningEntity.frozenParts.byName
+        entry.values = entry.values.filter { name, _ in properties[name].map(row.isUnknown) ?? false }
+        if entry.isEmpty { entries.remove(id) } else { entries.set(entry, for: id) }
+    }
 
-    /// Forgets objects that no context has any more.
+    func note(_ id: NSManagedObjectID) -> UnreadableResource? {
+        entries.withLock { entries in
+            guard let entry = entries[id] else { return nil }
+            return entry.resource
+                ?? entry.values.min { $0.key < $1.key }.flatMap {
+                    ($0.value.error as NSError).userInfo[NSUnderlyingErrorKey] as? UnreadableResource
+                }
+        }
+    }
+
+    var isEmpty: Bool { entries.withLock { $0.isEmpty } }
+
+    /// Returns why values of an object could not be read, by the names of the properties.
+    func values(of id: NSManagedObjectID) -> [String: UnreadObjects.Failure] {
+        entries.withLock { $0.isEmpty ? [:] : $0[id]?.values ?? [:] }
+    }
+
+    /// Returns why one of some values of an object could not be read.
+    func failure(_ names: Set<String>, of id: NSManagedObjectID) -> UnreadObjects.Failure? {
+        let values = values(of: id)
+        return values.isEmpty ? nil : values.filter { names.contains($0.key) }.min { $0.key < $1.key }?.value
+    }
+
+    /// Forgets objects that no context has any more, or that are to be read anew.
     func forget(_ ids: [NSManagedObjectID]) {
-        notes.withLock { notes in if !notes.isEmpty { for id in ids { notes[id] = nil } } }
+        entries.withLock { entries in if !entries.isEmpty { for id in ids { entries.remove(id) } } }
     }
 }

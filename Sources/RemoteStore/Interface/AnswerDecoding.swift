@@ -45,6 +45,9 @@ final class AnswerDecoding: Sendable {
         self.token = token
     }
 
+    /// Returns what becomes of resources of an entity that cannot be read.
+    func unreadablePolicy(_ entity: String) -> Resource.UnreadablePolicy { unreadable[entity] ?? .ownError }
+
     /// Whether the model has relationships to entities with subentities.
     var hasReferencesToKinds: Bool {
         entities.values.contains { entity in

@@ -1,4 +1,3 @@
-package import Foundation
 @_spi(Stores) internal import ObjectGraph
 public import Predicates
 
@@ -40,8 +39,8 @@ public struct BackendAnswer: @unchecked Sendable {
     /// Whether a requested identifier without a resource here does not exist. Where it is false, the store asks again for those that
     /// have not come, until an answer brings none of them.
     public var isComplete = false
-    /// What could not be read, each with its reason: see ``addReadable(_:entity:version:raw:_:)``. Unless the resource's
-    /// ``Resource/unreadable`` says otherwise it is reported, and the rest of the answer counts.
+    /// What could not be read, each with its reason: see ``addReadable(_:entity:version:raw:_:)``. ``Resource/unreadable`` says what becomes of it: what is
+    /// added here by itself stands for a resource that is not among those of the answer.
     public var unreadable: [any Error] = []
 
     /// The resources that were asked for, in order.
@@ -57,13 +56,19 @@ public struct BackendAnswer: @unchecked Sendable {
 
     /// Resources that could be read in part, with their places among the rows.
     var keptRaw: [(id: ResourceID, row: Int, note: UnreadableResource)] = []
+    /// Values that could not be read, of resources that are here: they are unknown.
+    private(set) var unreadValues: [UnreadValue] = []
+    /// How many of the errors are not about a resource that was asked for and left out.
+    var notesOfPresent = 0
+    /// The number of resources that were asked for and left out, since they cannot be read.
+    var leftOutCount: Int { unreadable.count - notesOfPresent }
     /// The number of resources that the backend has found for this answer.
-    var foundCount: Int { rows.count + unreadable.count - keptRaw.count }
+    var foundCount: Int { rows.count + leftOutCount }
     /// What becomes of resources that cannot be read.
-    var unreadablePolicy: Resource.UnreadablePolicy { decoding.unreadable[entity] ?? .reported }
+    var unreadablePolicy: Resource.UnreadablePolicy { decoding.unreadablePolicy(entity) }
 
     let entity: String
-    private let decoding: AnswerDecoding
+    let decoding: AnswerDecoding
     private var writers: AnswerWriters
 
     init(entity: String, decoding: AnswerDecoding) {
@@ -191,21 +196,18 @@ public struct BackendAnswer: @unchecked Sendable {
         embedded.append(end(writer, id, version))
     }
 
-    /// Does with the resource that a writer has begun, and that cannot be read, what its ``Resource/unreadable`` says: it is given up and
-    /// reported, or added with what could be read. What could not be is nil.
-    ///
-    /// - Parameters:
-    ///   - id: The identifier; nil where that could not be read either.
-    ///   - reason: Why it cannot be read.
-    ///   - raw: What the backend has got, in its own form.
-    package mutating func addUnreadable(
-        _ writer: ResourceRowWriter, id: ResourceID?, reason: any Error, raw: @autoclosure () -> Data? = nil
-    ) {
-        let note = UnreadableResource(writer.entity.description.name ?? "?", id: id, reason: reason, raw: raw())
+    /// Notes a value of the last of the resources that could not be read.
+    mutating func noteUnread(_ note: UnreadableResource, _ property: String, isEmbedded: Bool = false) {
+        guard let row = isEmbedded ? embedded.last : rows.last else { return }
         unreadable.append(note)
-        guard let id, unreadablePolicy == .keptRaw else { return writer.cancel() }
-        add(writer, id: id)
-        keptRaw.append((id, rows.count - 1, note))
+        notesOfPresent += 1
+        unreadValues.append(UnreadValue(id: row.knownObjectID, property: property, note: note))
+    }
+
+    /// Returns the names of the properties that the last of the resources does not know.
+    func unknownNames(isEmbedded: Bool) -> [String] {
+        guard let row = isEmbedded ? embedded.last : rows.last else { return [] }
+        return row.knownObjectID.owningEntity.frozenParts.properties.filter { !$0.isTransient && row.isUnknown($0) }.map(\.name)
     }
 }
 

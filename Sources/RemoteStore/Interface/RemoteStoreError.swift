@@ -78,6 +78,34 @@ enum RemoteStoreError {
             next: "Convert the value in the backend, or have its resource keep or report such resources.")
     }
 
+    /// The error of an answer with resources that cannot be told: they have no identifier where the description says.
+    static func leftOut(_ request: BackendRequest, _ count: Int, of all: Int, _ sample: any Error) -> NSError {
+        let note = sample as? UnreadableResource
+        let text = note.map { "\($0)" } ?? (sample as NSError).localizedDescription
+        return CoreDataError.make(
+            NSPersistentStoreOperationError, "The answer to \(request) is refused.",
+            reason: "\(count) of its \(all) resources cannot be read. The first of them: \(text)"
+                + (note?.sample.map { text.contains($0) ? "" : " \($0)" } ?? ""),
+            next: "Correct the description, or the backend; or let its resource report what cannot be read and leave it out.",
+            info: [NSUnderlyingErrorKey: note ?? UnreadableResource(request.entity, id: nil, reason: sample)])
+    }
+
+    /// The error of a value that the backend has got and could not read.
+    static func unreadValue(_ note: UnreadableResource, _ property: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError,
+            "“\(property)” of “\(note.entity)” \(note.id.map(\.description) ?? "without an identifier") cannot be read.",
+            reason: (note.reason as NSError).localizedDescription,
+            next: "Correct the description of the property, or its value; then refresh the object.", info: [NSUnderlyingErrorKey: note])
+    }
+
+    /// Whether an error says that something could not be read that has come: to ask again does not mend it.
+    ///
+    /// The cause is kept as it is: as an `NSError` it would not be known for what it is, off Apple's platforms.
+    static func isUnreadable(_ error: any Error) -> Bool {
+        error is UnreadableResource || (error as NSError).userInfo[NSUnderlyingErrorKey] is UnreadableResource
+    }
+
     static func endlessPages(_ request: BackendRequest) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The pages of \(request) do not end.",

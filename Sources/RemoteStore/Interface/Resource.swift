@@ -7,7 +7,7 @@ public struct Resource: Sendable {
     /// What can be saved; nil where the resource is read-only.
     public var saving: Saving?
     /// What becomes of single resources that the backend cannot read.
-    public var unreadable = UnreadablePolicy.reported
+    public var unreadable = UnreadablePolicy.ownError
     /// The attribute that tells a resource from an earlier one with the same identifier, such as the time at which it was made: it never changes. Nil
     /// where the backend gives no identifier twice, or nothing tells.
     ///
@@ -21,7 +21,7 @@ public struct Resource: Sendable {
     ///   - endpoints: The calls that read resources of the entity.
     ///   - saving: What can be saved; nil where the resource is read-only.
     ///   - unreadable: What becomes of single resources that the backend cannot read.
-    public init(_ entity: String, endpoints: [Endpoint], saving: Saving? = nil, unreadable: UnreadablePolicy = .reported) {
+    public init(_ entity: String, endpoints: [Endpoint], saving: Saving? = nil, unreadable: UnreadablePolicy = .ownError) {
         self.unreadable = unreadable
         self.entity = entity
         self.endpoints = endpoints

@@ -2,7 +2,11 @@ public import Foundation
 
 extension Resource {
     /// What becomes of a resource that a backend cannot read: one of a page whose other resources can.
-    public enum UnreadablePolicy: Hashable, Sendable {
+    public enum UnreadablePolicy: String, Hashable, Sendable, CaseIterable {
+        /// It is there with what could be read, and what could not is an error of its own: `NSManagedObject.faultError`. Code that cannot throw reads nil, and
+        /// the next save says so; `fulfillFault()` and `existingObject(with:)` throw. It is reported, too. A resource without an identifier fails the
+        /// request: the error says how many there are, why, and what one of them is.
+        case ownError
         /// It is left out, and reported: to the log, and to ``RemoteStoreOptions/didFindUnreadable``.
         case reported
         /// The request fails, with an error that names it.
@@ -19,50 +23,28 @@ public struct UnreadableResource: LocalizedError, CustomStringConvertible {
     public let entity: String
     /// Its identifier; nil where that could not be read either.
     public let id: ResourceID?
+    /// The property that could not be read; nil where it is the whole resource, or not known.
+    public let property: String?
     /// Why it could not be read.
     public let reason: any Error
     /// What the backend has got, in its own form.
     public let raw: Data?
 
     /// Creates a note of a resource that could not be read.
-    public init(_ entity: String, id: ResourceID?, reason: any Error, raw: Data? = nil) {
-        (self.entity, self.id, self.reason, self.raw) = (entity, id, reason, raw)
+    public init(_ entity: String, id: ResourceID?, property: String? = nil, reason: any Error, raw: Data? = nil) {
+        (self.entity, self.id, self.property, self.reason, self.raw) = (entity, id, property, reason, raw)
+    }
+
+    /// The beginning of what the backend has got.
+    var sample: String? {
+        raw.map { raw in String(decoding: raw.prefix(120), as: UTF8.self) + (raw.count > 120 ? "…" : "") }
     }
 
     /// The resource and the reason, on one line.
     public var description: String {
-        "\(entity) \(id.map { "\($0)" } ?? "without an identifier") cannot be read: \((reason as NSError).localizedDescription)"
+        let subject = "\(entity) \(id.map { "\($0)" } ?? "without an identifier")"
+        return "\(property.map { "“\($0)” of " } ?? "")\(subject) cannot be read: \((reason as NSError).localizedDescription)"
     }
     /// The same.
     public var errorDescription: String? { description }
-}
-
-extension BackendAnswer {
-    /// Adds a resource, or does with it what its ``Resource/unreadable`` says where its values do not fit: so that one that cannot be read
-    /// does not lose the others.
-    ///
-    /// - Parameters:
-    ///   - id: Its identifier.
-    ///   - entity: Its entity; nil for that of the request.
-    ///   - version: Its version; nil for none.
-    ///   - raw: What the backend has got, in its own form; evaluated only where the resource cannot be read.
-    ///   - values: The known values, by the names of the properties.
-    /// - Throws: Code 134070 for an entity that the model does not have.
-    public mutating func addReadable(
-        _ id: some ResourceIdentifier, entity: String? = nil, version: ResourceVersion? = nil, raw: @autoclosure () -> Data? = nil,
-        _ values: [String: ResourceValue]
-    ) throws {
-        do { try add(id, entity: entity, version: version, values) } catch {
-            let note = UnreadableResource(entity ?? self.entity, id: id.resourceID, reason: error, raw: raw())
-            switch unreadablePolicy {
-            case .refused, .reported: unreadable.append(note)
-            case .keptRaw:
-                try add(id, entity: entity, version: version) { row in
-                    for (name, value) in values { try? row.set(value, name) }
-                }
-                unreadable.append(note)
-                keptRaw.append((id.resourceID, rows.count - 1, note))
-            }
-        }
-    }
 }

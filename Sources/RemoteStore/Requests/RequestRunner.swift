@@ -27,6 +27,8 @@ final class RequestRunner: Sendable {
         var running = 0
         var queue: [CheckedContinuation<Void, Never>] = []
         var epoch: UInt64 = 0
+        /// What could not be read and was logged: properties of entities.
+        var knownCauses: Set<String> = []
 
         /// Counts one more call, if another one may run. While calls wait for their turn none may: a call that ends lets the next one take over.
         mutating func takePlace(_ limit: Int) -> Bool {
@@ -164,12 +166,33 @@ final class RequestRunner: Sendable {
             } else {
                 answer = try await self.backend.answer(request)
             }
-            if let error = answer.unreadable.first, answer.unreadablePolicy == .refused {
-                throw RemoteStoreError.unreadable(request, error)
-            }
+            try answer.refuseUnreadable(request)
             self.receive(answer, time)
-            for error in answer.unreadable { Self.log.error("\(request): a resource cannot be read: \(error)") }
+            self.log(answer.unreadable, of: request)
             return answer
+        }
+    }
+
+    /// Logs what could not be read: a line for each cause, however many resources share it. Later ones of a known cause are there at the level `debug`.
+    private func log(_ notes: [any Error], of request: BackendRequest) {
+        if notes.isEmpty { return }
+        var causes: [(text: String, first: any Error, count: Int)] = []
+        var places: [String: Int] = [:]
+        for note in notes {
+            let resource = note as? UnreadableResource
+            let what = resource.map { "\($0.entity)\($0.property.map { ".\($0)" } ?? "")" } ?? "\(request.entity): \(type(of: note))"
+            if let place = places[what] {
+                causes[place].count += 1
+            } else {
+                places[what] = causes.count
+                causes.append((what, note, 1))
+            }
+        }
+        for cause in causes {
+            let isNew = state.withLock { $0.knownCauses.insert(cause.text).inserted }
+            Self.log.log(
+                level: isNew ? .error : .debug,
+                "\(request): \(cause.count) cannot be read. The first of them: \(cause.first)")
         }
     }
 

@@ -72,6 +72,10 @@ extension BackendStore: AsynchronousStore {
     var asksOthers: Bool { true }
 }
 
+extension BackendStore: PartlyReadStore {
+    func unreadValues(of id: NSManagedObjectID) -> [String: UnreadObjects.Failure] { reader.unreadable.values(of: id) }
+}
+
 extension BackendStore: ScrollingStore {
     func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)? { try reader.pages(of: query, for: caller) }
 }
@@ -99,6 +103,7 @@ extension BackendStore: RowCacheObserver {
     func willReload(_ ids: [NSManagedObjectID]) {
         reader.parked.forget(ids)
         reader.kept.outdate(ids)
+        reader.unreadable.forget(ids)
     }
 
     func timeOfEarlierQuery(for row: Row) -> UInt64? { reader.earlier.take(row) }

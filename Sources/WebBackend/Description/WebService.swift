@@ -1,3 +1,5 @@
+public import RemoteStore
+
 /// The description of a web service: where its resources are, and how it is asked for them.
 ///
 /// Most services follow a convention, which says nearly everything; what differs is said for the service, a resource or a call.
@@ -78,6 +80,8 @@ public struct WebResource: Hashable, Sendable {
     public var saving: SavingStyle?
     /// Whether nothing can be saved.
     public var isReadOnly: Bool
+    /// What becomes of resources that cannot be read: a value that its attribute cannot hold, or no identifier.
+    public var unreadable: Resource.UnreadablePolicy
 
     /// The kinds of identifiers.
     public enum IdentifierKind: String, Hashable, Sendable {
@@ -107,7 +111,8 @@ public struct WebResource: Hashable, Sendable {
     public init(
         _ entity: String, path: String? = nil, type: String? = nil, identity: [String]? = nil, identifier: IdentifierKind? = nil,
         version: VersionSource? = nil, properties: [String: PropertyMapping] = [:], ignored: Set<String> = [], kinds: Kinds? = nil,
-        calls: [WebCall]? = nil, saving: SavingStyle? = nil, isReadOnly: Bool = false
+        calls: [WebCall]? = nil, saving: SavingStyle? = nil, isReadOnly: Bool = false,
+        unreadable: Resource.UnreadablePolicy = .ownError
     ) {
         self.entity = entity
         self.path = path
@@ -121,6 +126,7 @@ public struct WebResource: Hashable, Sendable {
         self.calls = calls
         self.saving = saving
         self.isReadOnly = isReadOnly
+        self.unreadable = unreadable
     }
 }
 

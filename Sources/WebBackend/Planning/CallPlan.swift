@@ -94,6 +94,9 @@ struct CallPlan: Sendable {
         return parts.dropLast().joined(separator: ".")
     }
 
+    /// Whether a request names the resources that it asks for.
+    func asksIdentifiers(_ request: BackendRequest) -> Bool { request.filters.contains { $0.keyPath == "SELF" && !$0.ids.isEmpty } }
+
     private static func check(_ keyPath: String, _ context: Context, _ place: String) throws {
         var current = context.entity
         let keys = keyPath.split(separator: ".").map(String.init)

@@ -20,6 +20,8 @@ final class ResourcePlan: Sendable {
     /// The properties of the entity and of each subentity, by their names.
     let propertiesOfKinds: [String: Set<String>]
     let calls: [CallPlan]
+    /// What becomes of resources that cannot be read.
+    let unreadable: Resource.UnreadablePolicy
     /// The attribute with the identifier, if the entity has one.
     let identifierAttribute: String?
     /// The lists that are sent with their owner, for no other end of the relationship is.
@@ -39,6 +41,7 @@ final class ResourcePlan: Sendable {
         identity = resource.identity ?? style.identity
         version = resource.version ?? style.version
         kinds = resource.kinds ?? Self.kinds(entity, style)
+        unreadable = resource.unreadable
         saving = resource.isReadOnly ? nil : resource.saving ?? style.saving
         // What is made as a UUID is one when it is read, too.
         identifier = resource.identifier ?? (saving?.identity == .newUUID ? .uuid : nil)
@@ -102,7 +105,7 @@ final class ResourcePlan: Sendable {
 
     /// The description of the resource for the store.
     var resource: Resource {
-        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: .reported)
+        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: unreadable)
     }
 
     private func described(_ saving: SavingStyle) -> Resource.Saving {

@@ -196,8 +196,14 @@ struct AnswerReader {
                 try reader.read(&scanner, item, implied: given.implied, omitted: given.omitted)
                 continue
             }
-            // An element without a resource is one that was not found: a row of CouchDB's with an error.
-            guard let inner = try scanner.readValue().value(at: element), !inner.isNull else { continue }
+            let start = scanner.position
+            guard let inner = try scanner.readValue().value(at: element) else {
+                // Where identifiers were asked for, it is one that was not found: a row of CouchDB's with an error.
+                if call.places.contains(where: { CallPlan.keyPath($0) == "SELF" }) || call.asksIdentifiers(reader.request) { continue }
+                try reader.addMissing(scanner, from: start, item, at: "\(element)")
+                continue
+            }
+            if inner.isNull { continue }
             let bytes = try inner.serialized()
             try bytes.withUnsafeBytes { bytes in
                 var scanner = try JSONScanner(bytes)
@@ -212,6 +218,9 @@ struct AnswerReader {
         let type = try scanner.readValue().value(at: path)?.string
         guard let type, let destination = shapes.ofType(type) else { return }
         scanner.seek(to: place)
-        _ = try reader.readEmbedded(&scanner, destination)
+        let start = scanner.position
+        if try reader.readEmbedded(&scanner, destination) == nil {
+            try reader.addMissing(scanner, from: start, destination, at: destination.plan.identity.joined(separator: ", "))
+        }
     }
 }

@@ -8,7 +8,7 @@ internal import RemoteStore
 /// Reads the resources of one answer straight from JSON into rows.
 final class ItemReader {
     let shapes: ItemShapes
-    private let request: BackendRequest
+    let request: BackendRequest
     @exclusivity(unchecked) var answer: BackendAnswer
     /// Writers that no resource is being read with: as many as resources lie within each other, for each of their entities.
     @exclusivity(unchecked) private var idle: [ItemSink] = []
@@ -18,12 +18,18 @@ final class ItemReader {
         var id: ResourceID?
         var parts: [ResourceID?]
         var version: ResourceVersion?
-        /// Why it cannot be read.
+        /// Why it cannot be read at all.
         var failure: (any Error)?
+        /// The properties that cannot be read, with the reasons.
+        var unread: [BackendAnswer.Unread] = []
+        /// Which properties have come, where others are nil then; empty where that is of no interest.
+        var seen: [Bool] = []
         /// Whether a property was read.
         var hasValues = false
 
         init(_ count: Int) { parts = count > 1 ? Array(repeating: nil, count: count) : [] }
+
+        mutating func note(_ property: Int) { if !seen.isEmpty { seen[property] = true } }
     }
 
     init(_ shapes: ItemShapes, _ request: BackendRequest) {
@@ -49,27 +55,41 @@ final class ItemReader {
         defer { give(sink) }
         let start = scanner.position
         sink.writer.begin()
-        for index in omitted { if let column = sink.columns[index] { setNil(column, sink.writer) } }
         for (index, value) in implied {
             if let column = sink.columns[index] { _ = sink.writer.set(value, column) }
         }
         var item = Item(plan.partCount)
+        if !omitted.isEmpty {
+            item.seen = Array(repeating: false, count: plan.properties.count)
+            for (index, _) in implied { item.seen[index] = true }
+        }
         try readValues(&scanner, plan, plan.shape, sink, &item)
+        for index in omitted where !item.seen[index] { if let column = sink.columns[index] { setNil(column, sink.writer) } }
         if let key, item.id == nil { item.id = ResourceID(key: key, plan.plan.identifier) }
         if item.version == nil, let tag { item.version = .tag(tag) }
+        let end = scanner.position
         guard item.failure == nil, let id = identifier(item, plan) else {
-            let range = start..<scanner.position
-            let raw = { Data(UnsafeRawBufferPointer(rebasing: scanner.document[range])) }()
+            let raw = Self.raw(scanner, start..<end)
             answer.addUnreadable(
                 sink.writer, id: identifier(item, plan),
                 reason: item.failure
                     ?? WebBackendError.answer(
                         request.description,
-                        "A resource has no identifier at \(plan.plan.identity.joined(separator: ", ")): \(Self.shortened(raw))"),
+                        "A resource has no identifier at \(plan.plan.identity.joined(separator: ", ")), where its identity is said to be: \(Self.shortened(raw))",
+                        next: "Let the description's “identity” name where it is, or “unreadable: reported” leave such resources out."),
                 raw: raw)
             return
         }
-        answer.add(sink.writer, id: id, version: item.version)
+        if item.unread.isEmpty { return answer.add(sink.writer, id: id, version: item.version) }
+        let raw = Self.raw(scanner, start..<end)
+        answer.add(sink.writer, id: id, version: item.version, unread: item.unread, raw: raw)
+    }
+
+    /// Adds what stands where a resource should be, and has none.
+    func addMissing(_ scanner: borrowing JSONScanner, from start: Int, _ plan: ItemPlan, at place: String) throws {
+        let raw = Self.raw(scanner, start..<scanner.position)
+        let reason = WebBackendError.answer(request.description, "There is nothing at “\(place)” of \(Self.shortened(raw)).")
+        answer.addUnreadable(try answer.writer(plan.plan.entity), id: nil, reason: reason, raw: raw)
     }
 
     /// Reads a resource that came along.
@@ -88,25 +108,31 @@ final class ItemReader {
         let sink = try take(entity, plan)
         defer { give(sink) }
         sink.writer.begin()
-        if isWhole {
-            for case let column? in sink.columns { _ = sink.writer.setNull(column) }
-        }
+        let start = scanner.position
         var item = Item(plan.partCount)
+        if isWhole { item.seen = Array(repeating: false, count: plan.properties.count) }
         try readValues(&scanner, plan, plan.shape, sink, &item)
+        for (index, isSeen) in item.seen.enumerated() where !isSeen {
+            if let column = sink.columns[index] { _ = sink.writer.setNull(column) }
+        }
         guard let id = identifier(item, plan) else {
             sink.writer.cancel()
             return nil
         }
         let row = sink.writer.objectID(of: id)
-        if let failure = item.failure {
-            answer.unreadable.append(UnreadableResource(entity, id: id, reason: failure))
-            sink.writer.cancel()
+        if !item.unread.isEmpty {
+            let raw = Self.raw(scanner, start..<scanner.position)
+            answer.embed(sink.writer, id: row, version: item.version, unread: item.unread, raw: raw)
         } else if item.hasValues {
             answer.embed(sink.writer, id: row, version: item.version)
         } else {
             sink.writer.cancel()
         }
         return (id, row)
+    }
+
+    private static func raw(_ scanner: borrowing JSONScanner, _ range: Range<Int>) -> Data {
+        Data(UnsafeRawBufferPointer(rebasing: scanner.document[range]))
     }
 
     private func setNil(_ column: ResourceColumn, _ writer: ResourceRowWriter) {
@@ -201,6 +227,7 @@ final class ItemReader {
                     : try readPlain(&scanner, kind, column, sink.writer)
                 if isRead {
                     item.hasValues = true
+                    item.note(property)
                     continue
                 }
             }
@@ -285,6 +312,7 @@ final class ItemReader {
                 try scanner.skipValue()
                 return
             }
+            item.note(index)
             try read(&scanner, plan.properties[index], column, plan, sink.writer, &item)
         case .inner(let path, let leaf):
             guard let value = try scanner.readValue().value(at: path) else { return }
@@ -312,7 +340,7 @@ final class ItemReader {
         case .number:
             let number = try scanner.readNumber()
             if kind == .string { return .string(number.text.string) }
-            return number.int64.map { .integer($0) }
+            return number.int64.map { .integer($0) } ?? ResourceID(large: number.text.string)
         case .string:
             let text = try scanner.readString().string
             return text.isEmpty ? nil : ResourceID(key: text, kind)
@@ -348,7 +376,11 @@ final class ItemReader {
                 shapes[reference.entity]?.plan.identifier == nil || shapes[reference.entity]?.plan.identifier == .integer
             {
                 let number = try scanner.readNumber()
-                isSet = number.int64.map { writer.setOne($0, column) } ?? false
+                if let number = number.int64 {
+                    isSet = writer.setOne(number, column)
+                } else {
+                    isSet = ResourceID(large: number.text.string).map { writer.setOne(ResourceReference($0), column) } ?? false
+                }
             } else {
                 switch try self.reference(&scanner, reference) {
                 case .reference(let reference): isSet = writer.setOne(reference, column)
@@ -364,12 +396,13 @@ final class ItemReader {
             }
             isSet = references.isComplete && (!isWhole || writer.set(.many(references.list), column))
         }
-        if !isSet, item.failure == nil {
+        if !isSet, !item.unread.contains(where: { $0.property == property.name }) {
             let json = scanner.document[start..<scanner.position]
             let text = String(decoding: json.prefix(80), as: UTF8.self)
             let what = "“\(property.name)” of “\(plan.plan.entity)” cannot hold \(text.trimmingPrefix { $0 == " " })."
             let why = column.kind == .date ? (try? JSONValue(parsing: Array(json)))?.string.flatMap(property.dates.mistake) : nil
-            item.failure = WebBackendError.answer(request.description, [what, why].compactMap { $0 }.joined(separator: " "))
+            let reason = WebBackendError.answer(request.description, [what, why].compactMap { $0 }.joined(separator: " "))
+            item.unread.append((property.name, reason))
         }
     }
 

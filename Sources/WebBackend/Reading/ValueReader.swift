@@ -105,9 +105,19 @@ enum ValueReader {
             }
         case .transformableAttributeType: return json.foundation.flatMap { try? PropertyValue(any: $0) }
         case .stringAttributeType: return json.string.map { .string($0) }
-        case .booleanAttributeType: return json.bool.map { .bool($0) }
+        case .booleanAttributeType: return boolean(json).map { .bool($0) }
         case .doubleAttributeType, .floatAttributeType: return json.double.map { .double($0) }
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return json.integer.map { .int64($0) }
+        default: return nil
+        }
+    }
+
+    /// Returns a Boolean, which some services write as the number 0 or 1, or that as text.
+    private static func boolean(_ json: JSONValue) -> Bool? {
+        if let flag = json.bool { return flag }
+        switch json.string ?? json.integer.map({ "\($0)" }) {
+        case "0": return false
+        case "1": return true
         default: return nil
         }
     }

@@ -81,7 +81,8 @@ struct FilterWriter {
     /// Returns the values of a comparison, with identifiers as the references of the property have them.
     private func json(_ comparison: Condition.Comparison) throws -> [JSONValue] {
         let property = names.property(comparison.keyPath)
-        return try comparison.ids.map(values.json) + comparison.values.map { try values.json($0, property, of: plan.entity) }
+        return try comparison.ids.map { values.json($0, property, of: plan) }
+            + comparison.values.map { try values.json($0, property, of: plan.entity) }
     }
 
     // MARK: Expressions

@@ -15,11 +15,11 @@ struct ReferenceWriter {
         let described: PropertyPlan.Reference
         switch property.kind {
         case .toOne(let reference), .toMany(let reference, _, _): described = reference
-        case .attribute, .composite: return values.json(reference.id)
+        case .attribute, .composite: return values.json(reference.id, nil)
         }
         let destination = reference.entity ?? described.entity
         let type = plans[destination]?.type ?? destination
-        let id = values.json(reference.id)
+        let id = values.json(reference.id, plans[destination]?.identifier)
         switch described.style {
         case .identifier: return id
         case .object(let path):

@@ -81,8 +81,8 @@ struct RequestBuilder {
     private func filledBody(_ text: String, _ request: BackendRequest, _ plan: ResourcePlan) throws -> String {
         try Template(text).filled { place in
             guard let filter = request.filter(CallPlan.keyPath(place)) else { return place == "type" ? plan.type : "null" }
-            if let id = filter.ids.first { return values.json(id).description }
             let property = NameWriter(plan: plan, plans: service.plans).property(filter.keyPath)
+            if let id = filter.ids.first { return values.json(id, property, of: plan).description }
             return try filter.values.first.map { try values.json($0, property, of: plan.entity).description } ?? "null"
         }
     }

@@ -124,12 +124,22 @@ struct ValueWriter {
     }
 
     /// Returns an identifier as JSON.
-    func json(_ id: ResourceID) -> JSONValue {
+    ///
+    /// - Parameter kind: The kind of the resource's identifiers: numbers without a sign, which 64 bits with one do not hold, are kept as their digits.
+    func json(_ id: ResourceID, _ kind: WebResource.IdentifierKind?) -> JSONValue {
         switch id {
         case .integer(let number): .integer(number)
-        case .string(let text): .string(text)
+        case .string(let text): kind == .integer && ResourceID(large: text) != nil ? .decimal(text) : .string(text)
         case .uuid(let uuid): .string(uuid.uuidString.lowercased())
-        case .composite(let parts): .array(parts.map(json))
+        case .composite(let parts): .array(parts.map { json($0, nil) })
+        }
+    }
+
+    /// Returns an identifier of an object that a property refers to, or of the resource itself, as JSON.
+    func json(_ id: ResourceID, _ property: PropertyPlan?, of plan: ResourcePlan) -> JSONValue {
+        switch property?.kind {
+        case .toOne(let reference)?, .toMany(let reference, _, _)?: json(id, plans[reference.entity]?.identifier)
+        case .attribute?, .composite?, nil: json(id, plan.identifier)
         }
     }
 

@@ -47,7 +47,7 @@ struct BodyWriter {
             json.set(.string(value), at: kinds.path)
         }
         if change.kind == .insert, let id = change.id, sendsIdentityInBody, json.value(at: JSONPath(plan.identity[0])) == nil {
-            json.set(values.json(id), at: JSONPath(plan.identity[0]))
+            json.set(values.json(id, plan.identifier), at: JSONPath(plan.identity[0]))
         }
         if case .field = saving.precondition, let version = change.version {
             switch (plan.version, version) {

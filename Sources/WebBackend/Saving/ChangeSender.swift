@@ -286,5 +286,5 @@ struct ChangeSender {
     func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue { try bodies.resource(change, current: current) }
 
     /// Returns an identifier as JSON.
-    func json(_ id: ResourceID) -> JSONValue { bodies.values.json(id) }
+    func json(_ id: ResourceID) -> JSONValue { bodies.values.json(id, plan.identifier) }
 }

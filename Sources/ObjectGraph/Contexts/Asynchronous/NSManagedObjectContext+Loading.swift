@@ -194,7 +194,7 @@ extension NSManagedObjectContext {
             if let row = rows.known[id] ?? id.persistentStore?.knownRow(of: id, in: self) {
                 object.fulfillFault(with: row)
             } else if !rows.absent.contains(id) {
-                try object.fulfillFault()
+                try object.loadRow()
             } else if shouldHandleInaccessibleFault(object, for: id, triggeredByProperty: nil) {
                 treatAsDeleted(object)
             } else {

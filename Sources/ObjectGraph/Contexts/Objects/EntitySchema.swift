@@ -20,7 +20,7 @@ extension NSManagedObject {
 
     @inline(never) private func loadedSubject(reading names: Set<String>?) throws -> PredicateSubject {
         guard let names else { return try subject() }
-        try fulfillFault()
+        try loadRow()
         guard flags.contains(.partial), let context = registry?.context else { return try subject() }
         for name in names {
             guard let property = owningEntity.frozen?.byName[name], isUnknown(at: property.slotIndex) else { continue }
@@ -30,7 +30,7 @@ extension NSManagedObject {
     }
 
     @inline(never) private func loadedSubject() throws -> PredicateSubject {
-        try fulfillFault()
+        try loadRow()
         if flags.contains(.partial) { try completeAllUnknown() }
         return PredicateSubject(slots: slots ?? owningEntity.frozen!.layout.nilRow.slots, object: self)
     }

@@ -6,8 +6,15 @@ extension NSManagedObject {
     /// Reading a property does this automatically; call it to handle a store's error at once. Call it on the context's queue.
     ///
     /// - Throws: The store's error, also that of an earlier read, see ``faultError``, or code 133000 when the store has no row for the object and the
-    ///   context's ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false.
+    ///   context's ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false. Where only some values could not be read, their error; the
+    ///   others are there.
     public func fulfillFault() throws {
+        try loadRow()
+        try checkUnreadValues()
+    }
+
+    /// Fires the fault, as ``fulfillFault()`` does, also where some values could not be read.
+    final func loadRow() throws {
         if slots != nil { return }
         checkQueue("fulfillFault()")
         if flags.contains(.inserted) { return takeDefaults() }
@@ -103,7 +110,7 @@ extension NSManagedObject {
     @usableFromInline @inline(never) final func loadedSlots() -> UnsafeMutableRawPointer {
         if slots == nil {
             do {
-                try fulfillFault()
+                try loadRow()
             } catch {
                 registry?.context?.noteFaultError(error, of: self)
             }
@@ -131,7 +138,10 @@ extension NSManagedObject {
         guard slots != nil else { return false }
         noteChange(at: index)
         guard makeRowExclusive() else { return false }
-        if flags.contains(.partial), let row { row.setKnown(at: row.layout.slots[index]) }
+        if flags.contains(.partial), let row {
+            row.setKnown(at: row.layout.slots[index])
+            registry?.context?.faultErrors.forget(objectID, owningEntity.frozenParts.properties[index].name)
+        }
         return true
     }
 

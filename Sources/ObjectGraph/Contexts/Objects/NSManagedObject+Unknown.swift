@@ -84,6 +84,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: The store's error, which is not asked for again, see ``NSManagedObject/faultError``.
     func loadUnknown(_ property: NSPropertyDescription, of object: NSManagedObject) throws {
+        if let error = faultErrors.error(of: object.objectID, property.name) { throw error }
         var lacking = [object]
         if let batch = faultBatches[object.batchNumber], let part = batch.part(of: object) {
             lacking += batch.objects(ofPart: part, in: registry).filter { other in
@@ -94,7 +95,7 @@ extension NSManagedObjectContext {
             let rows = try source.values(of: [property], for: lacking.map(\.objectID), in: self)
             for row in rows { if let id = row.objectID { registeredObject(for: id)?.complete(from: row) } }
         } catch {
-            faultErrors.note(.init(error), of: object.objectID, property.name)
+            faultErrors.note(object.unreadFailures()[property.name] ?? .init(error), of: object.objectID, property.name)
             throw error
         }
         if object.isUnknown(at: property.slotIndex) {

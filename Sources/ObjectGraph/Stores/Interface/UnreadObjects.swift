@@ -11,13 +11,18 @@ public import Foundation
         public let error: any Error
         /// How long the one that was asked wants not to be asked again; nil where it has not said.
         public let retryAfter: Duration?
+        /// Whether the store has logged the cause, which many objects may share.
+        public let isLogged: Bool
 
         /// Creates a failure.
         ///
         /// - Parameters:
         ///   - error: The store's error.
         ///   - retryAfter: How long not to ask again; nil where that is not known.
-        public init(_ error: any Error, retryAfter: Duration? = nil) { (self.error, self.retryAfter) = (error, retryAfter) }
+        ///   - isLogged: Whether the store has logged the cause.
+        public init(_ error: any Error, retryAfter: Duration? = nil, isLogged: Bool = false) {
+            (self.error, self.retryAfter, self.isLogged) = (error, retryAfter, isLogged)
+        }
     }
 
     /// The objects that could not be read.
@@ -46,4 +51,12 @@ public import Foundation
     func error(of id: NSManagedObjectID? = nil) -> any Error {
         id.flatMap { failures[$0]?.error } ?? failures.values.first?.error ?? self
     }
+}
+
+/// A store that may have got values which it could not read: they are unknown in its rows, and each is an error of its object.
+@_spi(Stores) public protocol PartlyReadStore: StoreInterface {
+    /// Returns why values of an object could not be read, by the names of the properties; nothing for values that were not asked for yet.
+    ///
+    /// Called on any thread.
+    func unreadValues(of id: NSManagedObjectID) -> [String: UnreadObjects.Failure]
 }

@@ -102,6 +102,8 @@ extension FileForms {
     private static let identifiers = words(
         "kind of identifiers", [("integer", WebResource.IdentifierKind.integer), ("string", .string), ("uuid", .uuid)])
 
+    private static let unreadable = words("treatment of what cannot be read", Resource.UnreadablePolicy.allCases.map { ($0.rawValue, $0) })
+
     /// The resources of one entity: its name, or an object.
     static let resource = FileForm<WebResource>.either(
         text.map({ WebResource($0) }, { $0 == WebResource($0.entity) ? $0.entity : nil }).expecting("the name of an entity"),
@@ -119,6 +121,7 @@ extension FileForms {
             keys.optional(
                 "saving", \.saving, saving, base: { $0.style?.saving ?? SavingStyle() }, "How changes are saved, where the style differs.")
             keys.key("readOnly", \.isReadOnly, flag, "Whether nothing can be saved.")
+            keys.key("unreadable", \.unreadable, unreadable, "What becomes of resources that cannot be read.")
         })
 
     /// The keys of a service.
