@@ -28,9 +28,10 @@ public struct WebCall: Hashable, Sendable {
     /// Further parameters, which may be given.
     public var parameters: [WebParameter]
     /// The properties, and key paths over relationships, that can be compared as the style's filters say; nil for all attributes and to-one
-    /// relationships. `SELF` is the identifier.
+    /// relationships, or for none where the style's own list has none. `SELF` is the identifier.
     public var filters: [String]?
-    /// The properties that can be sorted by as the style says, in Core Data's order; nil for all attributes of which the style knows that.
+    /// The properties that can be sorted by as the style says, in Core Data's order; nil for all attributes of which the style knows that, or for none
+    /// where the style's own list has none.
     public var sorting: [String]?
     /// The paging; nil as the style has it.
     public var paging: PagingStyle?

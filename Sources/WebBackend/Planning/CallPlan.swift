@@ -30,6 +30,10 @@ struct CallPlan: Sendable {
         let style = context.style
         let entity = context.entity.name ?? "?"
         let place = "the call “\(call.name)” of “\(entity)”"
+        let call = context.completed(call)
+        var checks = CallChecks(call, style, place)
+        checks.embedded = context.embedded
+        try checks.run()
         self.call = call
         paging = call.returns == .one ? .none : call.paging ?? style.paging
         path = Template(call.path.replacing("{path}", with: context.collection).replacing("{type}", with: context.type))
@@ -62,8 +66,10 @@ struct CallPlan: Sendable {
             }
         }
         self.parameters = custom
+        var hasFilters = false
         if call.returns != .one {
             let filters = try FilterPlan(call, context, place).parameters
+            hasFilters = !filters.isEmpty
             parameters += filters.filter { filter in !parameters.contains { $0.name == filter.name } }
         }
         for name in (call.properties ?? []).sorted() where context.properties[name] == nil {
@@ -79,8 +85,10 @@ struct CallPlan: Sendable {
             }
         let canTree = isTree && places.isEmpty && call.parameters.isEmpty && call.returns != .one
         let total = paging.total != nil
+        let sorting = try Self.sorting(call, context, place)
+        try checks.checkBody(filters: hasFilters, sorts: !sorting.keys.isEmpty)
         endpoint = Endpoint(
-            call.name, parameters: parameters, logic: canTree ? .tree : .all, sorting: try Self.sorting(call, context, place),
+            call.name, parameters: parameters, logic: canTree ? .tree : .all, sorting: sorting,
             paging: Self.described(paging), counts: total && call.returns == .list,
             properties: call.properties ?? context.broughtProperties, embeddings: context.embeddings(call),
             includesSubentities: call.includesSubentities, freshness: call.freshness.map { .seconds($0) },
@@ -150,6 +158,29 @@ struct CallPlan: Sendable {
 }
 
 extension CallPlan.Context {
+    /// Returns a call as it is meant under the style: where the style's own lists claim no filters and no orders, because these differ from call to
+    /// call, another list claims those that it names.
+    func completed(_ call: WebCall) -> WebCall {
+        guard call.returns != .one, let own = style.calls.first(where: { $0.returns == .list }) else { return call }
+        var call = call
+        if call.filters == nil, own.filters == [] { call.filters = [] }
+        if call.sorting == nil, own.sorting == [] { call.sorting = [] }
+        return call
+    }
+
+    /// The relationships whose destinations are embedded in resources.
+    var embedded: Set<String> {
+        Set(
+            properties.values.filter { plan in
+                switch plan.kind {
+                case .toOne(let reference), .toMany(let reference, _, _):
+                    if case .object = reference.style { return plan.path != nil }
+                    return false
+                case .attribute, .composite: return false
+                }
+            }.map(\.name))
+    }
+
     /// The properties that answers bring unless a call says otherwise: those that resources have.
     var broughtProperties: Set<String>? {
         Set(properties.values.filter { plan in plan.path != nil }.map(\.name))

@@ -24,6 +24,10 @@ enum FilterTemplates {
         for (comparison, text) in templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             // The key of an operator of a selector has no places.
             if case .selector = form, !text.hasPrefix("{") { continue }
+            if case .parameters = form, Template.parameter(text) == nil {
+                throw WebBackendError.description(
+                    place, "“\(text)” has no name and value.", next: "Write a name, an equals sign and a value: “min_year={value}”.")
+            }
             let used = Template(text).places
             if let unknown = used.first(where: { !known.contains($0) }) {
                 throw WebBackendError.description(

@@ -48,6 +48,19 @@ final class ResourcePlan: Sendable {
         propertiesOfKinds = Dictionary(
             entity.allKindsInModel.map { ($0.name ?? "?", Set($0.propertiesByName.keys)) }, uniquingKeysWith: { first, _ in first })
 
+        if resource.isReadOnly, resource.saving != nil {
+            throw WebBackendError.description(
+                "“\(resource.entity)”", "It is readOnly, and its saving is described.", next: "Remove one of the two.")
+        }
+        if let both = resource.ignored.sorted().first(where: { resource.properties[$0] != nil }) {
+            throw WebBackendError.description(
+                "“\(both)” of “\(resource.entity)”", "It is ignored, and described.", next: "Remove one of the two.")
+        }
+        if let saving {
+            let place = "the saving of “\(resource.entity)”"
+            if resource.saving != nil { try SavingChecks(saving, place).run() }
+            try SavingChecks(saving, place).run(version)
+        }
         var plans: [String: PropertyPlan] = [:]
         let everywhere = entity.allKindsInModel.reduce(into: [String: NSPropertyDescription]()) {
             $0.merge($1.propertiesByName) { first, _ in first }
@@ -83,7 +96,13 @@ final class ResourcePlan: Sendable {
         let context = CallPlan.Context(
             entity: entity, properties: plans, style: style, collection: collection, type: type, identifierAttribute: identifierAttribute,
             identityCount: identity.count, hasVersionInHeader: version == .eTag)
-        for call in resource.calls ?? style.calls { calls.append(try CallPlan(call, context)) }
+        for call in resource.calls ?? style.calls {
+            guard !calls.contains(where: { $0.call.name == call.name }) else {
+                throw WebBackendError.description(
+                    "“\(resource.entity)”", "Two calls are named “\(call.name)”.", next: "Give each a name of its own: {name: …, path: …}.")
+            }
+            calls.append(try CallPlan(call, context))
+        }
         self.calls = calls
     }
 
@@ -161,6 +180,8 @@ extension PropertyPlan {
     init(_ property: NSPropertyDescription, _ mapping: PropertyMapping?, _ style: ServiceStyle, of entity: String) throws {
         let key = style.names.key(property.name)
         let place = "“\(property.name)” of “\(entity)”"
+        if let mapping { try Self.check(mapping, property, place) }
+        if property is NSRelationshipDescription { try Self.check(mapping?.reference ?? style.references, place) }
         var isText = false
         switch property {
         case let composite as NSCompositeAttributeDescription:
@@ -217,6 +238,28 @@ extension PropertyPlan {
         dateWrapping = style.dateWrapping
     }
 
+    /// Checks that a mapping says only what its property has.
+    private static func check(_ mapping: PropertyMapping, _ property: NSPropertyDescription, _ place: String) throws {
+        func refuse(_ what: String, _ next: String) throws {
+            throw WebBackendError.description(place, "\(what), so that nothing would come of it.", next: next)
+        }
+        let relationship = property as? NSRelationshipDescription
+        if mapping.bringsWholeObjects, relationship == nil { try refuse("“wholeObjects” is about relationships", "Remove it.") }
+        if !mapping.isWholeList, relationship?.isToMany != true { try refuse("“wholeList” is about relationships to many", "Remove it.") }
+        if property is NSCompositeAttributeDescription, mapping.transform != .byType || mapping.reference != nil {
+            try refuse("A composite attribute is written as an object of its elements", "Remove the transform.")
+        }
+    }
+
+    /// Checks that references have a place for the identifier.
+    private static func check(_ reference: ReferenceStyle, _ place: String) throws {
+        guard case .link(let template?) = reference, !Template(template).places.contains(where: { CallPlan.keyPath($0) == "SELF" }) else {
+            return
+        }
+        throw WebBackendError.description(
+            place, "Its links are “\(template)”, which has no place for the identifier.", next: "Write {SELF} where it stands.")
+    }
+
     private static func check(_ transform: ValueTransform, _ attribute: NSAttributeDescription, _ place: String) throws {
         let type = attribute.attributeType
         func require(_ types: [NSAttributeType], _ what: String) throws {
@@ -226,7 +269,13 @@ extension PropertyPlan {
             }
         }
         switch transform {
-        case .byType, .enumeration, .text: break
+        case .byType: break
+        case .enumeration, .text:
+            try require(
+                [
+                    .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+                    .floatAttributeType, .booleanAttributeType, .decimalAttributeType, .URIAttributeType, .UUIDAttributeType,
+                ], "strings, numbers, Booleans, addresses or UUIDs")
         case .date: try require([.dateAttributeType], "dates")
         case .scaled:
             try require(

@@ -37,6 +37,11 @@ final class ServicePlan: Sendable {
                 "the address “\(Self.withoutCredentials(service.address))”", "It contains credentials, parameters or a fragment.",
                 next: "Give credentials as authentication:, and parameters as query:.")
         }
+        try StyleChecks(service.style).run()
+        for (name, value) in service.headers {
+            if name.lowercased() == "content-type" { try MediaTypes.check(value, "the header “\(name)”", "Bodies") }
+            if name.lowercased() == "accept" { try MediaTypes.check(value, "the header “\(name)”", "Answers") }
+        }
         if let signals = service.style.changeSignals {
             guard service.style.changeFeed != nil else {
                 throw WebBackendError.description(

@@ -15,12 +15,14 @@ struct Template: Hashable, Sendable {
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             let name = rest[rest.index(after: open)..<close]
             let isPlace = !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || "._@".contains($0) }
-            if isPlace {
-                if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
-                parts.append(.place(String(name)))
-            } else {
-                parts.append(.text(String(rest[...close])))
+            guard isPlace else {
+                // A brace of JSON, within which there may be a place.
+                parts.append(.text(String(rest[...open])))
+                rest = rest[rest.index(after: open)...]
+                continue
             }
+            if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
+            parts.append(.place(String(name)))
             rest = rest[rest.index(after: close)...]
         }
         if !rest.isEmpty { parts.append(.text(String(rest))) }

@@ -32,6 +32,7 @@ extension AnswerReader {
         case .none: return nil
         case .address:
             guard let text else { return nil }
+            if findings.count == 0, hasMore == nil, paging.endsEmpty { return nil }
             guard let address = service.absolute(text, from: url) else { throw WebBackendError.foreign(request.description) }
             return PageToken(address)
         case .cursor:
@@ -134,6 +135,7 @@ extension AnswerReader {
         // Behind the last page there may be a cursor, too, and how many resources to skip is known only afterwards.
         case .none, .offset: return nil
         case .cursor where paging.hasMore == nil: return nil
+        case .address where paging.endsEmpty && paging.hasMore == nil: return nil
         case .cursor, .address: break
         case .number: if paging.next == nil, paging.hasMore == nil, paging.total == nil { return nil }
         }

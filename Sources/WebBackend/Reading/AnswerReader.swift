@@ -124,8 +124,13 @@ struct AnswerReader {
         _ given: Given, _ findings: inout Findings
     ) throws {
         if let own = shape.own {
+            let place = scanner.place
             try read(own, &scanner, reader, item, tag, given, &findings)
-            return
+            guard !shape.nodes.isEmpty else { return }
+            // What came along stands beside the values of the resource.
+            let end = scanner.place
+            scanner.seek(to: place)
+            guard try scanner.peek() == .object else { return scanner.seek(to: end) }
         }
         try shape.forEachNode(&scanner) { node, scanner in
             let place = scanner.place

@@ -49,6 +49,29 @@ struct RequestBuilder {
             headers: headers, body: try body?.serialized(), isIdempotent: true, label: label)
     }
 
+    /// Returns the request of a call that is given nothing but an identifier.
+    ///
+    /// - Throws: Code 134070 for an identifier that cannot stand in a path.
+    func request(reading id: ResourceID, _ plan: ResourcePlan, _ call: CallPlan) throws -> WebRequest {
+        let label = "\(plan.entity).\(call.call.name)"
+        func text(_ place: String) -> String { values.text(id, part: place.split(separator: ".").last.flatMap { Int($0) }) }
+        let path = try call.path.filled { place in
+            guard let component = PercentEncoding.component(text(place)) else { throw WebBackendError.path(text(place), label) }
+            return component
+        }
+        let query =
+            service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            + call.query.map { ($0.name.filled(text), $0.value.filled(text)) }
+        var body: [UInt8]?
+        if call.call.method != .get {
+            let filled = Template(call.call.body ?? "{}").filled { values.json(id, at: $0, nil, of: plan).description }
+            body = try JSONValue(parsing: Array(filled.utf8)).serialized()
+        }
+        return WebRequest(
+            call.call.method, service.address + (path.isEmpty || path.hasPrefix("/") ? "" : "/") + path + Self.encoded(query, after: path),
+            headers: headers(plan, hasBody: body != nil), body: body, isIdempotent: true, label: label)
+    }
+
     /// The headers of every request.
     func headers(_ plan: ResourcePlan, hasBody: Bool) -> WebHeaders {
         var headers = WebHeaders()
@@ -82,7 +105,7 @@ struct RequestBuilder {
         try Template(text).filled { place in
             guard let filter = request.filter(CallPlan.keyPath(place)) else { return place == "type" ? plan.type : "null" }
             let property = NameWriter(plan: plan, plans: service.plans).property(filter.keyPath)
-            if let id = filter.ids.first { return values.json(id, property, of: plan).description }
+            if let id = filter.ids.first { return values.json(id, at: place, property, of: plan).description }
             return try filter.values.first.map { try values.json($0, property, of: plan.entity).description } ?? "null"
         }
     }
@@ -94,7 +117,17 @@ struct RequestBuilder {
     ) throws {
         let writer = FilterWriter(
             plan: plan, call: call, names: NameWriter(plan: plan, plans: service.plans), values: values)
-        let comparisons = request.filters.filter { !call.places.map(CallPlan.keyPath).contains($0.parameter) }.map(Condition.init)
+        let places = Set(call.places.map(CallPlan.keyPath))
+        let filters = request.filters.filter { !places.contains($0.parameter) }
+        // A call's own parameters stand beside the expression or the selector of the style.
+        let isBeside =
+            switch plan.style.filters.form {
+            case .none, .parameters: false
+            case .expression, .selector: true
+            }
+        func isOwn(_ filter: BackendRequest.Filter) -> Bool { isBeside && call.parameters[filter.parameter] != nil }
+        query += try writer.parameters(filters.filter(isOwn).flatMap { Condition($0).comparisons })
+        let comparisons = filters.filter { !isOwn($0) }.map(Condition.init)
         var condition = comparisons.isEmpty ? nil : comparisons.count == 1 ? comparisons[0] : Condition.and(comparisons)
         if let tree = request.predicate {
             guard let parsed = Condition(tree) else {

@@ -135,6 +135,14 @@ struct ValueWriter {
         }
     }
 
+    /// Returns what stands for an identifier, or for a part of a composite one, in the place of a template: `{SELF}`, `{SELF.0}`.
+    func json(_ id: ResourceID, at place: String, _ property: PropertyPlan?, of plan: ResourcePlan) -> JSONValue {
+        guard case .composite(let parts) = id, let part = place.split(separator: ".").last.flatMap({ Int($0) }),
+            parts.indices.contains(part)
+        else { return json(id, property, of: plan) }
+        return json(parts[part], nil)
+    }
+
     /// Returns an identifier of an object that a property refers to, or of the resource itself, as JSON.
     func json(_ id: ResourceID, _ property: PropertyPlan?, of plan: ResourcePlan) -> JSONValue {
         switch property?.kind {

@@ -225,7 +225,9 @@ struct ChangeSender {
 
     /// Reads the resource of a change as the service has it; a conflict where it is not the version that was changed.
     private func current(_ change: BackendChange) async throws -> Current {
-        guard let id = change.id, let call = plan.calls.first(where: { $0.call.returns == .one && $0.places == ["SELF"] }) else {
+        guard let id = change.id,
+            let call = plan.calls.first(where: { $0.call.returns == .one && Set($0.places.map(CallPlan.keyPath)) == ["SELF"] })
+        else {
             return .outcome(
                 .refused(
                     WebBackendError.unwritable(
@@ -233,15 +235,7 @@ struct ChangeSender {
                         "The resource has to be read before it is changed, and the description has no call that reads one by its identifier.",
                         next: "Describe such a call: calls: [one].")))
         }
-        let path = try call.path.filled { place in
-            guard let component = PercentEncoding.component(bodies.values.text(id, part: Int(place.split(separator: ".").last ?? "")))
-            else {
-                throw WebBackendError.path(id.description, plan.entity)
-            }
-            return component
-        }
-        let request = WebRequest(
-            .get, service.address + "/" + path, headers: builder.headers(plan, hasBody: false), label: "\(plan.entity).\(call.call.name)")
+        let request = try builder.request(reading: id, plan, call)
         let response: WebResponse
         do { response = try await send(request) } catch { return .outcome(.refused(error)) }
         guard response.status < 300 else {

@@ -52,6 +52,17 @@ extension FileForms {
                 paging = PagingStyle(.address, stability: .cursors)
             }
             keys.optional("first", \.firstPage, integer(from: 0), "The number of the first page, which is 1.")
+            // Of other forms it would say nothing.
+            let first = keys.keys.removeLast()
+            keys.keys.append(
+                FileKey(
+                    name: first.name, aliases: first.aliases, summary: first.summary, isRequired: first.isRequired,
+                    read: { paging, value, context in
+                        guard case .number = paging.form else {
+                            throw context.problem("Only pages with numbers have a first one.", next: "Describe “page”, or remove it.")
+                        }
+                        try first.read(&paging, value, context)
+                    }, write: first.write, schema: first.schema))
             keys.optional("size", \.sizeParameter, text, "The parameter with the number of resources of a page.")
             keys.key("of", \.size, integer(from: 1), "The number of resources of a page.")
             keys.optional("next", \.next, answerPart, "Where an answer names the next page.")
