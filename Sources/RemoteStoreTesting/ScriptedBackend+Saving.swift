@@ -6,10 +6,12 @@ public import RemoteStore
 extension ScriptedBackend {
     /// Saves changes as the script wants it. A change whose idempotency key has come before gets the outcome that it had.
     public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
-        let behaviour = state.withLock { state in
+        let (script, principal) = state.withLock { state in
             state.saves.append(changes)
-            return state.saveBehaviour
-        }(changes)
+            return (state.saveBehaviour, state.principal)
+        }
+        guard changes.allSatisfy({ $0.principal == nil || $0.principal == principal }) else { throw URLError(.userAuthenticationRequired) }
+        let behaviour = script(changes)
         switch behaviour {
         case .answer, .holdAnswer, .overtaken: return apply(changes)
         case .delay(let time):

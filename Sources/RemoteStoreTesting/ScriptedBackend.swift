@@ -118,6 +118,12 @@ public final class ScriptedBackend: Backend {
         state.withLock { $0.outcome = outcome }
     }
 
+    /// The user who is signed in; nil at first. Changes of others are refused.
+    public var principal: String? { state.withLock { $0.principal } }
+
+    /// Lets a user sign in, or nobody.
+    public func signIn(_ principal: String?) { state.withLock { $0.principal = principal } }
+
     /// Sets how versions are marked.
     public func setVersions(_ versions: Versions) { state.withLock { $0.versions = versions } }
 

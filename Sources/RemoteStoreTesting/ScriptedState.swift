@@ -26,6 +26,7 @@ extension ScriptedBackend {
         var saveBehaviour: @Sendable ([BackendChange]) -> Behaviour = { _ in .answer }
         var outcome: @Sendable (BackendChange) -> BackendOutcome? = { _ in nil }
         var versions = Versions.none
+        var principal: String?
         var clock: Int64 = 0
         /// The number of resources after which answers end without a word; nil for none.
         var silentLimit: Int?

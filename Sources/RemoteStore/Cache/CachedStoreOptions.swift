@@ -33,7 +33,8 @@ public struct CachedStoreOptions: Sendable {
     public var random: @Sendable () -> Double
     /// The limits of the requests to the backend.
     public var remote: RemoteStoreOptions
-    /// Called when the backend could not be reached and the cache has answered instead, or a refresh in the background has failed. On any thread.
+    /// Called when the backend could not be reached and the cache has answered instead, a refresh in the background has failed, or pending changes begin to
+    /// wait for credentials (``CredentialsExpiredError``). On any thread.
     public var didFail: (@Sendable (any Error) -> Void)?
     /// Further options of the SQLite store that the cache is kept in, such as those of an encrypting one.
     public var fileOptions: [String: any Sendable]

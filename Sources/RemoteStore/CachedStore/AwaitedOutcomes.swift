@@ -85,7 +85,7 @@ extension CachedStore {
             }
         }
         guard record.isSetAside else { return nil }
-        let error = record.failure?.error ?? RemoteStoreError.contested(record.entity)
+        let error = record.error ?? PendingRecord.Failure.lostReason.error
         return record.state == .unknown ? .unknown(error) : .rejected(error)
     }
 }

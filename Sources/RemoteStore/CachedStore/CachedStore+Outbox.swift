@@ -20,6 +20,10 @@ extension CachedStore {
         public let attempts: Int
         /// Why it was not saved; nil where nothing has failed.
         public let error: NSError?
+        /// Whether it waits for somebody to sign in: see ``CachedStoreStatus/awaitingCredentialsCount``.
+        public let awaitsCredentials: Bool
+        /// The user who has made it: see ``Backend/principal``.
+        public let principal: String?
         /// The large values that are sent before the change.
         public let uploads: [PendingUpload]
     }
@@ -29,14 +33,20 @@ extension CachedStore {
     /// Sends what can be sent now, also what waits for another attempt, and returns when nothing more can be sent.
     ///
     /// Each change is sent once, after it was looked whether an earlier attempt has arrived where that is needed. What fails for a reason that may
-    /// pass stays pending, and waits for its next attempt or another call. Call it on any thread. Where another process sends the changes of this
-    /// file, nothing is done.
+    /// pass stays pending, and waits for its next attempt or another call. Where the backend does not take the credentials, one change tells that for all.
+    /// Call it on any thread. Where another process sends the changes of this file, nothing is done.
     ///
     /// - Throws: The error of a file that cannot be written. That a change was not saved is no error: see ``pendingChanges()``.
     public func sendPending() async throws { try await sender.sendPending() }
 
     /// Says that the backend can be reached again, so that pending changes are sent at once. Call it on any thread.
     public func connectionDidReturn() { sender.connectionDidReturn() }
+
+    /// Says that the backend gets other credentials from now on: somebody has signed in. Changes that wait for them are sent at once. Call it on any thread.
+    ///
+    /// Without a word the store finds out by itself, later: it sends one of the changes after waits that grow to five minutes, and all of them once that
+    /// is taken, or once a read is answered again.
+    public func credentialsDidChange() { sender.credentialsDidChange() }
 
     /// The number of pending changes: none is known within a millisecond, whatever the size of the cache. Call it on any thread.
     ///
@@ -46,14 +56,18 @@ extension CachedStore {
     /// Returns the pending changes, in the order of the queue. Call it on any thread.
     ///
     /// - Throws: The error of a file that cannot be read.
-    public func pendingChanges() throws -> [PendingChange] { try outbox.records().compactMap(pendingChange) }
+    public func pendingChanges() throws -> [PendingChange] {
+        let principal = outbox.principal()
+        return try outbox.records().compactMap { try pendingChange($0, principal) }
+    }
 
-    private func pendingChange(_ record: PendingRecord) throws -> PendingChange? {
+    private func pendingChange(_ record: PendingRecord, _ principal: String?) throws -> PendingChange? {
         guard let entity = file.entity(named: record.entity) else { return nil }
         return PendingChange(
             objectID: entity.outerID(record.key.key, token), entity: record.entity, kind: record.kind ?? .delete, state: record.syncState,
             properties: record.kind == .update ? Set(record.confirmed.keys).union(record.lists.keys) : [], attempts: record.attempts,
-            error: record.failure?.error, uploads: sender.pendingUploads(of: record))
+            error: record.error, awaitsCredentials: sender.awaitsCredentials(record, principal), principal: record.principal,
+            uploads: sender.pendingUploads(of: record))
     }
 
     // MARK: Decisions
@@ -117,6 +131,12 @@ extension PendingRecord.Failure {
 }
 
 extension PendingRecord {
+    /// Why it was not saved; nil where nothing has failed. A conflict tells of itself, not of what has failed before.
+    var error: NSError? {
+        if case .conflicting(let theirs, _) = stage { return RemoteStoreError.contested(entity, theirs) }
+        return failure?.error
+    }
+
     /// What an application is told of it.
     var syncState: SyncState {
         switch stage {

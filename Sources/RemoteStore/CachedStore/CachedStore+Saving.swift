@@ -8,7 +8,9 @@ extension CachedStore {
     var folding: (any PendingFolding)? { outbox }
 
     func prepareOutbox() throws {
-        let outbox = Outbox(file, reader.catalog, at: backend.location, cacheOptions.conflicts, random: cacheOptions.random)
+        let outbox = Outbox(
+            file, reader.catalog, at: backend.location, cacheOptions.conflicts, random: cacheOptions.random
+        ) { [backend] in backend?.principal }
         self.outbox = outbox
         try outbox.adapt()
         let place = url.flatMap { $0.path == "/dev/null" || !$0.isFileURL ? nil : $0 }
@@ -22,7 +24,11 @@ extension CachedStore {
             try self?.merge(changed, queryTime: queryTime)
         } didChange: { [weak self] in
             self?.outboxDidChange()
+        } report: { [weak self] error in
+            self?.cacheOptions.didFail?(error)
         }
+        // Who has signed in again for reads has done so for changes.
+        reader.runner.credentialsReturned.withLock { $0 = { [weak sender] in sender?.credentialsDidChange() } }
     }
 
     /// Begins to send what an earlier run has left.

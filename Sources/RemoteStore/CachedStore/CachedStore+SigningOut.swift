@@ -27,7 +27,9 @@ extension CachedStore {
             if count > 0 {
                 throw CoreDataError.make(
                     NSPersistentStoreSaveError, "\(count) changes are not saved yet.",
-                    reason: pending == .send ? "The backend could not be reached, or has refused them." : "They were not sent.",
+                    reason: pending == .send
+                        ? "The backend could not be reached, or does not take the credentials, or has refused them."
+                        : "They were not sent.",
                     next: "Ask whether they are sent first, kept until the next time, or given up.")
             }
         }

@@ -22,10 +22,17 @@ public enum SyncState: String, Sendable, CaseIterable {
 
 /// What an application is told of a ``CachedStore``.
 public struct CachedStoreStatus: Sendable, Equatable {
-    /// The number of changes that the backend does not have yet.
+    /// The number of changes that the backend does not have yet: ``waitingCount`` and ``setAsideCount`` together.
     public var pendingCount = 0
-    /// The number of those that wait for the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)->_``.
+    /// The number of those that wait for a decision, of a person or the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)->_``.
     public var setAsideCount = 0
+    /// The number of those that go out by themselves, once the backend can be reached and takes the credentials.
+    public var waitingCount: Int { pendingCount - setAsideCount }
+    /// The number of those among ``waitingCount`` that wait for somebody to sign in: because the backend does not take the credentials any more, or since
+    /// another user has made them.
+    public var awaitingCredentialsCount = 0
+    /// Why the backend does not take the credentials, with the code ``CredentialsExpiredError``; nil where it does, or changes wait for another user only.
+    public var credentialsError: NSError?
     /// Whether changes, or large values that go before them, are being sent.
     public var isSending = false
     /// Whether the backend could be reached when it was last asked.
@@ -81,7 +88,23 @@ extension CachedStore {
     /// - Throws: The error of a file that cannot be read.
     public func error(of id: NSManagedObjectID) throws -> NSError? {
         guard let key = file.key(ofOuter: id.current) else { return nil }
-        return try outbox.record(key)?.failure?.error
+        return try outbox.record(key)?.error
+    }
+
+    /// The conflict of an object whose change is set aside because others have changed the same; nil for an object in none. Call it on any thread.
+    ///
+    /// ```swift
+    /// if let conflict = try store.conflict(of: note.objectID) {
+    ///     for name in conflict.contested.sorted() { print(name, conflict.base[name], conflict.mine?[name], conflict.theirs?[name]) }
+    /// }
+    /// ```
+    ///
+    /// ``CachedStore/retry(_:)`` sends yours, ``CachedStore/drop(_:)->_`` takes theirs.
+    ///
+    /// - Throws: The error of a file that cannot be read.
+    public func conflict(of id: NSManagedObjectID) throws -> SaveConflict? {
+        guard let key = file.key(ofOuter: id.current), let record = try outbox.record(key), record.state == .conflicting else { return nil }
+        return try sender.conflict(record.key)
     }
 
     /// The state of the store now. Call it on any thread.
@@ -92,6 +115,13 @@ extension CachedStore {
         var status = CachedStoreStatus()
         status.pendingCount = records.count
         status.setAsideCount = records.filter(\.isSetAside).count
+        let principal = outbox.principal()
+        let awaiting = records.filter { sender.awaitsCredentials($0, principal) }
+        status.awaitingCredentialsCount = awaiting.count
+        if let own = awaiting.first(where: { $0.belongs(to: principal) }) {
+            let refusal = sender.state.withLock { $0.credentials.refusal }
+            status.credentialsError = (refusal.flatMap { $0.principal == principal ? $0.failure : nil } ?? own.failure)?.error
+        }
         let isUploading = sender.state.withLock { $0.uploading.values.contains { !$0.isEmpty } }
         status.isSending = isUploading || records.contains { $0.state == .sending }
         for upload in records.flatMap({ sender.pendingUploads(of: $0) }) {

@@ -119,6 +119,19 @@ public struct CombinedBackend: Backend {
         (self.members, self.entities, self.owners, self.resources) = (members, entities, owners, resources)
     }
 
+    /// The users of the parts, as one name: that of the only one, where not several are known.
+    public var principal: String? { Self.principal(of: principals) }
+
+    /// The user of each part.
+    private var principals: [String?] { members.map { $0.part.backend.principal } }
+
+    private static func principal(of principals: [String?]) -> String? {
+        let known = Set(principals.compactMap { $0 })
+        if known.count < 2 { return known.first }
+        // With the length of each name before it: no two sets of users have one name.
+        return principals.map { $0.map { "\($0.utf8.count):\($0)" } ?? "-" }.joined(separator: " ")
+    }
+
     /// Answers a request: asks the parts that are needed for it, and joins what they have of each object.
     ///
     /// - Throws: The error of a part that cannot be asked.
@@ -133,11 +146,17 @@ public struct CombinedBackend: Backend {
     /// - Throws: The error of a part that could not be asked, where nothing was saved.
     public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
         guard let name = changes.first?.entity else { return [:] }
+        // Each part knows its own user only.
+        var principals = [String?](repeating: nil, count: members.count)
+        if let principal = changes.first?.principal {
+            principals = self.principals
+            guard Self.principal(of: principals) == principal else { throw RemoteStoreError.otherUser(name) }
+        }
         if let entity = entities[name] {
-            var save = CombinedSave(changes, entity, members)
+            var save = CombinedSave(changes, entity, members, principals)
             return try await save.run()
         }
         guard let owner = owners[name] else { throw RemoteStoreError.unknownEntity(name) }
-        return try await members[owner].forward(changes)
+        return try await members[owner].forward(changes.map { $0.owned(by: principals[owner]) })
     }
 }

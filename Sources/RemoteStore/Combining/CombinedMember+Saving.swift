@@ -74,6 +74,13 @@ extension CombinedMember {
 }
 
 extension BackendChange {
+    /// Returns the change as that of a user.
+    func owned(by principal: String?) -> BackendChange {
+        var change = self
+        change.principal = principal
+        return change
+    }
+
     /// Returns the change with the number of the one that it is a part of.
     func keyed(_ number: Int) -> BackendChange {
         var change = self

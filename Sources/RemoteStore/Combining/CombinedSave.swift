@@ -33,14 +33,16 @@ struct CombinedSave {
     private let changes: [BackendChange]
     private let entity: CombinedEntity
     private let members: [CombinedMember]
+    /// The user of each part, whose changes these are.
+    private let principals: [String?]
     /// What was read; an error where a part could not be asked.
     private var rows: [Int: Result<[ResourceID: PartRow], any Error>] = [:]
     private var outcomes: [Int: BackendOutcome] = [:]
     /// The fate of each change, by share.
     private var fates: [Int: [Int: Fate]] = [:]
 
-    init(_ changes: [BackendChange], _ entity: CombinedEntity, _ members: [CombinedMember]) {
-        (self.changes, self.entity, self.members) = (changes, entity, members)
+    init(_ changes: [BackendChange], _ entity: CombinedEntity, _ members: [CombinedMember], _ principals: [String?]) {
+        (self.changes, self.entity, self.members, self.principals) = (changes, entity, members, principals)
     }
 
     /// - Throws: The error of a part, where no part could be asked.
@@ -163,7 +165,8 @@ struct CombinedSave {
             }
             do {
                 if let own = try await own(change, id, share) {
-                    orders.append(Order(share: share, change: own.keyed(index)))
+                    let principal = principals[entity.shares[share].member]
+                    orders.append(Order(share: share, change: own.keyed(index).owned(by: principal)))
                 } else {
                     fates[index, default: [:]][share] = .saved(there(change, id, share))
                 }

@@ -26,6 +26,11 @@ public protocol Backend: Sendable {
     var location: URL { get }
     /// What can be done with the resources of each entity. It is read once, when the store is added.
     var resources: [Resource] { get }
+    /// The user whose credentials go with requests now, by whatever name tells users apart; nil where that is not known, or does not matter.
+    ///
+    /// Pending changes belong to the user who has made them: each has the ``BackendChange/principal``, and waits while somebody else is signed in. It may be
+    /// read on any thread, at any time, and must not wait for anything.
+    var principal: String? { get }
 
     /// Answers a request of one of the ``resources``' endpoints.
     ///
@@ -65,6 +70,9 @@ public protocol Backend: Sendable {
 }
 
 extension Backend {
+    /// Nil: whoever is signed in sends all changes.
+    public var principal: String? { nil }
+
     /// Throws an error: a backend without this method is read-only.
     public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
         throw RemoteStoreError.readOnly(changes.first?.entity ?? "?", at: location)

@@ -48,6 +48,9 @@ public struct BackendChange: Hashable, Sendable {
     /// It is empty unless the backend notices conflicts (``Resource/Saving/ConflictDetection/backend``) and ``version`` is nil: then it reads the
     /// resource before it changes it, and compares.
     public package(set) var base: [String: ResourceValue] = [:]
+    /// The user who has made the change, as ``Backend/principal`` has told then; nil where that was not known. A backend sends the change with the credentials
+    /// of that user or not at all: it refuses it with an error that ``PassingError/needsCredentials``.
+    public package(set) var principal: String?
     /// The same each time this change is sent, and of no other change. It is minted once; a change that follows one whose outcome is not
     /// known has its own, and is sent after the other one was sent again.
     public internal(set) var idempotencyKey: UUID

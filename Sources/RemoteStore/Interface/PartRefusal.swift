@@ -34,6 +34,8 @@ public struct PartRefusal: PassingError, LocalizedError, CustomNSError {
     public var retryAfter: Duration? { Prospect(cause).retryAfter }
     /// Whether the place could not be reached.
     public var isOffline: Bool { Prospect(cause).isOffline }
+    /// Whether the place does not take the credentials.
+    public var needsCredentials: Bool { Prospect(cause).needsCredentials }
 
     /// What was not saved, where, and why.
     public var errorDescription: String? {

@@ -57,6 +57,8 @@ public struct BackendUpload: Hashable, Sendable {
     public let size: Int64
     /// The same each time these bytes are sent, and of no other value.
     public let key: UUID
+    /// The user who has made the change: see ``BackendChange/principal``.
+    public internal(set) var principal: String?
     /// What the backend calls the upload; nil for one that has not begun.
     public internal(set) var token: String?
     /// The number of bytes that the backend has, as far as it has told.

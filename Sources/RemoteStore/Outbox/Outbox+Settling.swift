@@ -137,12 +137,15 @@ extension Outbox {
     }
 
     static func failure(_ error: any Error) -> PendingRecord.Failure {
-        let known = ((error as? UnknownOutcome)?.cause ?? error) as NSError
+        let known = RemoteStoreError.told((error as? UnknownOutcome)?.cause ?? error) as NSError
         return .init(domain: known.domain, code: known.code, message: known.localizedDescription)
     }
 
-    /// The time before which a change is not sent again after an error: whether the backend can be reached is not up to the change.
-    func time(after error: any Error, _ delay: Duration) -> Double { Prospect(error).isOffline ? 0 : file.clock.now + delay.inSeconds }
+    /// The time before which a change is not sent again after an error: whether the backend can be reached, and who is signed in, is not up to the change.
+    func time(after error: any Error, _ delay: Duration) -> Double {
+        let prospect = Prospect(error)
+        return prospect.isOffline || prospect.needsCredentials ? 0 : file.clock.now + delay.inSeconds
+    }
 
     /// Notes that the fate of a change is not known.
     func noteUnknown(_ record: inout PendingRecord, _ error: any Error, _ delay: Duration, _ subject: OutboxTransaction.Subject) {

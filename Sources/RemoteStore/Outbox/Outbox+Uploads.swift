@@ -68,7 +68,9 @@ extension OutboxSender {
         else { return }
         var upload = BackendUpload(
             entity: record.entity, property: name, id: record.resource, size: known.size, key: known.key)
-        (upload.token, upload.confirmed) = (known.token, known.confirmed)
+        let principal = outbox.principal()
+        guard record.belongs(to: principal) else { return }
+        (upload.principal, upload.token, upload.confirmed) = (principal, known.token, known.confirmed)
         let progress = LockedBox((noted: known.confirmed, upload: upload))
         defer { state.withLock { $0.uploading[key]?[name] = nil } }
         do {
@@ -94,7 +96,10 @@ extension OutboxSender {
             }
             guard let reference else { return }
             do { try note(progress.withLock { $0.upload }, name, of: key, reference) } catch { throw FileFailure(cause: error) }
-            state.withLock { $0.due[key] = nil }
+            state.withLock { state in
+                state.due[key] = nil
+                state.credentials.noteTaken()
+            }
         } catch let failure as FileFailure {
             throw failure.cause
         } catch {
@@ -152,6 +157,7 @@ extension OutboxSender {
     private func noteFailed(_ error: any Error, _ upload: BackendUpload, _ name: String, of key: LocalKey) throws {
         let prospect = Prospect(error)
         if prospect.isOffline { pause(prospect.retryAfter) }
+        if prospect.needsCredentials { noteRefusedCredentials(error, of: upload.principal) }
         let (now, uptime) = (clock.now, clock.uptime)
         let next = try outbox.file.write { transaction -> Double? in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)

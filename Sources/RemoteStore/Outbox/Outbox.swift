@@ -13,13 +13,19 @@ final class Outbox: Sendable {
     let location: URL
     let rule: ConflictResolution
     let random: @Sendable () -> Double
+    /// The user who is signed in; nil where nobody knows.
+    let principal: @Sendable () -> String?
     /// What contexts have deleted in this run: a row that is gone does not tell who has deleted it.
     let deleted = LockedBox<Set<LocalKey>>([])
     /// The objects that are being read to see whether others have changed them, before what is pending is sent.
     let compared = LockedBox<Set<LocalKey>>([])
 
-    init(_ file: CacheFile, _ catalog: Catalog, at location: URL, _ rule: ConflictResolution, random: @escaping @Sendable () -> Double) {
+    init(
+        _ file: CacheFile, _ catalog: Catalog, at location: URL, _ rule: ConflictResolution, random: @escaping @Sendable () -> Double,
+        principal: @escaping @Sendable () -> String?
+    ) {
         (self.file, self.catalog, self.location, self.rule, self.random) = (file, catalog, location, rule, random)
+        self.principal = principal
     }
 
     /// The number of pending changes.
@@ -134,6 +140,8 @@ private struct SaveWork {
     private let pending: OutboxTransaction
     private let outerToken: StoreToken
     private let number: Int64
+    /// The user whose save it is.
+    private let principal: String?
     private var conflicts: [StoreConflicts.Version] = []
     var saved = Outbox.Saved()
 
@@ -142,6 +150,17 @@ private struct SaveWork {
     init(_ outbox: Outbox, _ pending: OutboxTransaction, _ outerToken: StoreToken) {
         (self.outbox, self.pending, self.outerToken) = (outbox, pending, outerToken)
         number = Int64(outbox.random() * 9_007_199_254_740_992)
+        principal = outbox.principal()
+    }
+
+    /// Notes that a change is made by this save, and by its user.
+    ///
+    /// - Throws: Code 134030 where another user has changed the object: the changes of both would be one.
+    private func note(in record: inout PendingRecord) throws {
+        record.save = number
+        guard let principal else { return }
+        guard record.belongs(to: principal) else { throw RemoteStoreError.belongsToAnother(record.entity) }
+        record.principal = principal
     }
 
     private func key(_ id: NSManagedObjectID) throws -> CacheKey {
@@ -189,7 +208,8 @@ private struct SaveWork {
         new.setKnowledge(.usual)
         try setLists(change, new)
         var record = PendingRecord(entity: entity.name, key: pending.local(key), sequence: 0, isConfirmed: false)
-        (record.resource, record.save) = (resource, number)
+        record.resource = resource
+        try note(in: &record)
         pending.noteUploads(outbox.catalog.saving(of: change.entity)?.uploads, new, &record)
         record.edit([:], edits(change, new, outbox.catalog.saving(of: change.entity), before: [:]), pending.shown(new))
         try pending.finish(record, new)
@@ -237,7 +257,7 @@ private struct SaveWork {
                 try (isPending ? pending.record(pending.local(key)) : nil)
                 ?? PendingRecord(entity: known.entity.name, key: pending.local(key), sequence: 0, isConfirmed: true)
             if !isPending { (record.resource, record.version) = (known.resource, known.version) }
-            record.save = number
+            try note(in: &record)
             pending.noteUploads(saving?.uploads.intersection(names), known, &record)
             record.edit(before, edits, pending.shown(known))
             try pending.finish(record, known)
@@ -271,7 +291,7 @@ private struct SaveWork {
             ?? PendingRecord(entity: known.entity.name, key: pending.local(key), sequence: 0, isConfirmed: true)
         if record.isConfirmed || record.sent != nil { try refuse(.delete, change.entity) }
         if !isPending { (record.resource, record.version) = (known.resource, known.version) }
-        record.save = number
+        try note(in: &record)
         record.delete()
         try pending.finish(record, known)
         saved.keys.append(key)
@@ -308,7 +328,7 @@ private struct SaveWork {
                 members: list.members == nil ? nil : old.map { .local($0.number) })
         }
         known.isSaved = true
-        record.save = number
+        try note(in: &record)
         record.isShown = true
         record.edit(before, edits, pending.shown(known))
         try pending.finish(record, known)

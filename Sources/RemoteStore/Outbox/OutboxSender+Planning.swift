@@ -12,7 +12,9 @@ extension OutboxSender {
     }
 
     /// Returns what can be done now. Changes that were under way when a process ended become those whose fate is not known.
-    func makePlan() throws -> Plan {
+    ///
+    /// - Parameter principal: The user who is signed in: changes of others wait for them, and hold up what depends on them.
+    func makePlan(for principal: String?) throws -> Plan {
         let (inFlight, alone, wasRead) = state.withLock { ($0.inFlight, $0.alone, $0.wasRead) }
         return try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
@@ -34,12 +36,13 @@ extension OutboxSender {
                     record.leaveToApplication(Outbox.failure(Self.forgottenKey))
                     try pending.finish(record, subject.row)
                 }
-                if case .waiting(_, _, _?) = record.stage, !inFlight.contains(record.key) {
+                let isOwn = record.belongs(to: principal)
+                if case .waiting(_, _, _?) = record.stage, isOwn, !inFlight.contains(record.key) {
                     plan.conflicts.append(record.key)
                 }
                 guard let kind = record.kind ?? record.sent?.change.kind else { continue }
                 var item = SendingOrder.Item(key: record.key, kind: kind, canGo: false)
-                item.isSetAside = record.isSetAside
+                item.isSetAside = record.isSetAside || !isOwn
                 // What may have arrived is sent again before a conflict is settled: its outcome says what others have changed it from.
                 item.canGo =
                     !item.isSetAside && record.state != .sending && !inFlight.contains(record.key)
@@ -61,7 +64,7 @@ extension OutboxSender {
                 let (record, saving) = records[ready.index]
                 let key = record.key
                 if !saving.uploads.isEmpty, let name = try outbox.nextUpload(of: record, pending) {
-                    plan.calls.append(.init(keys: [key], upload: name))
+                    plan.calls.append(.init(keys: [key], upload: name, attempts: record.attempts))
                     continue
                 }
                 if record.sent?.isAccepted == true {
@@ -74,9 +77,11 @@ extension OutboxSender {
                 if let call = open[name], plan.calls[call].keys.count < saving.maximumChanges, !alone.contains(key) {
                     plan.calls[call].keys.append(key)
                     plan.calls[call].postponed[key] = ready.postponed
+                    plan.calls[call].attempts = max(plan.calls[call].attempts, record.attempts)
                 } else {
                     if !alone.contains(key) { open[name] = plan.calls.count }
-                    plan.calls.append(.init(keys: [key], postponed: [key: ready.postponed], isRead: isRead))
+                    plan.calls.append(
+                        .init(keys: [key], postponed: [key: ready.postponed], isRead: isRead, attempts: record.attempts))
                 }
             }
             return plan
@@ -141,15 +146,19 @@ extension OutboxSender {
     /// - Returns: The changes with their objects. What needs not be sent any more is left out.
     func mark(_ call: SenderState.Call) throws -> [(key: LocalKey, change: BackendChange, isAtomic: Bool)] {
         let queryTime = NSPersistentStoreCoordinator.cacheTime
+        // Somebody else may have signed in since the plan was made.
+        let principal = outbox.principal()
         let (marked, changed) = try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
             var marked: [(key: LocalKey, change: BackendChange, isAtomic: Bool)] = []
             for key in call.keys {
                 guard var record = try pending.record(key), !record.isSetAside, record.state != .sending,
-                    record.theirs == nil || record.sent != nil, record.sent?.isAccepted != true,
+                    record.theirs == nil || record.sent != nil, record.sent?.isAccepted != true, record.belongs(to: principal),
                     let subject = try pending.subject(pending.place(record))
                 else { continue }
                 var change: BackendChange
+                // Sent again by somebody else it would be another user's change, and another change.
+                record.principal = record.principal ?? principal
                 if let sent = record.sent {
                     change = sent.change
                     change.key = BackendChange.Key(number: marked.count)
@@ -174,6 +183,7 @@ extension OutboxSender {
                     record.begin(sending: sent)
                 }
                 change.base = try base(of: change, record, subject, pending)
+                change.principal = record.principal
                 marked.append((key, change, subject.saving.isAtomic))
                 try pending.finish(record, subject.row)
             }

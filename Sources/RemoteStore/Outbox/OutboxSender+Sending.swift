@@ -60,24 +60,44 @@ extension OutboxSender {
         }
     }
 
+    /// What an answer says of the way to the backend.
+    private struct Verdict {
+        /// Why it could not be reached.
+        var offline: Prospect?
+        /// Why it does not take the credentials.
+        var credentials: (any Error)?
+        /// Whether it has looked at a change.
+        var isLookedAt = false
+
+        init(_ result: Result<[BackendChange.Key: BackendOutcome], any Error>) {
+            switch result {
+            case .success(let outcomes):
+                for outcome in outcomes.values {
+                    switch outcome {
+                    case .refused(let error): note(error, saysMore: true)
+                    case .unknown(let error): note(error)
+                    case .saved, .conflict: isLookedAt = true
+                    }
+                }
+            case .failure(let error): note(error)
+            }
+        }
+
+        private mutating func note(_ error: any Error, saysMore: Bool = false) {
+            let prospect = Prospect(error)
+            if prospect.isOffline { offline = prospect }
+            if prospect.needsCredentials { credentials = error }
+            if saysMore, prospect.mayPass != true { isLookedAt = true }
+        }
+    }
+
     private func note(
         _ result: Result<[BackendChange.Key: BackendOutcome], any Error>, _ marked: [(key: LocalKey, change: BackendChange, isAtomic: Bool)]
     ) async throws {
         let queryTime = NSPersistentStoreCoordinator.cacheTime
-        var offline: Prospect?
-        switch result {
-        case .success(let outcomes):
-            for outcome in outcomes.values {
-                switch outcome {
-                case .refused(let error), .unknown(let error): if Prospect(error).isOffline { offline = Prospect(error) }
-                case .saved, .conflict: continue
-                }
-            }
-            if offline == nil { state.withLock { $0.pauses = 0 } }
-        case .failure(let error):
-            let prospect = Prospect(error)
-            if prospect.isOffline { offline = prospect }
-        }
+        let verdict = Verdict(result)
+        let offline = verdict.offline
+        if offline == nil, case .success = result { state.withLock { $0.pauses = 0 } }
         let (nexts, times, changed) = try outbox.file.write { transaction in
             var nexts: [(LocalKey, Outbox.Next)] = []
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
@@ -126,6 +146,11 @@ extension OutboxSender {
             for (key, next) in nexts where next == .alone { state.alone.insert(key) }
         }
         if let offline { pause(offline.retryAfter) }
+        if let error = verdict.credentials {
+            noteRefusedCredentials(error, of: marked[0].change.principal)
+        } else if verdict.isLookedAt {
+            state.withLock { $0.credentials.noteTaken() }
+        }
         try merge(changed, queryTime)
         for next in [Outbox.Next.read, .compare] {
             let read = nexts.filter { $0.1 == next }.map(\.0)
@@ -232,6 +257,7 @@ extension OutboxSender {
     func noteUnread(_ error: any Error, _ keys: [LocalKey]) throws {
         let prospect = Prospect(error)
         if prospect.isOffline { pause(prospect.retryAfter) }
+        if prospect.needsCredentials { noteRefusedCredentials(error, of: outbox.principal()) }
         let uptime = clock.uptime
         try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
@@ -293,8 +319,8 @@ extension OutboxSender {
         try merge(changed, queryTime)
     }
 
-    /// Returns a conflict as the application's function gets it.
-    private func conflict(_ key: LocalKey) throws -> SaveConflict? {
+    /// Returns a conflict as the application gets it; nil for an object in none.
+    func conflict(_ key: LocalKey) throws -> SaveConflict? {
         try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
             guard let record = try pending.record(key), let theirs = record.theirs, let subject = try pending.subject(pending.place(record))

@@ -21,6 +21,8 @@ final class OutboxSender: Sendable {
     let takeWithin: @Sendable ([Row], UInt64, CacheTransaction) throws -> Void
     let merge: @Sendable (Changed, UInt64) throws -> Void
     let didChange: @Sendable () -> Void
+    /// Tells the application of an error that it does not see otherwise.
+    let report: @Sendable (any Error) -> Void
 
     typealias Changed = CacheTransaction.Changed
 
@@ -34,11 +36,11 @@ final class OutboxSender: Sendable {
         take: @escaping @Sendable ([Row], UInt64) throws -> Void,
         takeWithin: @escaping @Sendable ([Row], UInt64, CacheTransaction) throws -> Void,
         merge: @escaping @Sendable (Changed, UInt64) throws -> Void,
-        didChange: @escaping @Sendable () -> Void
+        didChange: @escaping @Sendable () -> Void, report: @escaping @Sendable (any Error) -> Void
     ) {
         (self.outbox, self.reader, self.lease) = (outbox, reader, lease)
         (self.outerToken, self.isAutomatic) = (outerToken, isAutomatic)
-        (self.take, self.takeWithin, self.merge, self.didChange) = (take, takeWithin, merge, didChange)
+        (self.take, self.takeWithin, self.merge, self.didChange, self.report) = (take, takeWithin, merge, didChange, report)
         (clock, random) = (outbox.file.clock, outbox.random)
     }
 
@@ -56,6 +58,7 @@ final class OutboxSender: Sendable {
     func connectionDidReturn() {
         state.withLock { state in
             (state.pausedUntil, state.pauses) = (nil, 0)
+            state.credentials.expectOthers(now: clock.uptime)
             state.returns += 1
         }
         wake()
@@ -69,6 +72,7 @@ final class OutboxSender: Sendable {
         begin { state in
             (state.isForced, state.attempted) = (true, [])
             (state.pausedUntil, state.due, state.failure) = (nil, [:], nil)
+            state.credentials.expectOthers(now: clock.uptime)
         }
         await waitUntilIdle()
         if let failure = state.withLock({ $0.failure }) { throw failure }
@@ -166,20 +170,23 @@ final class OutboxSender: Sendable {
             return
         }
         if state.withLock({ state in state.pausedUntil.map { $0 > clock.uptime } ?? false }) { return }
-        var ready = state.withLock { $0.ready }
-        if ready.isEmpty {
-            let planned = try makePlan()
-            ready = planned.calls
-            for conflict in planned.conflicts { try await resolve(conflict) }
-            if !planned.conflicts.isEmpty { state.withLock { $0.isOutdated = true } }
+        let (limit, principal) = (reader.options.concurrentRequests, outbox.principal())
+        let (isAllowed, planned) = state.withLock { state in
+            state.credentials.notePrincipal(principal)
+            return (state.credentials.callsAllowed(limit, calls: state.calls, now: clock.uptime) > 0, state.ready)
         }
-        let limit = reader.options.concurrentRequests
+        if !isAllowed { return }
+        var ready = planned
+        if ready.isEmpty {
+            let plan = try makePlan(for: principal)
+            ready = plan.calls
+            for conflict in plan.conflicts { try await resolve(conflict) }
+            if !plan.conflicts.isEmpty { state.withLock { $0.isOutdated = true } }
+        }
         let begun = state.withLock { state -> [SenderState.Call] in
             if state.isClosed { return [] }
-            let count = min(ready.count, max(0, limit - state.calls))
-            let begun = Array(ready.prefix(count))
-            state.ready = Array(ready.dropFirst(count))
-            state.calls += count
+            let begun = Self.begin(ready, limit, for: principal, now: clock.uptime, &state)
+            state.calls += begun.count
             for call in begun { state.inFlight.formUnion(call.keys) }
             state.attempted.formUnion(begun.flatMap(\.keys))
             return begun
@@ -196,6 +203,7 @@ final class OutboxSender: Sendable {
         let isClosed = state.withLock { state in
             state.calls -= 1
             state.inFlight.subtract(call.keys)
+            state.credentials.endTrial(now: clock.uptime)
             return state.isClosed
         }
         if isClosed { return endIfClosed() }
@@ -214,7 +222,7 @@ final class OutboxSender: Sendable {
     }
 
     /// How often the connection had returned when the call of this task was begun.
-    @TaskLocal private static var returnsBefore: Int?
+    @TaskLocal static var returnsBefore: Int?
 
     /// Takes the backend for unreachable for a while, unless the connection has returned since the call was begun that has failed.
     func pause(_ asked: Duration? = nil) {
@@ -230,10 +238,11 @@ final class OutboxSender: Sendable {
     private func setTimer() {
         guard isAutomatic else { return }
         let (now, uptime) = (clock.now, clock.uptime)
-        let (paused, due) = state.withLock { ($0.pausedUntil, $0.due) }
+        let principal = outbox.principal()
+        let (paused, due) = state.withLock { state in ([state.pausedUntil, state.credentials.next].compactMap { $0 }.max(), state.due) }
         var next: Duration?
         do {
-            for record in try outbox.records() where !record.isSetAside {
+            for record in try outbox.records() where !record.isSetAside && record.belongs(to: principal) {
                 let wait = Duration.milliseconds(Int64(max(0, min(Self.longestWait.inSeconds, record.nextAttempt - now)) * 1000))
                 let time = max(due[record.key] ?? uptime + wait, paused ?? uptime)
                 // What is due and was not sent waits for something else.

@@ -16,6 +16,7 @@ extension PendingRecord {
                 violations.append(
                     "a change of kind \(sent.change.kind) with the identifier \(sent.change.id as Any) is sought by its values")
             }
+            if sent.change.principal != nil { violations.append("the user is kept with what was sent, beside that of the record") }
             if !sent.change.base.isEmpty { violations.append("what a change was made on is kept with it") }
         }
         switch stage {

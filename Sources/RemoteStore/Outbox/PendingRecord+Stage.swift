@@ -242,7 +242,7 @@ extension PendingRecord.Stage {
 
 extension PendingRecord.Failure {
     /// Stands for a reason that a file does not have.
-    fileprivate static var lostReason: Self {
+    static var lostReason: Self {
         .init(domain: NSCocoaErrorDomain, code: NSPersistentStoreSaveError, message: "The outcome of a change is not known.")
     }
 }

@@ -28,13 +28,6 @@ struct PendingRecord: Hashable, Sendable {
         /// Whether the backend has accepted it as a new object without telling its identifier: it is sought, and never sent again.
         var isAccepted = false
 
-        /// What the plain form of its bytes has no place for.
-        fileprivate var additions: RecordCoder.Additions {
-            var found: RecordCoder.Additions = isAccepted ? .acceptance : []
-            if firstSent != nil { found.insert(.time) }
-            return found
-        }
-
         /// Whether the backend still saves it once, however often it comes.
         func canRepeatKey(_ saving: Resource.Saving, at now: Double) -> Bool { saving.repeats(keyOfAge: firstSent.map { now - $0 }) }
     }
@@ -79,6 +72,8 @@ struct PendingRecord: Hashable, Sendable {
     var sequence: Int64
     /// The number of the save that has changed it last: what was deleted along with an object comes back with it.
     var save: Int64 = 0
+    /// The user who has made it: nobody else sends it. Nil where that is not known; then whoever sends it first.
+    var principal: String?
     /// What the backend calls the object; nil for a new one whose identifier it assigns.
     var resource: ResourceID?
     /// Whether the backend has the object.
@@ -117,6 +112,9 @@ struct PendingRecord: Hashable, Sendable {
         return isShown ? isConfirmed && confirmed.isEmpty && lists.isEmpty : !isConfirmed
     }
 
+    /// Whether a user sends it.
+    func belongs(to user: String?) -> Bool { principal == nil || principal == user }
+
     /// Whether an answer may still tell which identifier a new object has got.
     ///
     /// Where its fate is unknown, no answer comes any more: the application decides, which may take as long as it likes.
@@ -130,11 +128,19 @@ struct PendingRecord: Hashable, Sendable {
 // MARK: Bytes
 
 extension PendingRecord {
+    /// What the plain form of its bytes has no place for.
+    private var additions: RecordCoder.Additions {
+        var found: RecordCoder.Additions = sent?.isAccepted == true ? .acceptance : []
+        if sent?.firstSent != nil { found.insert(.time) }
+        if principal != nil { found.insert(.principal) }
+        return found
+    }
+
     /// Returns everything but what has columns of its own.
     ///
     /// - Throws: Code 134030 for a value of a type that cannot be kept.
     func encoded() throws -> Data {
-        let additions = sent?.additions ?? []
+        let additions = additions
         return try RecordCoder.seal(as: additions.isEmpty ? RecordCoder.plainForm : RecordCoder.form) { bytes in
             bytes.append(entity)
             bytes.append(signed: save)
@@ -170,6 +176,7 @@ extension PendingRecord {
             if additions.isEmpty { return }
             bytes.append(additions.rawValue)
             if let firstSent = sent?.firstSent { bytes.append(fixed: firstSent.bitPattern) }
+            if principal != nil { RecordCoder.write(principal, &bytes) }
         }
     }
 
@@ -216,6 +223,7 @@ extension PendingRecord {
                 let additions = RecordCoder.Additions(rawValue: try bytes.byte())
                 fields.sent?.isAccepted = additions.contains(.acceptance)
                 if additions.contains(.time) { fields.sent?.firstSent = Double(bitPattern: try bytes.fixed()) }
+                if additions.contains(.principal) { record.principal = try RecordCoder.readText(&bytes) }
             }
             record.stage = Stage(fields)
             return record

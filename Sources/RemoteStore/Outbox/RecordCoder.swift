@@ -21,6 +21,8 @@ enum RecordCoder {
         static let time = Additions(rawValue: 1)
         /// That it was accepted without an identifier.
         static let acceptance = Additions(rawValue: 2)
+        /// Whose it is.
+        static let principal = Additions(rawValue: 4)
     }
 
     private static func damaged(_ reason: String) -> NSError {

@@ -14,6 +14,8 @@ struct SenderState {
         var isSought = false
         /// The attribute whose value is uploaded; nil for a call that sends changes.
         var upload: String?
+        /// How often its changes were sent before.
+        var attempts = 0
     }
 
     /// Whether it sends until nothing is left.
@@ -51,7 +53,9 @@ struct SenderState {
     /// The time until which the backend is taken for unreachable, and the number of attempts to reach it.
     var pausedUntil: Duration?
     var pauses = 0
-    /// How often the connection is said to have returned.
+    /// Whether the backend takes the credentials.
+    var credentials = CredentialState.unknown
+    /// How often the connection, or credentials, are said to have come.
     var returns = 0
     /// How far uploads have come that are under way.
     var uploading: [LocalKey: [String: Int64]] = [:]

@@ -29,6 +29,8 @@ final class RequestRunner: Sendable {
         var epoch: UInt64 = 0
         /// What could not be read and was logged: properties of entities.
         var knownCauses: Set<String> = []
+        /// Whether the last read was refused because of its credentials.
+        var lacksCredentials = false
 
         /// Counts one more call, if another one may run. While calls wait for their turn none may: a call that ends lets the next one take over.
         mutating func takePlace(_ limit: Int) -> Bool {
@@ -39,6 +41,8 @@ final class RequestRunner: Sendable {
     }
 
     let backend: any Backend
+    /// Called when a read is answered after others were refused because of their credentials.
+    let credentialsReturned = LockedBox<(@Sendable () -> Void)?>(nil)
     private let limit: Int
     /// Called once for each answer, before it is shared, with the time at which the request was made.
     private let receive: @Sendable (BackendAnswer, AskTime) -> Void
@@ -160,11 +164,12 @@ final class RequestRunner: Sendable {
             try Task.checkCancellation()
             Self.log.debug("\(request)")
             let time = AskTime(self.now())
-            let answer: BackendAnswer
-            if let teller, let backend = self.backend as? any EarlyPagingBackend {
-                answer = try await backend.answer(request, tellingNext: teller)
-            } else {
-                answer = try await self.backend.answer(request)
+            let answer = try await self.noting {
+                if let teller, let backend = self.backend as? any EarlyPagingBackend {
+                    try await backend.answer(request, tellingNext: teller)
+                } else {
+                    try await self.backend.answer(request)
+                }
             }
             try answer.refuseUnreadable(request)
             self.receive(answer, time)
@@ -196,6 +201,30 @@ final class RequestRunner: Sendable {
         }
     }
 
+    /// Asks the backend for something.
+    ///
+    /// - Throws: The error of the backend, as programs get it.
+    private func telling<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
+        do { return try await ask() } catch { throw RemoteStoreError.told(error) }
+    }
+
+    /// Asks the backend for something, and notes whether it takes the credentials.
+    ///
+    /// - Throws: The error of the backend; code 134598 (``CredentialsExpiredError``) where it does not.
+    private func noting<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
+        let answer: Answer
+        do { answer = try await telling(ask) } catch {
+            if Prospect(error).needsCredentials { state.withLock { $0.lacksCredentials = true } }
+            throw error
+        }
+        let hasReturned = state.withLock { state in
+            defer { state.lacksCredentials = false }
+            return state.lacksCredentials
+        }
+        if hasReturned { credentialsReturned.withLock { $0 }?() }
+        return answer
+    }
+
     // MARK: Saves
 
     /// Sends changes. Not cancelled with the task.
@@ -203,7 +232,7 @@ final class RequestRunner: Sendable {
         try await Task(executorPreference: BlockingCall.executor) { [self] in
             try await limited {
                 if let first = changes.first { Self.log.debug("\(first.kind) \(changes.count) of \(first.entity)") }
-                return try await self.backend.save(changes)
+                return try await self.telling { try await self.backend.save(changes) }
             }
         }.value
     }
@@ -213,7 +242,7 @@ final class RequestRunner: Sendable {
         try await Task(executorPreference: BlockingCall.executor) { [self] in
             try await limited {
                 Self.log.debug("\(request.kind) all: \(request.target)")
-                return try await self.backend.execute(request)
+                return try await self.telling { try await self.backend.execute(request) }
             }
         }.value
     }
@@ -223,7 +252,7 @@ final class RequestRunner: Sendable {
         try await Task(executorPreference: BlockingCall.executor) { [self] in
             try await limited {
                 Self.log.debug("changes since \(request.token?.text ?? "now")")
-                return try await self.backend.changes(request)
+                return try await self.noting { try await self.backend.changes(request) }
             }
         }.value
     }

@@ -270,8 +270,9 @@ final class RemoteWriter: Sendable {
                 // says nothing of that.
                 unsettled.settleRefusal(report.currentID(one))
             }
-            report.outcomes[one.id] = .refused(error as NSError)
-            pending[index].state = .done(.refused(error as NSError))
+            let told = RemoteStoreError.told(error) as NSError
+            report.outcomes[one.id] = .refused(told)
+            pending[index].state = .done(.refused(told))
         case .unknown(let error):
             if error is UnreadAnswer { noteAccepted(sent, one, report) } else { noteUnknown(sent, one, report) }
             report.outcomes[one.id] = .unknown(error as NSError)

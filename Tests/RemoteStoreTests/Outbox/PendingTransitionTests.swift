@@ -355,6 +355,7 @@ import Testing
         world.backend.change("Album", 1, ["title": "theirs"])
         try world.fetch("Album")
         try expect(world.store.syncState(of: id), equals: .conflicting)
-        try #expect(world.store.error(of: id) == nil)
+        try expect(world.store.error(of: id)?.code, equals: NSManagedObjectMergeError)
+        try expect(world.store.pendingChanges().map { $0.error?.code }, equals: [NSManagedObjectMergeError])
     }
 }

@@ -94,6 +94,7 @@ struct RandomRecords {
             isConfirmed: .random(using: &random), stage: .init(fields(nextKeys)))
         record.save = .random(in: .min ... .max, using: &random)
         record.resource = Bool.random(using: &random) ? id() : nil
+        record.principal = Bool.random(using: &random) ? text() : nil
         record.isShown = .random(using: &random)
         (record.confirmed, record.lists, record.version) = (values(), lists(), version())
         record.isMerged = .random(using: &random)
@@ -172,15 +173,15 @@ struct RandomRecords {
         }
     }
 
-    @Test("A change that an earlier version has written, which had no uploads, or did not note what was known when it was sent, is read")
+    @Test("A change that an earlier version has written is read: without uploads, what was known when it was sent, or whose it is")
     func earlierForm() throws {
         let seed = TestSeed.current(for: "RecordCoderTests.earlierForm")
         var random = RandomRecords(random: SeededGenerator(seed: seed))
         for _ in 0..<100 {
             var record = random.record(nextKeys: 0...0)
-            record.uploads = [:]
+            (record.uploads, record.principal) = ([:], nil)
             // Without the last number, and without the number of uploads before it.
-            for form in [2, 1] as [UInt8] {
+            for form in [3, 2, 1] as [UInt8] {
                 let content = Data([form]) + (try record.encoded().dropFirst().dropLast(8 + 3 - Int(form)))
                 let sealed = content.withUnsafeBytes { bytes in
                     content + withUnsafeBytes(of: Checksum.of(bytes).littleEndian) { Data($0) }

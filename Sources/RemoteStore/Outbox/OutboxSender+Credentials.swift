@@ -1,0 +1,69 @@
+internal import Foundation
+internal import Logging
+internal import Predicates
+
+/// Lets changes wait while the backend does not take the credentials.
+extension OutboxSender {
+    /// Says that there may be other credentials.
+    func credentialsDidChange() {
+        state.withLock { state in
+            state.credentials.expectOthers(now: clock.uptime)
+            state.returns += 1
+        }
+        wake()
+    }
+
+    /// Takes calls out of those that can be made, as many as may be begun now.
+    ///
+    /// - Parameter principal: The user who is signed in.
+    static func begin(_ ready: [SenderState.Call], _ limit: Int, for principal: String?, now: Duration, _ state: inout SenderState)
+        -> [SenderState.Call]
+    {
+        state.credentials.notePrincipal(principal)
+        let count = min(ready.count, state.credentials.callsAllowed(limit, calls: state.calls, now: now))
+        guard state.credentials.refusal != nil else {
+            state.ready = Array(ready.dropFirst(count))
+            return Array(ready.prefix(count))
+        }
+        state.ready = []
+        guard count > 0, let trial = ready.min(by: { $0.attempts < $1.attempts }) else { return [] }
+        // Another one each time: a change that is refused whatever the credentials are does not keep the others from being sent.
+        state.credentials.beginTrial()
+        return [trial]
+    }
+
+    /// Notes that the backend does not take the credentials, and tells it where that is new.
+    ///
+    /// - Parameter principal: The user whose credentials they are.
+    func noteRefusedCredentials(_ error: any Error, of principal: String?) {
+        let failure = Outbox.failure(error)
+        let isNew = state.withLock { state in
+            let hasReturned = Self.returnsBefore.map { state.returns != $0 } ?? false
+            state.ready = []
+            return state.credentials.noteRefused(failure, of: principal) { count in
+                hasReturned ? clock.uptime : clock.uptime + delay(count, nil)
+            }
+        }
+        guard isNew else { return }
+        RequestRunner.log.warning("Pending changes wait for credentials: \(failure.message)")
+        report(failure.error)
+    }
+
+    /// Whether a change waits for credentials: those of its user, who is not signed in, or others of the user who is.
+    ///
+    /// - Parameter principal: The user who is signed in.
+    func awaitsCredentials(_ record: PendingRecord, _ principal: String?) -> Bool {
+        if record.isSetAside { return false }
+        if !record.belongs(to: principal) { return true }
+        let credentials = state.withLock { $0.credentials }
+        if case .taken = credentials { return false }
+        if let refusal = credentials.refusal, refusal.principal == principal { return true }
+        // Nothing was sent in this run: the change tells what an earlier one has met.
+        return record.failure?.isOfCredentials ?? false
+    }
+}
+
+extension PendingRecord.Failure {
+    /// Whether the backend did not take the credentials.
+    var isOfCredentials: Bool { domain == NSCocoaErrorDomain && code == CredentialsExpiredError }
+}
