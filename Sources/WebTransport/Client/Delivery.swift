@@ -16,6 +16,9 @@ struct Delivery {
     private var deadline: Double
     /// With which credentials the last try was sent.
     private var generations: Authenticators.Generations?
+    /// What has added them, and whose they are.
+    private var authenticators: Authenticators
+    private var principal: String?
     private var lastRequest: WebRequest
 
     private var options: WebClient.Options { client.options }
@@ -24,7 +27,7 @@ struct Delivery {
 
     init(
         client: WebClient, request: WebRequest, at address: WebAddress, authenticates: Bool, followsRedirects: Bool, record: RequestRecord,
-        through exchange: WebClient.Exchange? = nil
+        through exchange: WebClient.Exchange? = nil, with authenticators: Authenticators? = nil
     ) {
         self.exchange = exchange
         self.client = client
@@ -35,19 +38,25 @@ struct Delivery {
         self.record = record
         deadline = client.options.time.seconds() + client.options.retries.totalSeconds
         lastRequest = request
+        principal = client.principal
+        self.authenticators = authenticators ?? client.authenticators(of: principal)
     }
 
     /// What authenticators may use.
     private var context: AuthenticationContext {
         AuthenticationContext(
-            send: { [client] request, followsRedirects in
+            send: { [client, authenticators] request, followsRedirects in
                 do {
-                    return try await client.send(request, authenticates: false, followsRedirects: followsRedirects)
+                    // What it gets, a cookie perhaps, is for the same user.
+                    return try await client.send(
+                        request, authenticates: false, followsRedirects: followsRedirects, with: authenticators)
                 } catch let error as TransportError {
                     // The request for credentials may have arrived; the one that they are for was not sent.
-                    throw TransportError(.unauthorized, request: error.request, detail: "\(error.kind.rawValue) \(error.detail)")
+                    throw TransportError(
+                        .unauthorized, request: error.request, detail: "\(error.kind.rawValue) \(error.detail)",
+                        isTemporary: error.isOfNetwork || error.isTemporary)
                 }
-            }, secrets: client.secrets, cookies: client.authenticators.cookies, seconds: options.time.seconds,
+            }, secrets: client.secrets, cookies: authenticators.cookies, seconds: options.time.seconds,
             isOwn: { [client] in client.isOwn($0) })
     }
 
@@ -62,10 +71,11 @@ struct Delivery {
             let reason: String
             do {
                 let response = try await follow()
-                if let generations,
-                    try await client.authenticators.renew(
+                if let generations, client.principal == principal,
+                    try await authenticators.renew(
                         after: response, to: lastRequest, generations: generations, renewed: &renewed, in: context)
                 {
+                    if client.principal != principal { client.forgetCredentials(of: principal) }
                     // The credentials were no longer taken: the service has done nothing.
                     number -= 1
                     continue
@@ -117,11 +127,14 @@ struct Delivery {
         var visited: Set<String> = []
         generations = nil
         for hop in 0... {
-            let cookieChanges = client.authenticators.cookies?.changes ?? 0
+            let cookieChanges = authenticators.cookies?.changes ?? 0
             let place = (method: current.method.rawValue, url: current.url)
             func isNew() -> Bool { visited.insert("\(place.method) \(cookieChanges) \(place.url)").inserted }
             guard hop == 0 || isNew() else { throw TransportError(.redirected, request: summary, detail: "They lead in a circle.") }
-            let response = try await sendOnce(&current)
+            var response = try await sendOnce(&current)
+            if hop > 0 { response.redirectedTo = client.secrets.remove(fromURL: current.url) }
+            // Whoever has credentials does not want the page on which people sign in: the answer says that they are not taken.
+            if generations?.isEmpty == false, response.leadsToSignIn, !SignInAddress.isOne(current.url) { return response }
             guard followsRedirects, let next = try options.redirects.next(after: response, to: current, summary: summary) else {
                 return response
             }
@@ -140,7 +153,7 @@ struct Delivery {
     private func withoutCredentials(_ next: WebRequest) throws -> WebRequest {
         guard !client.isOwn(next.url) else { return next }
         var result = next
-        result.url = CredentialAuthenticator.removing(client.authenticators.queryNames.union(options.secretQueryItems), from: next.url)
+        result.url = CredentialAuthenticator.removing(client.queryNames.union(options.secretQueryItems), from: next.url)
         guard !client.secrets.occur(in: result.url) else {
             throw TransportError(.redirected, request: summary, detail: "One leads with a credential to another origin.")
         }
@@ -165,7 +178,7 @@ struct Delivery {
         // Credentials that must be fetched are so before the request takes a place: fetching them needs one, too.
         var outgoing = message
         lastRequest = message
-        generations = isOwn && authenticates ? try await client.authenticators.authorize(&outgoing, in: context) : nil
+        generations = isOwn && authenticates ? try await authorize(&outgoing) : nil
         try await waitForTurn(origin)
         let before = now
         try await client.gate.enter(origin)
@@ -174,9 +187,11 @@ struct Delivery {
         // What the program's traces carry along is for its own services.
         if isOwn || !authenticates { Telemetry.propagate(to: &outgoing) }
         if isOwn, authenticates {
-            try await client.authenticators.sign(&outgoing, in: context)
+            try await authenticators.sign(&outgoing, in: context)
+            // It has waited for its turn since it got its credentials.
+            guard message.principal == nil || message.principal == client.principal else { throw otherUser }
         } else if !authenticates {
-            client.authenticators.cookies?.add(to: &outgoing, secondsNow: now)
+            authenticators.cookies?.add(to: &outgoing, secondsNow: now)
         }
         client.secrets.add(of: outgoing, headers: client.secretHeaders)
         var limits = options.limits
@@ -192,11 +207,31 @@ struct Delivery {
         let dateNow = options.time.secondsSince1970()
         client.limiter.note(response, from: origin, now: now, dateNow: dateNow)
         if isOwn || !authenticates {
-            client.authenticators.cookies?.store(
+            authenticators.cookies?.store(
                 from: response, to: message.url, secrets: client.secrets, secondsNow: now, dateNow: dateNow)
         }
         return response
     }
+
+    /// Adds the credentials of the user who is signed in.
+    ///
+    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/unauthorized``, where the request is another user's.
+    private mutating func authorize(_ outgoing: inout WebRequest) async throws -> Authenticators.Generations {
+        let bare = outgoing
+        for _ in 0..<3 {
+            principal = client.principal
+            guard bare.principal == nil || bare.principal == principal else { throw otherUser }
+            authenticators = client.authenticators(of: principal)
+            outgoing = bare
+            let generations = try await authenticators.authorize(&outgoing, in: context)
+            if client.principal == principal { return generations }
+            // What was read may be somebody else's.
+            client.forgetCredentials(of: principal)
+        }
+        throw otherUser
+    }
+
+    private var otherUser: TransportError { TransportError(.unauthorized, request: summary, detail: "Another user has signed in.") }
 
     /// Waits until the request may go by the limits of its rate.
     private mutating func waitForTurn(_ origin: String) async throws {

@@ -20,6 +20,13 @@ public final class WebClient: Sendable {
     public struct Options: Sendable {
         /// How the client shows who it is.
         public var authentication: Authentication = .none
+        /// Returns the user who is signed in, by whatever name tells users apart; nil where that is not known, or does not matter. Without it, it is the
+        /// name that ``Authentication/basic(user:password:)`` has.
+        ///
+        /// It is called before and after each reading of a credential, on any thread: where the user is another one, credentials and cookies of the one before
+        /// are forgotten, and a request of that user (``WebRequest/principal``) is not sent. So that no credential is taken for that of another user, what this
+        /// returns and what closures return as secrets should change in one step.
+        public var principal: (@Sendable () -> String?)?
         /// Origins to which credentials and headers go besides that of the base address: `https://uploads.example.com`.
         public var origins: [String] = []
         /// Headers of each request that has none of the name.
@@ -60,7 +67,12 @@ public final class WebClient: Sendable {
 
     /// The origins to which credentials go.
     private let origins: Set<String>
-    let authenticators: Authenticators
+    /// What adds credentials to the requests of a user, the one whose request was sent last.
+    private let signedIn: LockedBox<(principal: String?, authenticators: Authenticators)>
+    /// The names of the query items in which credentials are sent.
+    let queryNames: Set<String>
+    /// The user whom the authentication names.
+    private let namedUser: String?
     let secrets: Secrets
     /// The names of headers that the options call secret, in lower case.
     let secretHeaders: Set<String>
@@ -87,7 +99,9 @@ public final class WebClient: Sendable {
             }
         }
         self.origins = origins
-        authenticators = Authenticators(options.authentication, keepsCookies: options.keepsCookies)
+        let authenticators = Authenticators(options.authentication, keepsCookies: options.keepsCookies)
+        (queryNames, namedUser) = (authenticators.queryNames, authenticators.user)
+        signedIn = LockedBox((options.principal.map { $0() } ?? authenticators.user, authenticators))
         secrets = Secrets(queryNames: options.secretQueryItems.union(authenticators.queryNames))
         secretHeaders = Set(options.secretHeaders.map { $0.lowercased() })
         gate = RequestGate(limit: options.maximumConcurrentRequestsPerHost)
@@ -107,6 +121,27 @@ public final class WebClient: Sendable {
         try await send(request, authenticates: true, followsRedirects: true, observer: observer)
     }
 
+    /// The user who is signed in: see ``Options/principal``.
+    public var principal: String? { options.principal.map { $0() } ?? namedUser }
+
+    /// Returns what adds the credentials of a user; those of another one are forgotten.
+    func authenticators(of principal: String?) -> Authenticators {
+        signedIn.withLock { signedIn in
+            if signedIn.principal != principal {
+                signedIn = (principal, Authenticators(options.authentication, keepsCookies: options.keepsCookies))
+            }
+            return signedIn.authenticators
+        }
+    }
+
+    /// Forgets the credentials of a user, among which may be those of another one.
+    func forgetCredentials(of principal: String?) {
+        signedIn.withLock { signedIn in
+            guard signedIn.principal == principal else { return }
+            signedIn.authenticators = Authenticators(options.authentication, keepsCookies: options.keepsCookies)
+        }
+    }
+
     /// Returns a text without the secrets that the client has used, for messages of the program's own.
     public func removingSecrets(from text: String) -> String { secrets.remove(from: text) }
 
@@ -124,10 +159,12 @@ public final class WebClient: Sendable {
 
     /// Sends a request, and tells everybody of it who wants to know.
     ///
-    /// - Parameter exchange: What sends each try; nil for the transport.
+    /// - Parameters:
+    ///   - exchange: What sends each try; nil for the transport.
+    ///   - authenticators: What has the cookies of a request that fetches credentials; nil for those of the user who is signed in.
     func send(
         _ request: WebRequest, authenticates: Bool, followsRedirects: Bool, observer: (@Sendable (RequestRecord) -> Void)? = nil,
-        through exchange: Exchange? = nil
+        through exchange: Exchange? = nil, with authenticators: Authenticators? = nil
     ) async throws -> WebResponse {
         let start = options.time.seconds()
         let address: WebAddress
@@ -139,7 +176,7 @@ public final class WebClient: Sendable {
         let record = RequestRecord(label: request.label, method: request.method, url: "")
         var delivery = Delivery(
             client: self, request: request, at: address, authenticates: authenticates, followsRedirects: followsRedirects, record: record,
-            through: exchange)
+            through: exchange, with: authenticators)
         return try await Telemetry.traced(request.label.isEmpty ? request.method.rawValue : request.label) { span in
             let outcome: Result<WebResponse, any Error>
             do {
@@ -184,7 +221,9 @@ public final class WebClient: Sendable {
         switch error {
         case is CancellationError: error
         case let error as TransportError:
-            TransportError(error.kind, request: secrets.remove(from: error.request), detail: secrets.remove(from: error.detail))
+            TransportError(
+                error.kind, request: secrets.remove(from: error.request), detail: secrets.remove(from: error.detail),
+                isTemporary: error.isTemporary)
         default:
             // A transport of the program's own.
             TransportError(.lost, request: secrets.summary(request), detail: secrets.remove(from: "The transport threw \(error)."))

@@ -56,7 +56,11 @@ struct AuthenticationContext: Sendable {
     var earlier: ArraySlice<any Authenticator> = []
 
     /// Returns an error about credentials, without secrets.
-    func failure(_ request: WebRequest, _ detail: String) -> TransportError {
-        TransportError(.unauthorized, request: secrets.summary(request), detail: secrets.remove(from: detail))
+    ///
+    /// - Parameter status: The status that the service for credentials has answered; nil for another reason.
+    func failure(_ request: WebRequest, _ detail: String, status: Int? = nil) -> TransportError {
+        TransportError(
+            .unauthorized, request: secrets.summary(request), detail: secrets.remove(from: detail),
+            isTemporary: status.map { $0 >= 500 || $0 == 429 || $0 == 408 } ?? false)
     }
 }

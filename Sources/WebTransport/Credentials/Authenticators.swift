@@ -6,6 +6,8 @@ struct Authenticators: Sendable {
     private(set) var cookies: CookieJar?
     /// The names of the query items in which credentials are sent.
     private(set) var queryNames: Set<String> = []
+    /// The user whom the description names; nil where it names none.
+    private(set) var user: String?
 
     init(_ authentication: Authentication, keepsCookies: Bool = false) {
         if keepsCookies { cookies = CookieJar() }
@@ -20,7 +22,9 @@ struct Authenticators: Sendable {
         switch authentication {
         case .none: break
         case .bearer(let token): parts.append(CredentialAuthenticator(token, .header(name: "Authorization", prefix: "Bearer ")))
-        case .basic(let user, let password): parts.append(CredentialAuthenticator(password, .basic(user: user)))
+        case .basic(let user, let password):
+            self.user = self.user ?? user
+            parts.append(CredentialAuthenticator(password, .basic(user: user)))
         case .header(let name, let value, let prefix): parts.append(CredentialAuthenticator(value, .header(name: name, prefix: prefix)))
         case .query(let name, let value):
             queryNames.insert(name)
@@ -61,7 +65,7 @@ struct Authenticators: Sendable {
         after response: WebResponse, to request: WebRequest, generations: Generations, renewed: inout Set<Int>,
         in context: AuthenticationContext
     ) async throws -> Bool {
-        guard response.status >= 300 else { return false }
+        guard response.status >= 300 || response.isPage else { return false }
         for index in parts.indices where index < generations.count && !renewed.contains(index) {
             var context = context
             context.earlier = parts[..<index]

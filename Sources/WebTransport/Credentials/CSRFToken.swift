@@ -145,7 +145,7 @@ final class CSRFAuthenticator: Authenticator {
         }
         let response = try await context.send(request, true)
         guard (200..<300).contains(response.status) else {
-            throw context.failure(request, "The address of the CSRF token answered \(response.status).")
+            throw context.failure(request, "The address of the CSRF token answered \(response.status).", status: response.status)
         }
         let token: String?
         let place: String

@@ -41,6 +41,15 @@ public struct Credential: Sendable, CustomStringConvertible, CustomDebugStringCo
     /// Where the secret is, without the secret.
     public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 
+    /// Whether an error of a closure, which may have asked a service, says that the network was not there.
+    private static func isTemporary(_ error: any Error) -> Bool {
+        if let error = error as? TransportError { return error.isOfNetwork || error.isTemporary }
+        let known = error as NSError
+        return known.domain == NSPOSIXErrorDomain
+            || known.domain == NSURLErrorDomain
+                && ![NSURLErrorUserAuthenticationRequired, NSURLErrorUserCancelledAuthentication].contains(known.code)
+    }
+
     /// Reads the secret.
     ///
     /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/unauthorized``, where there is none or it has control characters.
@@ -65,7 +74,9 @@ public struct Credential: Sendable, CustomStringConvertible, CustomDebugStringCo
             } catch let error as CancellationError {
                 throw error
             } catch {
-                throw failure("The closure that returns the secret threw \(type(of: error)).")
+                var problem = failure("The closure that returns the secret threw \(type(of: error)).")
+                problem.isTemporary = Self.isTemporary(error)
+                throw problem
             }
         }
         guard !secret.isEmpty else { throw failure("It is empty: \(description).") }

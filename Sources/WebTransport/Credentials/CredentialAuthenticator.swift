@@ -48,7 +48,7 @@ final class CredentialAuthenticator: Authenticator {
 
     func renew(after response: WebResponse, to request: WebRequest, generation: Int, in context: AuthenticationContext) async throws -> Bool
     {
-        guard response.status == 401 else { return false }
+        guard response.refusesToken else { return false }
         let old = state.withLock { $0.generation == generation ? $0.secret : nil }
         guard let old else { return true }
         let new = try await credential.read(for: request)

@@ -3,7 +3,7 @@ internal import Foundation
 /// A session that begins when the client logs in, and that cookies carry on.
 ///
 /// The client logs in once for all requests that wait for it, and again when the session is over (the status 401, unless
-/// ``expiredStatuses`` names others), after which the request is sent once more.
+/// ``expiredStatuses`` names others, or a page for signing in), after which the request is sent once more.
 public struct LoginSession: Sendable, Codable {
     /// The form of the body with which the client logs in.
     public enum Encoding: String, Sendable, Codable {
@@ -90,7 +90,7 @@ final class SessionAuthenticator: Authenticator {
 
     func renew(after response: WebResponse, to request: WebRequest, generation: Int, in context: AuthenticationContext) async throws -> Bool
     {
-        guard description.expiredStatuses.contains(response.status) else { return false }
+        guard description.expiredStatuses.contains(response.status) || response.leadsToSignIn || response.isSignInPage else { return false }
         _ = try await current(newerThan: generation, in: context)
         return true
     }
@@ -129,7 +129,9 @@ final class SessionAuthenticator: Authenticator {
         let before = description.cookie.flatMap { context.cookies?.value($0, at: description.url) }
         let response = try await sendLogin(request, in: context)
         // An answer that leads elsewhere says that the client is logged in: its cookies are there already.
-        guard response.status < 400 else { throw context.failure(request, "Logging in ended with the status \(response.status).") }
+        guard response.status < 400 else {
+            throw context.failure(request, "Logging in ended with the status \(response.status).", status: response.status)
+        }
         if let name = description.cookie {
             let cookie = context.cookies?.value(name, at: description.url)
             let isSet = response.headers.all("Set-Cookie").contains { $0.hasPrefix(name + "=") }

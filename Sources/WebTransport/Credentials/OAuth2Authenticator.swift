@@ -25,7 +25,7 @@ final class OAuth2Authenticator: Authenticator {
 
     func renew(after response: WebResponse, to request: WebRequest, generation: Int, in context: AuthenticationContext) async throws -> Bool
     {
-        guard response.status == 401 else { return false }
+        guard response.refusesToken else { return false }
         _ = try await current(newerThan: generation, in: context)
         return true
     }
@@ -51,7 +51,8 @@ final class OAuth2Authenticator: Authenticator {
         let request = try await tokenRequest(in: context)
         let response = try await context.send(request, false)
         guard response.status == 200 else {
-            throw context.failure(request, "The service for tokens answered \(response.status)." + Self.reason(response.body))
+            throw context.failure(
+                request, "The service for tokens answered \(response.status)." + Self.reason(response.body), status: response.status)
         }
         let answer = try? JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
         guard let answer, let token = answer["access_token"] as? String, !token.isEmpty else {

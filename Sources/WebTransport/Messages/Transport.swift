@@ -64,12 +64,16 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     public var request: String
     /// What else is known, without credentials.
     public var detail: String
+    /// Whether the reason of ``Kind/unauthorized`` may pass by itself: the service that gives credentials could not be reached, or is busy. Otherwise
+    /// somebody has to sign in.
+    public var isTemporary = false
 
     /// Creates an error.
-    public init(_ kind: Kind, request: String, detail: String = "") {
+    public init(_ kind: Kind, request: String, detail: String = "", isTemporary: Bool = false) {
         self.kind = kind
         self.request = request
         self.detail = detail
+        self.isTemporary = isTemporary
     }
 
     /// Whether the service may have got the request.

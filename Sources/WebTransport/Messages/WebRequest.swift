@@ -35,6 +35,8 @@ public struct WebRequest: Hashable, Sendable {
     public var isIdempotent: Bool
     /// What the request is for, in logs and traces: `Album.list`.
     public var label: String
+    /// The user whose request it is: it is sent while this user is signed in (``WebClient/principal``), or not at all. Nil for whoever is.
+    public var principal: String?
 
     /// Creates a request.
     public init(
@@ -58,6 +60,8 @@ public struct WebResponse: Hashable, Sendable {
     public var headers: WebHeaders
     /// The whole body, decompressed.
     public var body: [UInt8]
+    /// The address that has answered, without credentials, where a client has followed redirects; nil where there were none.
+    public var redirectedTo: String?
 
     /// Creates a response.
     public init(status: Int, headers: WebHeaders = [:], body: [UInt8] = []) {
