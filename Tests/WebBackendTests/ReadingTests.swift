@@ -160,7 +160,7 @@ import WebTransport
     @Test(
         "An answer that is no JSON, or has no resources where they should be, is an error that names request and place",
         arguments: [
-            (#"[{"id": 1, "title": "a"},"#, "line 1"), (#"{"items": []}"#, "has nothing at"), ("<html>", "line 1, column 1"),
+            (#"[{"id": 1, "title": "a"},"#, "line 1"), (#"{"items": []}"#, "has nothing at"), ("<html>", "It is a page"),
             (#"[{"id": 1}] x"#, "column"),
         ])
     func malformed(body: String, reason: String) throws {

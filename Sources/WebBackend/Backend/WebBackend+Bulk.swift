@@ -22,8 +22,12 @@ extension WebBackend {
                 if deleted.isEmpty, let error = error as? TransportError, !error.mayHaveArrived { throw error }
                 throw UnknownOutcome(error)
             }
+            let errors = ErrorReader(plan: plan, words: ServiceWords(client))
+            if let error = errors.stray(response, to: web, isSave: true) {
+                throw deleted.isEmpty && response.refusesCredentials() ? error : UnknownOutcome(error) as any Error
+            }
             guard response.status < 300 else {
-                let error = ErrorReader(plan: plan, words: ServiceWords(client)).error(response, to: web, isSave: true)
+                let error = errors.error(response, to: web, isSave: true)
                 throw deleted.isEmpty && response.status < 500 ? error : UnknownOutcome(error) as any Error
             }
             let body = try? JSONValue(parsing: response.body)

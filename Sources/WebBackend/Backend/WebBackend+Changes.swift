@@ -41,10 +41,10 @@ extension WebBackend {
                 let asked = WebRequest(
                     .get, url, headers: RequestBuilder(service).headers(plan, hasBody: false), label: "\(entity).changes")
                 let response = try await client.send(asked)
+                let errors = ErrorReader(plan: plan, words: ServiceWords(client))
+                if let error = errors.stray(response, to: asked, isSave: false) { throw error }
                 if response.status == 410 { throw ExpiredChangeToken() }
-                guard response.status < 300 else {
-                    throw ErrorReader(plan: plan, words: ServiceWords(client)).error(response, to: asked, isSave: false)
-                }
+                guard response.status < 300 else { throw errors.error(response, to: asked, isSave: false) }
                 // The token of the first page: what changes while later ones are read comes again.
                 if isFirst, let token = try text(part, response) { tokens[entity] = .string(token) }
                 isFirst = false
@@ -94,12 +94,10 @@ extension WebBackend {
         headers["Accept"] = style.accept
         let asked = WebRequest(.get, url + RequestBuilder.encoded(query, after: url), headers: headers, label: "changes")
         let response = try await client.send(asked)
-        guard response.status < 300, let plan = service.plans.values.first else {
-            if let plan = service.plans.values.first {
-                throw ErrorReader(plan: plan, words: ServiceWords(client)).error(response, to: asked, isSave: false)
-            }
-            return request.answer(ChangeToken(""))
-        }
+        guard let plan = service.plans.values.first else { return request.answer(ChangeToken("")) }
+        let errors = ErrorReader(plan: plan, words: ServiceWords(client))
+        if let error = errors.stray(response, to: asked, isSave: false) { throw error }
+        guard response.status < 300 else { throw errors.error(response, to: asked, isSave: false) }
         let body = try JSONValue(parsing: response.body)
         guard let last = body["last_seq"].map({ $0.string ?? $0.description }) else {
             throw WebBackendError.answer("changes", "It has no last_seq.")
@@ -123,7 +121,6 @@ extension WebBackend {
                     found, entity: entity, version: values.version(document, owner), values.values(document, of: entity, owner))
             }
         }
-        _ = plan
         return changes
     }
 }

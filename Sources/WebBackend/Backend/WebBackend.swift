@@ -28,6 +28,9 @@ public struct WebBackend: Backend, EarlyPagingBackend {
     private let kept = ConditionalAnswers()
     private let envelopes: [String: EnvelopeShape]
 
+    /// The user who is signed in, as the client's options tell: see `WebClient.Options.principal`. Changes of others wait for them.
+    public var principal: String? { client.principal }
+
     /// Creates the backend of a service.
     ///
     /// - Parameters:
@@ -96,6 +99,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         do {
             var answer = request.answer()
             let errors = ErrorReader(plan: plan, words: ServiceWords(client))
+            if let error = errors.stray(response, to: web, isSave: false) { throw error }
             switch response.status {
             case 200..<300:
                 // Some services answer that all is well, and write the error into the body.
@@ -141,10 +145,15 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         guard let plan = service.plan(of: first.entity), let saving = plan.saving else {
             throw WebBackendError.description("“\(first.entity)”", "It is read-only.", next: "Describe how its changes are saved.")
         }
-        let sender = ChangeSender(service, shapes, plan, saving, words: ServiceWords(client)) { request in
+        let sender = ChangeSender(service, shapes, plan, saving, words: ServiceWords(client)) { plain in
+            var request = plain
+            request.principal = first.principal
             let (response, record) = try await send(request, isSave: true)
-            note("\(first.kind) of \(first.entity)", record, rows: changes.count)
-            if record?.mayHaveArrivedBefore == true, !WebServiceError.settlesEarlierAttempts(response.status) {
+            let isRefused = response.refusesCredentials()
+            note(
+                "\(first.kind) of \(first.entity)", record, rows: isRefused ? 0 : changes.count,
+                failure: isRefused ? "The credentials are not taken." : nil)
+            if record?.mayHaveArrivedBefore == true, isRefused || !WebServiceError.settlesEarlierAttempts(response.status) {
                 throw TransportError(
                     .lost, request: request.label,
                     detail: "An earlier try may have arrived. The last answer has the status \(response.status).")

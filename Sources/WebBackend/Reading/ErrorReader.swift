@@ -17,6 +17,8 @@ public struct WebServiceError: LocalizedError, Sendable, CustomStringConvertible
     public internal(set) var body = ""
     /// The time after which the service wants to be asked again; nil where it has not said.
     public var retryAfter: Duration?
+    /// Whether the service does not take the credentials, or not any more: by its status, by what the answer says, or by a page for signing in.
+    public internal(set) var needsCredentials = false
 
     /// The request, the status and the message on one line; where there is none, the body as it is.
     public var description: String {
@@ -31,7 +33,7 @@ extension WebServiceError: PassingError {
     /// Whether trying again may help: the service is busy, or has failed itself.
     public var mayPass: Bool { status == 408 || status == 425 || status == 429 || status >= 500 && status != 501 && status != 505 }
     /// Whether the service has looked at the change: see ``settlesEarlierAttempts(_:)``.
-    public var settlesEarlierAttempts: Bool { Self.settlesEarlierAttempts(status) }
+    public var settlesEarlierAttempts: Bool { !needsCredentials && Self.settlesEarlierAttempts(status) }
 
     /// Whether an answer to a change settles what has become of earlier attempts of it. A conflict may be with the same change, sent before; and what is
     /// refused for now, or for its credentials, was not looked at.
@@ -70,9 +72,10 @@ struct ErrorReader {
         let message = self.message(body) ?? ""
         var cause = WebServiceError(status: response.status, message: String(message.prefix(300)), request: words.name(request))
         cause.body = words.excerpt(response.body, request)
+        cause.needsCredentials = response.refusesCredentials(isError: response.status < 300)
         cause.retryAfter = response.headers["Retry-After"]
             .flatMap { RetryPolicy.delay(retryAfter: $0, now: Date().timeIntervalSince1970) }.map { .seconds($0) }
-        let details = isSave ? self.details(body) : []
+        let details = isSave && !cause.needsCredentials ? self.details(body) : []
         if isSave, !details.isEmpty {
             let errors = details.map { property, text in
                 CoreDataError.make(
@@ -85,9 +88,13 @@ struct ErrorReader {
                 reason: details.map { "\($0.property): \($0.text)" }.joined(separator: " "), next: "Change the values and save again.",
                 info: Self.info(cause, [NSDetailedErrorsKey: errors]))
         }
+        if cause.needsCredentials {
+            return CoreDataError.make(
+                CredentialsExpiredError, "The service does not take the credentials for “\(plan.entity)”.", reason: "\(cause)",
+                next: "Sign in again.", info: Self.info(cause))
+        }
         let next: String =
             switch response.status {
-            case 401: "Check the credentials."
             case 403: "Ask for the right to do this, or use other credentials."
             case 404: "Compare the paths of the description with the service's."
             case 429: "Wait, or ask for less."
@@ -99,6 +106,27 @@ struct ErrorReader {
             isSave ? "The service refused a change of “\(plan.entity)”." : "The service refused to answer for “\(plan.entity)”.",
             reason: "\(cause)", next: next, info: Self.info(cause))
     }
+
+    /// Returns the error of an answer that is none to the request: the service does not take the credentials, or something else has answered with a page for
+    /// people, a network before the service perhaps. Nil for any other.
+    func stray(_ response: WebResponse, to request: WebRequest, isSave: Bool) -> NSError? {
+        if response.refusesCredentials() { return error(response, to: request, isSave: isSave) }
+        let isElsewhere = response.redirectedTo.map { Self.lastPart($0) != Self.lastPart(request.url) } ?? false
+        guard (200..<300).contains(response.status) && response.isPage || isElsewhere && [404, 405, 410].contains(response.status) else {
+            return nil
+        }
+        let cause = WebServiceError(status: response.status, message: response.isPage ? "a page of HTML" : "", request: words.name(request))
+        let place = response.redirectedTo.map { " at \($0.prefix { $0 != "?" })" } ?? ""
+        return CoreDataError.make(
+            isSave ? NSPersistentStoreSaveError : NSPersistentStoreOperationError, "The answer to \(request.label) cannot be read.",
+            reason: "It is \(response.isPage ? "a page" : "the status \(response.status)")\(place), where JSON should be.",
+            next:
+                "See whether the network or the service wants somebody to sign in; compare the description with what the service answers.",
+            info: Self.info(cause))
+    }
+
+    /// What an address ends with: of a resource its identifier.
+    private static func lastPart(_ url: String) -> Substring? { url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last }
 
     /// The cause as it is: as an `NSError` it would not say any more, off Apple's platforms, whether trying again may help.
     private static func info(_ cause: WebServiceError, _ more: [String: Any] = [:]) -> [String: Any] {

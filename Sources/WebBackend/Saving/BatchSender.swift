@@ -26,7 +26,7 @@ struct BatchSender {
             for (change, _) in sent { outcomes[change.key] = ChangeSender.outcome(error) }
             return outcomes
         }
-        guard response.status < 300 else {
+        guard response.status < 300, !response.refusesCredentials() else {
             for (change, value) in sent { outcomes[change.key] = sender.outcome(response, change, value.request) }
             return outcomes
         }
@@ -87,7 +87,7 @@ struct DocumentSender {
             for (change, _) in sent { outcomes[change.key] = ChangeSender.outcome(error) }
             return outcomes
         }
-        guard response.status < 300 else {
+        guard response.status < 300, !response.refusesCredentials() else {
             for (change, _) in sent { outcomes[change.key] = sender.outcome(response, change, request) }
             return outcomes
         }

@@ -186,6 +186,10 @@ struct ChangeSender {
     /// Returns what the answer to a change says.
     func outcome(_ response: WebResponse, _ change: BackendChange, _ request: WebRequest) -> BackendOutcome {
         let errors = ErrorReader(plan: plan, words: words)
+        // Of a page nobody knows who has made it, and after what.
+        if let error = errors.stray(response, to: request, isSave: true) {
+            return response.refusesCredentials() ? .refused(error) : .unknown(error)
+        }
         switch response.status {
         case 200..<300:
             // Some services answer that all is well, and write the error into the body.
@@ -238,6 +242,7 @@ struct ChangeSender {
         let request = try builder.request(reading: id, plan, call)
         let response: WebResponse
         do { response = try await send(request) } catch { return .outcome(.refused(error)) }
+        if let error = ErrorReader(plan: plan, words: words).stray(response, to: request, isSave: true) { return .outcome(.refused(error)) }
         guard response.status < 300 else {
             if response.status == 404 || response.status == 410 {
                 return .outcome(change.kind == .delete ? .saved() : .conflict(current: nil))

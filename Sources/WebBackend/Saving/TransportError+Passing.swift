@@ -13,8 +13,12 @@ extension TransportError: PassingError {
     /// Whether the service could not be reached at all.
     public var isOffline: Bool {
         switch kind {
-        case .cannotConnect, .timedOut, .lost, .unauthorized: true
+        case .cannotConnect, .timedOut, .lost: true
+        case .unauthorized: isTemporary
         default: false
         }
     }
+
+    /// Whether somebody has to sign in before the request can be sent.
+    public var needsCredentials: Bool { kind == .unauthorized && !isTemporary }
 }

@@ -54,10 +54,10 @@ final class ServiceProbe {
         var answer = ProbeAnswer(request: shown, response: response)
         if response.status == 304 { return answer }
         do {
-            let errors = ErrorReader(plan: plan, clean: backend.client.removingSecrets(from:))
+            let errors = ErrorReader(plan: plan, words: ServiceWords(backend.client))
             let failure = errors.failure(response)
             if call.call.returns == .one && (response.status == 404 || response.status == 410) || failure.isMissing { return answer }
-            guard (200..<300).contains(response.status), !failure.isFailure else { throw errors.error(response, shown, isSave: false) }
+            guard (200..<300).contains(response.status), !failure.isFailure else { throw errors.error(response, to: web, isSave: false) }
             let read = try backend.reader(plan, call).read(response, to: request, at: web.url)
             answer.take(read, plan, call)
             return answer

@@ -120,8 +120,7 @@ private struct Feed {
             .get, address, headers: builder.headers(sample.plan, hasBody: false), label: "\(sample.plan.entity).changes")
         let response = try await probe.send(web)
         guard response.status < 300 else {
-            let error = ErrorReader(plan: sample.plan, clean: sample.backend.client.removingSecrets(from:)).error(
-                response, probe.show(web), isSave: false)
+            let error = ErrorReader(plan: sample.plan, words: ServiceWords(sample.backend.client)).error(response, to: web, isSave: false)
             throw ServiceProbe.Refusal(request: probe.show(web), status: response.status, error: error)
         }
         return (response, probe.show(web))
