@@ -68,7 +68,7 @@ extension OutboxSender {
                     continue
                 }
                 if record.sent?.isAccepted == true {
-                    plan.calls.append(.init(keys: [key], isSought: true))
+                    plan.calls.append(.init(keys: [key], isSought: true, attempts: record.attempts))
                     continue
                 }
                 let isRead = !wasRead.contains(key) && isReadBefore(record, saving)
