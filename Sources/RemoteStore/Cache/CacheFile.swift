@@ -296,6 +296,9 @@ final class CacheFile: @unchecked Sendable {
         }
     }
 
+    /// Runs `body` while this process writes nothing. Call it outside transactions.
+    func betweenTransactions<Result>(_ body: () throws -> Result) rethrows -> Result { try writing.withLock(body) }
+
     /// Keys that no row has.
     // Guarded by the lock of the file's writing.
     private final class ReservedKeys: @unchecked Sendable {

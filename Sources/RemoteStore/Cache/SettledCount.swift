@@ -8,19 +8,20 @@ internal import Predicates
 extension CacheFile {
     fileprivate static let settledKey = "settled"
 
-    /// The number of changes that other processes have settled in the file, which grows. Call it on any thread.
+    /// The number of changes that other processes have settled in the file, which grows. Call it on any thread, outside transactions.
     func settledElsewhere() throws -> Double {
-        // First: what is settled here meanwhile counts as another's, and something is asked for once more.
-        let own = ownSettled.withLock { $0 }
-        guard let settings = entity(named: names.setting) else { return 0 }
-        let query = StoreQuery(settings.inner).with(predicate: NSPredicate(tree: .isSetting(Self.settledKey)))
-        guard case .rows(let rows) = try read(query, isFresh: true),
+        guard let settings = entity(named: names.setting),
             let number = settings.inner.frozenParts.byName["number"] as? NSAttributeDescription
         else { return 0 }
-        // There are several where processes have made the first one at the same time.
-        return rows.reduce(-own) { sum, row in
-            guard case .double(let count) = row.value(of: number) else { return sum }
-            return sum + count
+        let query = StoreQuery(settings.inner).with(predicate: NSPredicate(tree: .isSetting(Self.settledKey)))
+        // Between two transactions of this process: one that is read and not counted yet would hide one of another process.
+        return try betweenTransactions {
+            guard case .rows(let rows) = try read(query, isFresh: true) else { return 0 }
+            // There are several where processes have made the first one at the same time.
+            return rows.reduce(-ownSettled.withLock { $0 }) { sum, row in
+                guard case .double(let count) = row.value(of: number) else { return sum }
+                return sum + count
+            }
         }
     }
 }

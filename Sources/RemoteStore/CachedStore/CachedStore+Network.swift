@@ -32,7 +32,8 @@ extension CachedStore {
         var attempts = 0
         while true {
             attempts += 1
-            let filed = try await ask(query, remote, form, infersDeletions: infersDeletions, isLast: attempts == 3, for: caller)
+            let filed = try await ask(
+                query, remote, form, infersDeletions: infersDeletions, isLast: attempts == Self.mostAttempts, for: caller)
             if let filed { return filed }
             reader.forgetEarlierAnswers()
         }
@@ -40,7 +41,7 @@ extension CachedStore {
 
     /// Asks the backend for the results of a query, and files them.
     ///
-    /// - Parameter isLast: Whether the answer is filed in any case.
+    /// - Parameter isLast: Whether the answer is filed in any case, around what was pending.
     /// - Returns: What was filed; nil where another process has settled changes meanwhile, which the answer may be older than.
     private func ask(
         _ query: StoreQuery, _ remote: StoreQuery, _ form: QueryForm, infersDeletions: Bool, isLast: Bool, for caller: StoreCaller
@@ -48,14 +49,14 @@ extension CachedStore {
         let askedAt = file.order.begin()
         defer { file.order.end(askedAt) }
         let time = file.clock.now
-        let settled = try file.settledElsewhere()
+        let mark = try PendingMark(self, keepsRows: isLast)
         let before = try pendingKeys(query.entity)
         guard case .rows(let list) = try await reader.fetch(remote, for: caller) else { return Filed() }
         let rows = Array(list)
         try await waitForIdentifiers(of: rows)
         let pending = try pendingKeys(query.entity)
         // What was pending, or was saved since, may be acknowledged before the answer has come, which is then older.
-        if !isLast, try file.settledElsewhere() != settled { return nil }
+        if try mark.isOutdated(self), !isLast { return nil }
         var filed: Filed
         if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity, pending) {
             // The answer is not whole as it is filed: nothing is concluded from it.
@@ -65,32 +66,9 @@ extension CachedStore {
             filed = try await takeAll(rows, query, form, askedAt: askedAt, at: time, infersDeletions: infersDeletions, for: caller)
         }
         // While it was filed, too.
-        if !isLast, try file.settledElsewhere() != settled { return nil }
+        if !isLast, try mark.isOutdated(self) { return nil }
         filed.pending = before.isEmpty ? pending : Array(Set(before).union(pending))
         return filed
-    }
-
-    /// Asks for something, and files it: again where another process has settled changes meanwhile, which the answer may be older than.
-    ///
-    /// - Parameters:
-    ///   - ask: Returns the answer.
-    ///   - take: Files an answer that was asked for at a time.
-    func ask<Answer>(_ ask: () async throws -> Answer, filing take: (Answer, UInt64) throws -> Void) async throws {
-        var attempts = 0
-        while true {
-            attempts += 1
-            let askedAt = file.order.begin()
-            defer { file.order.end(askedAt) }
-            let settled = try file.settledElsewhere()
-            func isOutdated() throws -> Bool { try attempts < 3 && file.settledElsewhere() != settled }
-            let answer = try await ask()
-            if try !isOutdated() {
-                try take(answer, askedAt)
-                // While it was filed, too.
-                if try !isOutdated() { return }
-            }
-            reader.forgetEarlierAnswers()
-        }
     }
 
     /// Files the answer to a query, with what is concluded from it.

@@ -144,17 +144,26 @@ extension CachedStore {
     /// Answers from the file, with what there is.
     func answerFromFile(_ query: StoreQuery) throws -> StoreAnswer { try outer(file.read(innerQuery(query))) }
 
-    /// Returns the rows of an entity with pending changes.
-    func pendingKeys(_ entity: NSEntityDescription) throws -> [CacheKey] {
+    /// Returns the rows with pending changes.
+    ///
+    /// - Parameter entity: Their entity; nil for all.
+    func pendingKeys(_ entity: NSEntityDescription? = nil) throws -> [CacheKey] {
         guard let records = file.entity(named: file.names.pending) else { return [] }
-        let root = file.entity(inner: file.entity(entity).inner.top)
-        let own = PredicateTree.compare(.keyPath(["objectEntity"]), .equal, .constant(.string(root.name)))
-        guard case .rows(let rows) = try file.read(StoreQuery(records.inner).with(predicate: NSPredicate(tree: own))),
-            !rows.isEmpty, let key = records.inner.frozenParts.byName["objectKey"] as? NSAttributeDescription
+        var query = StoreQuery(records.inner)
+        if let entity {
+            let root = file.entity(inner: file.entity(entity).inner.top)
+            query = query.with(
+                predicate: NSPredicate(tree: .compare(.keyPath(["objectEntity"]), .equal, .constant(.string(root.name)))))
+        }
+        let parts = records.inner.frozenParts.byName
+        guard case .rows(let rows) = try file.read(query), !rows.isEmpty, let name = parts["objectEntity"] as? NSAttributeDescription,
+            let key = parts["objectKey"] as? NSAttributeDescription
         else { return [] }
         return rows.compactMap { row in
-            guard case .int64(let number) = row.value(of: key) else { return nil }
-            return CacheKey(entity: root, number: number)
+            guard case .int64(let number) = row.value(of: key), case .string(let root) = row.value(of: name),
+                let entity = file.entity(named: root)
+            else { return nil }
+            return CacheKey(entity: entity, number: number)
         }
     }
 

@@ -59,10 +59,13 @@ extension CachedStore {
         while true {
             let askedAt = file.order.begin()
             defer { file.order.end(askedAt) }
+            let mark = try PendingMark(self, keepsRows: true)
             guard let step = try await reader.step(&reading, budget) else { continue }
             let next = reading.next
             let isLast = step.end != nil
             let rows = reader.hasReferencesToKinds ? try await reader.knowingKinds(Array(step.new), for: caller) : Array(step.new)
+            // A page is not asked for twice: it is filed around what was pending.
+            _ = try mark.isOutdated(self)
             count += try take(rows, askedAt: askedAt) { transaction, _ in
                 if !isLast {
                     return try self.setSetting(

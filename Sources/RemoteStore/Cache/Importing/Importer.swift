@@ -38,7 +38,7 @@ struct Importer {
         in transaction: CacheTransaction
     ) throws {
         let run = ImportRun(self, askedAt, transaction)
-        try run.place(members)
+        try run.placeMembers(members)
         try run.takeList(relationship.name, of: owner, members)
     }
 
@@ -140,13 +140,15 @@ final class ImportRun {
             }
         }
         var references: [NSManagedObjectID] = []
+        var members: [NSManagedObjectID] = []
         for row in rows {
             let own = kind(row.knownObjectID.owningEntity)
             guard own.hasRelationships else { continue }
             own.entity.toInner?.forEachReference(of: row) { id in if places[id] == nil { references.append(id) } }
-            if own.hasToMany { references += row.listedIDs.filter { places[$0] == nil } }
+            if own.hasToMany { members += row.listedIDs.filter { places[$0] == nil } }
         }
         if !references.isEmpty { try place(references) }
+        if !members.isEmpty { try placeMembers(members) }
         for index in rows.indices {
             guard let key = keys[index] else { continue }
             if areNew[index] { try insert(rows[index], key) } else { try take(rows[index], key, stored[index]) }
@@ -181,6 +183,19 @@ final class ImportRun {
                 if let outer = key.entity.outer { places.set(Place(key: key, row: row), for: importer.decoding.id(resource, of: outer)) }
             }
         }
+    }
+
+    /// Looks up the rows of resources that are in lists, as ``place(_:)`` does. What was deleted after the list was asked for has no place: it is no member.
+    func placeMembers(_ ids: [NSManagedObjectID]) throws {
+        if !hasGone || !file.keeps(.newestRead) { return try place(ids) }
+        try place(
+            ids.filter { id in
+                guard let resource = importer.decoding.resourceID(id),
+                    file.order.isGone(resource, importer.entity(id).root, nil, since: askedAt, uptime: askedUptime)
+                else { return true }
+                file.order.noteSkip()
+                return false
+            })
     }
 
     /// Looks up the rows of resources that others refer to, and makes rows of those that there are none of.
