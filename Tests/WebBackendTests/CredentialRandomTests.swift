@@ -135,7 +135,8 @@ import WebTransport
                     run.service.forgetRequests()
                     do {
                         _ = try await run.program.titles()
-                        expect(run.service.refused, equals: 0, comment())
+                        // A token that was renewed meanwhile is read again after one refusal.
+                        #expect(run.service.refused <= 1, comment())
                     } catch {
                         if run.service.refused > 0, (error as NSError).code != CredentialsExpiredError {
                             // Only where the connection to the page was lost.
@@ -152,7 +153,8 @@ import WebTransport
                     run.waiting = run.service.refused > 0 && status.credentialsError != nil ? run.user : nil
                 }
                 let status = try run.program.store.status()
-                expect(status.setAsideCount, equals: 0, comment())
+                let aside = try run.program.store.pendingChanges().compactMap(\.error).map(\.localizedDescription)
+                expect(status.setAsideCount, equals: 0, "\(comment())\n\(aside)")
             }
             run.faults.withValue { $0 = 0 }
             for user in ["anna", "bob", "anna", "bob"] {

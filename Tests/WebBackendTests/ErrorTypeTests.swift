@@ -16,7 +16,11 @@ import Testing
         "BinaryStoreList.Failure": "ArchiveStores/Binary/BinaryStore.swift",
         "BinaryStoreMetadata.NoValue": "ArchiveStores/Binary/BinaryStore.swift",
         "BinaryStoreRows.Failure": "ArchiveStores/Binary/BinaryStore.swift",
+        "CombinedSave.ThrownByPart": "RemoteStore/Combining/CombinedSave.swift",
         "Console.Closed": "StoreCommands/Commands/CommandRun.swift",
+        "DateMistake": "StoreCommands/Querying/HistoryReport.swift", "DatePattern.Mistake": "FileStores/Values/ValueCodec.swift",
+        "ServiceProbe.OutOfRequests": "WebBackend/Verifying/Verification.swift",
+        "ServiceProbe.Unwritable": "WebBackend/Verifying/Verification.swift", "Trial.Untried": "WebBackend/Verifying/Verification.swift",
         "DeclarationMistake": "ObjectGraph/Opening/NSManagedObjectModel+Declarations.swift",
         "ExchangeMistake": "StoreCommands/Exchanging/StoreImport.swift",
         "ExchangeValue.Mistake": "StoreCommands/Exchanging/StoreImport.swift",
@@ -87,7 +91,10 @@ import Testing
         #expect(errors.contains("WebServiceError") && errors.contains("EventStreamParser.TooLarge") && errors.contains("TransportError"))
         #expect(errors.count > 40, "\(errors.count)")
         for name in errors.sorted() where !found.descriptions.contains(name) {
-            let place = try #require(Self.caught[name], "“\(name)” is an error without errorDescription, and nothing is said to catch it")
+            guard let place = Self.caught[name] else {
+                Issue.record("“\(name)” is an error without errorDescription, and nothing is said to catch it")
+                continue
+            }
             let file = Self.sources.appendingPathComponent(place)
             let text = try #require(try? String(contentsOf: file, encoding: .utf8), "\(name): there is no \(place)")
             #expect(text.contains(name.split(separator: ".").last ?? "?") || text.contains("catch"), "\(name) is not caught in \(place)")

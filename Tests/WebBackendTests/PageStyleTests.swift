@@ -196,9 +196,10 @@ import WebTransport
         ]
         for (paging, words) in styles {
             var style = ServiceStyle.plain
+            style.envelope.items = "items"
             style.paging = paging
             let context = try WebService(base, style: style, resources: [WebResource("Album")]).context(
-                ScriptedService { _ in .json("[]") })
+                ScriptedService { _ in .json(#"{"items": []}"#) })
             let plan = try context.performAndWait { try fetch("Album").explain(in: context) }
             expect(plan.caveats.count, equals: words.count, "\(plan)")
             for word in words { #expect(plan.caveats.contains { $0.contains(word) }, "\(plan)") }

@@ -205,10 +205,14 @@ import WebTransport
 
     @Test("Identifiers are numbers up to 2⁶⁴−1: they are read, asked for and written as such") func largeIdentifiers() throws {
         let (large, other) = ("18446744073709551615", "9223372036854775808")
+        let band = Mutexed(other)
         let service = ScriptedService { request in
-            if request.method == .patch { return .json("{}") }
+            if request.method == .patch {
+                band.withValue { $0 = request.body.map { String(decoding: $0, as: UTF8.self) } == #"{"band":null}"# ? "null" : other }
+                return .json("{}")
+            }
             if request.path.hasPrefix("/bands") { return .json(#"{"id": \#(other), "name": "b"}"#) }
-            let album = #"{"id": \#(large), "title": "x", "band": \#(other)}"#
+            let album = #"{"id": \#(large), "title": "x", "band": \#(band.withValue { $0 })}"#
             return .json(request.path == "/albums" ? "[\(album)]" : album)
         }
         let description = WebService(

@@ -160,7 +160,8 @@ extension Outbox {
 
     /// Whether only the application can decide about a change that waits to be sent again, since the backend has forgotten its key meanwhile.
     func needsDecision(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
-        guard case .lost(let sent, .open, _, _) = record.stage else { return false }
+        // What was accepted is sought.
+        guard case .lost(let sent, .open, _, _) = record.stage, !sent.isAccepted else { return false }
         return !canSendAgain(sent, saving)
     }
 

@@ -71,7 +71,7 @@ enum Lie: String, CaseIterable, Sendable {
         case .secondKeyIgnored: .init(.order, "Book.list", ", ", claim: "sorting")
         case .limitIgnored: .init(.paging, "Book.list", "pages of", claim: "style.paging.size")
         case .pageCapped: .init(.paging, "Book.list", "resources a page", claim: "style.paging.of")
-        case .totalTooSmall: .init(.paging, "Book.list", "the page behind the last", claim: "style.paging.total")
+        case .totalTooSmall: .init(.paging, "Book.list", "all pages", claim: "style.paging.total")
         case .totalTooLarge, .endsBeforeTotal, .offsetOneTooLarge: .init(.paging, "Book.list", "all pages", claim: "style.paging.total")
         case .offsetOneTooSmall, .bookTwiceInList: .init(.paging, "Book.list", "all pages", claim: "style.paging.offset")
         case .lastPageAgain, .pageBehindTheLastFails:
@@ -133,7 +133,7 @@ enum Lie: String, CaseIterable, Sendable {
         case .orderIgnored, .descendingIgnored, .numbersOrderedAsText, .orderChangesBetweenPages, .secondKeyIgnored: "order by pages"
         case .orderIgnoresCase, .nilOrderedLast: "order by subtitle"
         case .lastPageAgain, .pageBehindTheLastFails: "pages of authors"
-        case .cursorToItself, .saysThereIsNoMore, .moreWithoutCursor: "pages of publishers"
+        case .cursorToItself, .saysThereIsNoMore, .moreWithoutCursor, .anyTagIsCurrentForLists: "pages of publishers"
         case .oneIsOlder, .oneLacksProperty: "pages of one"
         case .listLacksProperty, .nilInList, .nilInOne, .oneRounds: "price"
         case .anythingIsFound, .missingIsRefused: "what is missing"
