@@ -37,6 +37,8 @@ package protocol TableDialect: Sendable {
     ///
     /// - Parameter key: The names of the columns of the row's key, for errors.
     static func selected(_ column: String, _ form: Form, key: [String]) -> String
+    /// Returns what selects a column where infinite values are those that they are read as; nil for a form without such values.
+    static func bounded(_ selected: String, _ form: Form) -> String?
     /// Returns the value of a column from a parameter.
     static func written(_ parameter: String, _ form: Form, _ type: ColumnType) -> String
     /// Returns what selects the version of a row, which changes with each update.

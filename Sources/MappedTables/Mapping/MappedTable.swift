@@ -1,3 +1,4 @@
+@_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
 /// The keys of the user info that say which tables and columns of an existing schema a model is about.
@@ -81,4 +82,16 @@ package struct MappedJoin<Dialect: TableDialect>: Sendable {
 
     package static var firstColumn: SQLIdentifier { TableNames.identifier("first") }
     package static var secondColumn: SQLIdentifier { TableNames.identifier("second") }
+}
+
+extension NSManagedObjectID.Reference {
+    /// The key in messages.
+    package var shown: String {
+        switch self {
+        case .integer(let number): "\(number)"
+        case .string(let text): text
+        case .uuid(let uuid): uuid.uuidString
+        default: "\(self)"
+        }
+    }
 }

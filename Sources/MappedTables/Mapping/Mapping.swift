@@ -14,14 +14,17 @@ package final class Mapping<Dialect: TableDialect>: Sendable {
     private let joins: [SQLIdentifier: MappedJoin<Dialect>]
     /// What statements name, and its definition.
     private let definitions: [(name: String, sql: String)]
+    /// The same, where infinite values are those that they are read as, by the names that have such.
+    private let bounded: [String: String]
     /// What is not a reason to refuse the model, and may surprise later.
     package let notices: [String]
     private let known = LockedBox<[String: String]>([:])
 
     init(
         schema: SQLSchema, tables: [ObjectIdentifier: MappedTable<Dialect>], joins: [SQLIdentifier: MappedJoin<Dialect>],
-        definitions: [(name: String, sql: String)], notices: [String]
+        definitions: [(name: String, sql: String)], bounded: [String: String], notices: [String]
     ) {
+        self.bounded = bounded
         (self.schema, self.tables, self.joins, self.definitions) = (schema, tables, joins, definitions)
         self.notices = notices
     }
@@ -35,10 +38,15 @@ package final class Mapping<Dialect: TableDialect>: Sendable {
     package func join(_ join: SQLJoin) -> MappedJoin<Dialect> { joins[join.table].known("each join of the schema is mapped") }
 
     /// Returns a statement with the definitions of the tables that it names.
-    package func statement(_ sql: String) -> String {
-        if let found = known.withLock({ $0[sql] }) { return found }
-        let named = definitions.filter { sql.contains($0.name) }.map { "\($0.name) AS NOT MATERIALIZED (\($0.sql))" }
+    ///
+    /// - Parameter isBounded: Whether infinite values are compared as those that they are read as. Indexes do not serve that.
+    package func statement(_ sql: String, isBounded: Bool = false) -> String {
+        if !isBounded, let found = known.withLock({ $0[sql] }) { return found }
+        let named = definitions.filter { sql.contains($0.name) }.map { name, definition in
+            "\(name) AS NOT MATERIALIZED (\((isBounded ? bounded[name] : nil) ?? definition))"
+        }
         let whole = named.isEmpty ? sql : "WITH \(named.joined(separator: ", ")) \(sql)"
+        if isBounded { return whole }
         known.withLock { known in
             if known.count > 1000 { known = [:] }
             known[sql] = whole

@@ -270,6 +270,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
         var definitions: [(name: String, sql: String)] = []
         for (index, entity) in entities.enumerated() {
             guard let table = table(entity) else { continue }
+        var bounded: [String: String] = [:]
             let number = Int64(index + 1)
             let virtual = virtualName(entity)
             let keyNames = table.key.columns.map { table.key.name($0, of: alias) }
@@ -279,12 +280,15 @@ package struct MappingBuilder<Dialect: TableDialect> {
             ]
             let properties = entity.frozenParts.properties.map { property -> SQLProperty in
                 if let relationship = property as? NSRelationshipDescription, relationship.isToMany { return toMany(relationship) }
+            var boundedColumns: [Int: String] = [:]
                 let column = SQLIdentifier("p_\(property.name)", isPlain: false)
                 switch table.values[property.slotIndex] {
                 case .attribute(let source, let form)?:
                     guard let attribute = property as? NSAttributeDescription, let storage = SQLStorage(attribute) else { return .unstored }
                     let name = "\(alias).\(TableNames.identifier(source.name))"
-                    columns.append("\(Dialect.selected(name, form, key: keyNames)) AS \(column)")
+                    let selected = Dialect.selected(name, form, key: keyNames)
+                    if let sql = Dialect.bounded(selected, form) { boundedColumns[columns.count] = "\(sql) AS \(column)" }
+                    columns.append("\(selected) AS \(column)")
                     return .attribute(SQLAttribute(column: column, storage: storage))
                 case .toOne(let key)?:
                     columns.append("\(key.selected(of: alias)) AS \(column)")
@@ -299,6 +303,10 @@ package struct MappingBuilder<Dialect: TableDialect> {
             definitions.append((virtual.sql, "SELECT \(columns.joined(separator: ", ")) FROM \(table.sql) AS \(alias)"))
             mapped.append(
                 SQLEntity(
+            if !boundedColumns.isEmpty {
+                let list = columns.indices.map { boundedColumns[$0] ?? columns[$0] }.joined(separator: ", ")
+                bounded[virtual.sql] = "SELECT \(list) FROM \(table.sql) AS \(alias)"
+            }
                     entity: entity, table: virtual, identity: identity, number: number, rootNumber: number,
                     numbers: [number], isWholeTable: true, properties: properties, keyKind: table.key.kind))
         }
@@ -312,7 +320,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
         }
         return Mapping(
             schema: SQLSchema(model: model, entities: mapped, tables: [], joins: []), tables: tables, joins: joins,
-            definitions: definitions, notices: notices)
+            definitions: definitions, bounded: bounded, notices: notices)
     }
 
     private func virtualName(_ entity: NSEntityDescription) -> SQLIdentifier { SQLIdentifier("@\(entity.name ?? "")", isPlain: false) }

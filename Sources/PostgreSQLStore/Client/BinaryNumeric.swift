@@ -43,6 +43,8 @@ enum BinaryNumeric {
     static func decimal(_ bytes: UnsafeRawBufferPointer) -> Decimal? {
         guard let numeral = numeral(bytes) else { return nil }
         if numeral == "NaN" { return .nan }
+        // “-inf” would be read as zero.
+        if numeral.hasSuffix("inf") { return nil }
         return Decimal(string: numeral, locale: Locale(identifier: "en_US_POSIX"))
     }
 

@@ -43,7 +43,7 @@ final class FoundRows: RowSource {
             let content = content
             let isCancellable = connection == nil
             let loaded = try await content.readingRows(over: connection, isCurrent: isCurrent) {
-                try await content.rows(ids, over: $0, isCancellable: isCancellable)
+                try await content.readRows(ids, over: $0, isCancellable: isCancellable).all()
             }
             for id in ids { rows[id] = Row?.none }
             for row in loaded { rows[row.knownObjectID] = row }

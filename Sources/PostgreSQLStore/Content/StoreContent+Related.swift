@@ -14,11 +14,13 @@ extension StoreContent {
         isCurrent: Bool = false
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         guard relationship.isToMany else {
-            let rows: [Row] = try await readingRows(over: connection, isCurrent: isCurrent) { connection in
-                try await self.rows(ids, over: connection, isCancellable: true)
+            let found: ReadRows = try await readingRows(over: connection, isCurrent: isCurrent) { connection in
+                try await self.readRows(ids, over: connection, isCancellable: true)
             }
-            return Dictionary(
-                rows.map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
+            let related = Dictionary(
+                found.rows.map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
+            if !found.failures.isEmpty { throw UnreadObjects(found.reasons, related: related) }
+            return related
         }
         guard let owner = ids.first?.owningEntity, let question = RelatedQuestion(relationship, of: owner, schema) else {
             throw CoreDataError.make(

@@ -85,7 +85,11 @@ final class StoreContent: @unchecked Sendable {
     }
 
     /// Returns a statement about the tables of the schema as the database takes it.
-    func statement(_ sql: String) -> String { mapping?.statement(sql) ?? sql }
+    ///
+    /// - Parameter values: Its parameters. With a date that infinite ones are read as, these are compared as it.
+    func statement(_ sql: String, _ values: [BinaryValue] = []) -> String {
+        mapping?.statement(sql, isBounded: values.contains(where: ColumnValues.reachesInfinity)) ?? sql
+    }
 
     func plan(_ entity: SQLEntity) -> RowPlan {
         prepared.withLock { prepared in
@@ -200,23 +204,30 @@ final class StoreContent: @unchecked Sendable {
     }
 
     /// Returns the rows of a result whose first columns are those of a plan.
+    ///
+    /// - Throws: Code 134060 for a row that cannot be read.
     func rows(of result: QueryResult, _ plan: RowPlan) throws -> RowList {
-        var rows = RowList()
-        try append(result, RowReader(plan, schema: schema, token: token), to: &rows)
-        return rows
+        var found = ReadRows()
+        try append(result, RowReader(plan, schema: schema, token: token), to: &found)
+        return try found.all()
     }
 
-    private func append(_ result: QueryResult, _ reader: RowReader, to rows: inout RowList) throws {
+    private func append(_ result: QueryResult, _ reader: RowReader, to found: inout ReadRows) throws {
         for row in 0..<result.rowCount {
-            if let slots = try reader.read(result, row) { rows.append(slots) }
+            do {
+                if let slots = try reader.read(result, row) { found.rows.append(slots) }
+            } catch {
+                guard let id = reader.id(result, row) else { throw error }
+                found.add(id, reader.named(error, id, of: mapping))
+            }
         }
     }
 
     /// Returns the rows that a query finds, whose first columns are those of a plan: read in parts where they were many before.
-    func rows(foundBy sql: String, _ values: [BinaryValue], _ plan: RowPlan, isCurrent: Bool) async throws -> RowList {
+    func rows(foundBy sql: String, _ values: [BinaryValue], _ plan: RowPlan, isCurrent: Bool) async throws -> ReadRows {
         try await readingRows(isCurrent: isCurrent) { [self] connection in
             let reader = RowReader(plan, schema: schema, token: token)
-            var rows = RowList()
+            var rows = ReadRows()
             var found = 0
             try await connection.query(sql, values, expecting: largeResults.expectedCount(of: sql)) { part in
                 found += part.rowCount
@@ -228,13 +239,22 @@ final class StoreContent: @unchecked Sendable {
     }
 
     /// Returns the rows of objects, without those that do not exist.
+    ///
+    /// - Throws: `UnreadObjects` with the other rows where some cannot be read; the errors of the server.
     func rows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> [Row] {
+        let found = try await readRows(ids, over: connection, isCancellable: isCancellable)
+        if found.failures.isEmpty { return Array(found.rows) }
+        throw UnreadObjects(found.reasons, rows: Array(found.rows))
+    }
+
+    /// Returns the rows of objects, without those that do not exist, and those that cannot be read.
+    func readRows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> ReadRows {
         var groups: [ObjectIdentifier: (root: SQLEntity, ids: [NSManagedObjectID])] = [:]
         for id in ids {
             guard let root = schema.entity(id.owningEntity.rootEntity) else { continue }
             groups[ObjectIdentifier(root), default: (root, [])].ids.append(id)
         }
-        var rows: [Row] = []
+        var found = ReadRows()
         for (root, ids) in groups.values {
             let plan = plan(root)
             let list = plan.list(of: "t")
@@ -242,9 +262,9 @@ final class StoreContent: @unchecked Sendable {
                 mapping.map { $0.rows(of: root, list, where: $0.table(root).key.isIn("$1", of: MappedTable.alias)) }
                 ?? "SELECT \(list) FROM \(root.table) t WHERE t.id = ANY($1)"
             let result = try await connection.query(sql, [keys(of: ids, root.keyKind)], isCancellable: isCancellable)
-            rows += try self.rows(of: result, plan)
+            try append(result, RowReader(plan, schema: schema, token: token), to: &found)
         }
-        return rows
+        return found
     }
 }
 #endif

@@ -39,6 +39,12 @@ enum PostgreSQLTableDialect: TableDialect {
     static func placeholder(_ number: Int) -> String { "$\(number)" }
     static func literal(_ number: Int64) -> String { "\(number)::bigint" }
     static func selected(_ column: String, _ form: ColumnForm, key: [String]) -> String { form.selected(column) }
+    static func bounded(_ selected: String, _ form: ColumnForm) -> String? {
+        switch form {
+        case .moment, .localTime, .day: ColumnValues.bounded(selected)
+        default: nil
+        }
+    }
     static func written(_ parameter: String, _ form: ColumnForm, _ type: CatalogueType) -> String { form.written(parameter, type) }
 
     /// The number of the transaction that wrote the row. The rows of what is not a table have none; their content says whether they have changed.

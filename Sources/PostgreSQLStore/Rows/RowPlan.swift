@@ -154,6 +154,28 @@ final class RowReader {
         return writer.end(id, version: result.integer(row, 2))
     }
 
+    /// Returns the ID of a row; nil for a row of another entity.
+    func id(_ result: QueryResult, _ row: Int) -> NSManagedObjectID? {
+        let shape = plan.shapes[result.integer(row, 1)] ?? (plan.entity.isAlone ? plan.shapes[plan.entity.number] : nil)
+        return shape.map { NSManagedObjectID(entity: $0.entity, token: token, reference: plan.entity.keyKind.reference(result, row, 0)) }
+    }
+
+    /// Returns the error of a value with its row.
+    func named(_ error: any Error, _ id: NSManagedObjectID, of mapping: Mapping?) -> any Error {
+        let error = error as NSError
+        guard error.domain == NSCocoaErrorDomain else { return error }
+        var info = error.userInfo
+        let table = mapping?.table(plan.entity)
+        let name = table?.relation.name ?? plan.entity.table.name
+        let key = table?.key.columns.map(\.name).joined(separator: ", ") ?? "id"
+        let place = " The row is that of \(name) whose \(key) is \(id.reference.shown)."
+        for part in [NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey] {
+            info[part] = (info[part] as? String).map { $0 + place }
+        }
+        info[NSAffectedObjectsErrorKey] = [id]
+        return NSError(domain: error.domain, code: error.code, userInfo: info)
+    }
+
     @inline(__always) private func set(
         _ step: RowPlan.Step, _ shape: RowPlan.Shape, _ result: QueryResult, _ row: Int, _ writer: PackedRowWriter
     ) throws {

@@ -167,7 +167,7 @@ struct SaveRun {
                 constraints = conflicts
             }
         }
-        let back = try await content.rows(changes.returning, over: connection)
+        let back = try await content.readRows(changes.returning, over: connection).all()
         if constraints == nil, back.isEmpty { return }
         var versions = back.map { StoreConflicts.Version($0.knownObjectID, stored: $0) }
         versions += try await versionConflicts(changes.updated + changes.deleted + changes.locked)
@@ -178,7 +178,7 @@ struct SaveRun {
     /// Returns the conflicts of changes whose rows others have changed or deleted.
     private func versionConflicts(_ changes: [StoreChange]) async throws -> [StoreConflicts.Version] {
         let known = changes.filter { $0.baseVersion != nil }
-        let rows = try await content.rows(known.map(\.objectID), over: connection)
+        let rows = try await content.readRows(known.map(\.objectID), over: connection).all()
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         return known.compactMap { change in
             let row = byID[change.objectID]

@@ -21,11 +21,11 @@ extension AnsweringStore {
     }
 
     private func execute(_ plan: SQLFetchPlan, _ values: [BinaryValue], _ isCurrent: Bool) async throws -> StoreAnswer {
-        let sql = content.statement(plan.sql)
+        let sql = content.statement(plan.sql, values)
         let content = content!
         func found() async throws -> QueryResult { try await content.readingRows(isCurrent: isCurrent) { try await $0.query(sql, values) } }
         switch plan.answer {
-        case .rows: return .rows(try await content.rows(foundBy: sql, values, content.plan(plan.entity), isCurrent: isCurrent))
+        case .rows: return try await content.rows(foundBy: sql, values, content.plan(plan.entity), isCurrent: isCurrent).answer
         case .ids:
             let result = try await found()
             return .ids(
@@ -60,7 +60,10 @@ extension AnsweringStore {
         }
         let statement: (plan: SQLFetchPlan, values: [BinaryValue])
         do { statement = try content.statement(narrowed) } catch  where SQLQueryError.isUntranslatable(error) { return nil }
-        guard case .rows(let rows) = try await execute(statement.plan, statement.values, isCurrent) else { return nil }
+        guard case .rows = statement.plan.answer else { return nil }
+        let sql = content.statement(statement.plan.sql, statement.values)
+        // What is evaluated in memory needs the values of all rows.
+        let rows = try await content.rows(foundBy: sql, statement.values, content.plan(statement.plan.entity), isCurrent: isCurrent).all()
         return try await FoundRows(rows, content, isCurrent: isCurrent).answer(rest)
     }
 

@@ -32,6 +32,7 @@ enum SQLArchives {
             sqlite3_column_type(statement, column) == SQLITE_FLOAT
             ? "\(sqlite3_column_double(statement, column))" : SQLStatement.text(statement, column)
         if numeral == "NaN" { return .nan }
+        if numeral.hasSuffix("inf") { throw unreadable(attribute, "its column holds “\(numeral)”, which Decimal does not", path) }
         guard let number = Decimal(string: numeral, locale: Locale(identifier: "en_US_POSIX")) else {
             throw unreadable(attribute, "its column holds “\(numeral)”, which is not a number", path)
         }

@@ -53,7 +53,7 @@ final class SQLiteTableReader {
         }
         do { return try execute(found) } catch  where SQLiteLimits.isRefused(error) {
             guard query.allowsEvaluationInMemory else { throw SQLiteLimits.tooComplex(query, error) }
-            return try evaluated(query, try execute(plans.query(StoreQuery(query.entity), entity)))
+            return try evaluated(query, try execute(plans.query(StoreQuery(query.entity), entity), leavesOut: false))
         }
     }
 
@@ -63,7 +63,8 @@ final class SQLiteTableReader {
         return try found.explanation(mapping.statement(found.plan.sql), over: connection)
     }
 
-    private func execute(_ query: SQLQuery) throws -> StoreAnswer {
+    /// - Parameter leavesOut: Whether rows that cannot be read are answered by their objects alone, which say so when they are read.
+    private func execute(_ query: SQLQuery, leavesOut: Bool = true) throws -> StoreAnswer {
         try exceptions.check(query.plan.sql, connection)
         let sql = mapping.statement(query.plan.sql)
         let entity = query.plan.entity
@@ -73,8 +74,16 @@ final class SQLiteTableReader {
             case .rows:
                 let rows = rows(entity)
                 var list = RowList()
-                while try statement.step() { list.append(try rows.read(statement.handle)) }
-                return .rows(list)
+                var unread: [(place: Int, id: NSManagedObjectID)] = []
+                while try statement.step() {
+                    do { list.append(try rows.read(statement.handle)) } catch  where leavesOut {
+                        unread.append((list.count, try rows.id(statement.handle, 0)))
+                    }
+                }
+                if unread.isEmpty { return .rows(list) }
+                var ids = list.map { $0.knownObjectID }
+                for (place, id) in unread.reversed() { ids.insert(id, at: place) }
+                return .ids(ids)
             case .ids:
                 let rows = rows(entity)
                 var ids: [NSManagedObjectID] = []
@@ -123,7 +132,7 @@ final class SQLiteTableReader {
         }
         let found: SQLQuery
         do { found = try plans.query(narrowed, entity) } catch  where SQLQueryError.isUntranslatable(error) { return nil }
-        return try evaluated(rest, try execute(found))
+        return try evaluated(rest, try execute(found, leavesOut: false))
     }
 
     /// Answers a query from rows that SQL found.
@@ -136,7 +145,27 @@ final class SQLiteTableReader {
     // MARK: Objects
 
     /// Returns the rows of objects, without those that do not exist.
+    ///
+    /// - Throws: `UnreadObjects` with the other rows where some cannot be read; SQLite's errors.
     func rows(_ ids: [NSManagedObjectID]) throws -> [Row] {
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
+        let rows = try readRows(ids, &failures)
+        if !failures.isEmpty { throw UnreadObjects(failures, rows: rows) }
+        return rows
+    }
+
+    /// Returns the rows of objects, without those that do not exist.
+    ///
+    /// - Throws: The error of one that cannot be read; SQLite's errors.
+    func allRows(_ ids: [NSManagedObjectID]) throws -> [Row] {
+        var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
+        let rows = try readRows(ids, &failures)
+        if let failure = failures.values.first { throw failure.error }
+        return rows
+    }
+
+    /// Returns the rows of objects that can be read, and why others cannot.
+    func readRows(_ ids: [NSManagedObjectID], _ failures: inout [NSManagedObjectID: UnreadObjects.Failure]) throws -> [Row] {
         var groups: [ObjectIdentifier: (entity: SQLEntity, keys: [SQLValue])] = [:]
         for id in ids where id.token === token {
             guard let entity = mapping.schema.entity(id.owningEntity), let key = entity.keyKind.value(id.reference) else { continue }
@@ -150,7 +179,11 @@ final class SQLiteTableReader {
             try connection.with(sql) { statement in
                 SQLArray(keys).bind(to: statement.handle, at: 1)
                 var list = RowList()
-                while try statement.step() { list.append(try own.read(statement.handle)) }
+                while try statement.step() {
+                    do { list.append(try own.read(statement.handle)) } catch {
+                        failures[try own.id(statement.handle, 0)] = UnreadObjects.Failure(error)
+                    }
+                }
                 rows += list
             }
         }
@@ -162,8 +195,12 @@ final class SQLiteTableReader {
         [NSManagedObjectID]]
     {
         guard relationship.isToMany else {
-            return Dictionary(
-                try rows(ids).map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
+            var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
+            let rows = try readRows(ids, &failures)
+            let related = Dictionary(
+                rows.map { ($0.knownObjectID, $0.relatedIDs(relationship)) }, uniquingKeysWith: { first, _ in first })
+            if !failures.isEmpty { throw UnreadObjects(failures, related: related) }
+            return related
         }
         guard let owner = ids.first.flatMap({ mapping.schema.entity($0.owningEntity) }),
             let destination = relationship.destinationEntity.flatMap(mapping.schema.entity), case .toMany(let place) = owner[relationship]
@@ -233,7 +270,7 @@ private final class FoundTableRows: RowSource {
 
     func row(with id: NSManagedObjectID) throws -> Row? {
         if let known = rows[id] { return known }
-        let row = try reader.rows([id]).first
+        let row = try reader.allRows([id]).first
         rows[id] = .some(row)
         return row
     }

@@ -211,18 +211,6 @@ final class SQLiteTableRows {
     }
 }
 
-extension NSManagedObjectID.Reference {
-    /// The key in messages.
-    var shown: String {
-        switch self {
-        case .integer(let number): "\(number)"
-        case .string(let text): text
-        case .uuid(let uuid): uuid.uuidString
-        default: "\(self)"
-        }
-    }
-}
-
 extension NSAttributeDescription {
     /// The integers that the attribute holds.
     var integers: ClosedRange<Int64> {

@@ -97,8 +97,9 @@ enum SQLiteColumnValue {
         case (11..., SQLITE_INTEGER), (11..., SQLITE_FLOAT):
             let unit = SQLiteDateForm.Unit.all[min(Int(code) - 11, 2)]
             let seconds = unit.count.seconds(sqlite3_value_double(value))
-            guard seconds.isFinite else { return false }
-            sqlite3_result_double(context, seconds)
+            // Infinite ones are those that they are read as in PostgreSQL, too.
+            let date = seconds.isFinite ? nil : seconds < 0 ? Date.distantPast : Date.distantFuture
+            sqlite3_result_double(context, date?.timeIntervalSinceReferenceDate ?? seconds)
         default: return false
         }
         return true

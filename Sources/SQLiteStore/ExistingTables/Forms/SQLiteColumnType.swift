@@ -99,7 +99,8 @@ struct SQLiteColumnValues: Sendable {
         case .real(let number):
             reals += 1
             areFlags = false
-            largest = max(largest, number.magnitude)
+            // Infinite ones say nothing of the unit.
+            if number.isFinite { largest = max(largest, number.magnitude) }
         case .text(let text):
             texts += 1
             firstText = firstText ?? text

@@ -48,6 +48,8 @@ enum SQLiteTableDialect: TableDialect {
     static func placeholder(_ number: Int) -> String { "?\(number)" }
     static func literal(_ number: Int64) -> String { "\(number)" }
     static func selected(_ column: String, _ form: SQLiteColumnForm, key: [String]) -> String { form.selected(column, key: key) }
+    // Dates are converted row by row: infinite ones are what they are read as.
+    static func bounded(_ selected: String, _ form: SQLiteColumnForm) -> String? { nil }
     static func written(_ parameter: String, _ form: SQLiteColumnForm, _ type: SQLiteColumnType) -> String { parameter }
 
     /// A number that is made of the values themselves: SQLite does not count the versions of rows.
