@@ -121,7 +121,8 @@ let package = Package(
                 "CZlib", logging,
             ], swiftSettings: strict),
         .testTarget(
-            name: "SQLiteTablesTests", dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "CSQLite", "TestSupport"],
+            name: "SQLiteTablesTests",
+            dependencies: coreDataModules + ["PredicateCases", "SQLQueries", "TableCases", "CSQLite", "TestSupport"],
             swiftSettings: strict),
         // Apple's XML and binary stores.
         .target(
@@ -175,7 +176,7 @@ let package = Package(
             name: "PostgreSQLStoreTests",
             dependencies: coreDataModules + [
                 "PostgreSQLStore", "PredicateCases", "RandomPrograms", "SQLQueries", "StoreConformance", "StoreCommands", "Explorer",
-                "TestSupport", "coredata-demo", logging,
+                "TableCases", "TestSupport", "coredata-demo", logging,
             ],
             swiftSettings: strict),
         .target(name: "JSONReading", swiftSettings: strict),
@@ -288,6 +289,8 @@ let package = Package(
         // Seeds, time and scratch folders of tests; it is no product.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: strict),
+        // What is saved to tables of other programs, whatever the database; it is no product.
+        .target(name: "TableCases", dependencies: coreDataModules + ["TestSupport"], path: "Tests/TableCases", swiftSettings: strict),
         // Random predicates, for the tests of whatever reads predicates; it is no product.
         .target(name: "PredicateCases", dependencies: ["Predicates", "TestSupport"], path: "Tests/PredicateCases", swiftSettings: strict),
         .testTarget(

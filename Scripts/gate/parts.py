@@ -37,6 +37,7 @@ GRAPH = (
     "Package.swift", "Sources/ArchiveStores", "Sources/CoreData/", "Sources/CoreDataRegistration", "Sources/CoreDataRuntime", "Sources/CSQLite",
     "Sources/CZlib", "Sources/MappedTables", "Sources/Migration", "Sources/ModelFiles", "Sources/ObjectGraph", "Sources/Predicates",
     "Sources/PropertyLists", "Sources/SQLQueries", "Sources/SQLiteStore", "Sources/TakenNames", "Tests/PredicateCases", "Tests/TestSupport",
+    "Tests/TableCases",
 )
 # The program that tests kill, and what it is built of.
 WRITER = ("Sources/RemoteStore", "Sources/StoreConformance", "Tests/StoreWriter", "Tests/WriterVersions")
@@ -99,7 +100,8 @@ PARTS = (
         steps=(Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 200),)),
     Part(
         "postgresql", "Stores in PostgreSQL databases, over a server and a pool that the tests start.", 4,
-        paths=("Sources/PostgreSQLStore", "Sources/SQLQueries", "Sources/MappedTables", "Tests/PostgreSQLStoreTests", "Examples/Demo"),
+        paths=("Sources/PostgreSQLStore", "Sources/SQLQueries", "Sources/MappedTables", "Tests/PostgreSQLStoreTests", "Tests/TableCases",
+               "Examples/Demo"),
         traits=("PostgreSQL",), targets=("PostgreSQLStoreTests",), packages=("postgresql", "libpq-dev", "pgbouncer"),
         steps=(Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 160, waits=True),)),
     Part(

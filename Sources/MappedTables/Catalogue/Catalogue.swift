@@ -40,6 +40,8 @@ package struct CatalogueRelation<Dialect: TableDialect>: Sendable {
     package var primaryKey: [String] = []
     /// The columns of each further uniqueness rule that holds for all rows.
     package var uniques: [[String]] = []
+    /// Every rule that keeps rows apart, also those for some rows, and those about expressions.
+    package private(set) var uniqueRules: [UniqueRule] = []
     package var references: [CatalogueReference] = []
 
     package init(name: String, kind: Kind) { (self.name, self.kind) = (name, kind) }
@@ -47,6 +49,23 @@ package struct CatalogueRelation<Dialect: TableDialect>: Sendable {
     /// Returns the column with a name.
     package func column(_ name: String) -> CatalogueColumn<Dialect>? {
         columns.first { $0.name == name } ?? rowNumber.flatMap { $0.name == name ? $0 : nil }
+    }
+
+    /// Adds a rule that keeps rows apart.
+    ///
+    /// - Parameters:
+    ///   - names: The columns that must differ.
+    ///   - expressions: SQL that must differ, too; empty for none.
+    ///   - condition: SQL that says for which rows the rule is; nil for all.
+    package mutating func addUniqueRule(_ names: [String], expressions: String = "", condition: String? = nil) {
+        func mentioned(_ sql: String) -> [String] {
+            let words = SQLWords.of(sql)
+            return columns.map(\.name).filter { words.contains($0.lowercased()) }
+        }
+        let own = names + mentioned(expressions).filter { !names.contains($0) }
+        if own.isEmpty { return }
+        uniqueRules.append(
+            UniqueRule(number: uniqueRules.count, columns: own, condition: condition, conditionColumns: condition.map(mentioned) ?? []))
     }
 
     /// Whether rows with equal values in columns are the same row.

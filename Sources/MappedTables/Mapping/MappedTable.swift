@@ -77,6 +77,8 @@ package struct MappedJoin<Dialect: TableDialect>: Sendable {
     /// The columns with the keys of the objects at the end where ``SQLJoin/own`` is ``firstColumn``.
     package let first: KeyColumns<Dialect>
     package let second: KeyColumns<Dialect>
+    /// Whether a rule keeps pairs apart, and nothing else of them.
+    package let isUnique: Bool
     /// Why pairs cannot be saved; nil where they can.
     package let readOnlyReason: String?
 

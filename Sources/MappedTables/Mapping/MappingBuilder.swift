@@ -215,8 +215,10 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 let otherKey = key(MappingKey.joinMember, of: holder, holderEntity, second, relation)
             else { continue }
             let virtual = SQLIdentifier("@\(holderEntity.name ?? "").\(holder.name)", isPlain: false)
+            let pairColumns = Set((ownKey.columns + otherKey.columns).map(\.name))
             joins[virtual] = MappedJoin(
                 sql: sqlName(relation), first: ownKey, second: otherKey,
+                isUnique: ([relation.primaryKey] + relation.uniques).contains { Set($0) == pairColumns },
                 readOnlyReason: relation.kind == .table ? nil : "“\(holder)” is the \(relation.kind.name) \(name), which is read only.")
             let isReflexive = holder === holder.storedInverse
             let pair = (MappedJoin<Dialect>.firstColumn, MappedJoin<Dialect>.secondColumn)

@@ -12,6 +12,7 @@ struct CatalogueReader {
         let results = try await connection.run(
             [
                 "SELECT 1 FROM pg_namespace WHERE nspname = $1", Self.relations, Self.columns, Self.labels, Self.uniques, Self.references,
+                Self.uniqueRules,
             ].map { Call($0, [.text(schema)]) })
         guard results[0].rowCount > 0 else { return nil }
         var relations: [Int64: CatalogueRelation] = [:]
@@ -44,6 +45,12 @@ struct CatalogueReader {
                     name: result.text(row, 1), columns: Self.names(result, row, 2), targetSchema: result.text(row, 3),
                     target: result.text(row, 4), targetColumns: Self.names(result, row, 5),
                     onDelete: Self.action(result.text(row, 6))))
+        }
+        for row in 0..<results[6].rowCount {
+            let result = results[6]
+            relations[result.integer(row, 0)]?.addUniqueRule(
+                result.isNull(row, 1) ? [] : Self.names(result, row, 1), expressions: result.text(row, 2),
+                condition: result.isNull(row, 3) ? nil : result.text(row, 3))
         }
         return Catalogue(schema: schema, relations: relations.values.sorted { $0.name < $1.name })
     }
@@ -132,6 +139,18 @@ struct CatalogueReader {
 
     private static let references = """
         SELECT k.conrelid::bigint, k.conname::text, \(array("k.conkey", of: "k.conrelid")), s.nspname::text, t.relname::text,
+    /// What keeps rows apart: also indexes for some rows, those of expressions, and constraints that exclude others. Those of partitions are among those
+    /// of their table.
+    private static let uniqueRules = """
+        SELECT i.indrelid::bigint,
+            (SELECT json_agg(a.attname ORDER BY u.place)::text
+                FROM unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) WITH ORDINALITY AS u (number, place)
+                JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.number),
+            coalesce(pg_get_expr(i.indexprs, i.indrelid), ''), pg_get_expr(i.indpred, i.indrelid)
+        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE \(inSchema) AND (i.indisunique OR i.indisexclusion) AND i.indisvalid ORDER BY i.indexrelid
+        """
+
             \(array("k.confkey", of: "k.confrelid")), k.confdeltype::text
         FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_class t ON t.oid = k.confrelid JOIN pg_namespace s ON s.oid = t.relnamespace

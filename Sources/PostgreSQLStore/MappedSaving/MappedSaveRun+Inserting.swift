@@ -6,15 +6,17 @@ internal import SQLQueries
 
 extension MappedSaveRun {
     /// Inserts new rows, none of which refers to another of them.
-    mutating func insert(_ level: [MappedSaveOrder<PostgreSQLTableDialect>.Part]) async throws {
+    mutating func insert(_ level: [(change: StoreChange, omitted: Set<Int>)]) async throws {
         for part in stride(from: 0, to: level.count, by: 1000).map({ level[$0..<min($0 + 1000, level.count)] }) {
+            // Others may be sent with them.
+            let first = calls.count
             for (change, omitted) in part {
                 let entity = try content.sqlEntity(change.entity)
                 let call = try insertion(change, omitted, entity, mapping.table(entity))
                 calls.append(call)
             }
             let results = try await send()
-            for ((change, _), result) in zip(part, results) {
+            for ((change, _), result) in zip(part, results.dropFirst(first)) {
                 let table = mapping.table(try content.sqlEntity(change.entity))
                 guard result.rowCount == 1 else {
                     throw CoreDataError.make(

@@ -7,32 +7,28 @@ internal import SQLQueries
 extension MappedSaveRun {
     // MARK: Deletions
 
-    /// Deletes rows: those of an entity before those that it refers to.
-    mutating func delete(_ groups: [(entity: SQLEntity, changes: [StoreChange])]) async throws {
-        for (entity, deleted) in groups { try deletePairs(entity, deleted) }
-        for (entity, deleted) in groups {
-            let table = mapping.table(entity)
-            let (read, unread) = (deleted.filter { $0.baseVersion != nil }, deleted.filter { $0.baseVersion == nil })
-            if !unread.isEmpty {
-                add(
-                    "DELETE FROM \(table.sql) AS \(MappedTable.alias) WHERE \(table.key.isIn("$1", of: MappedTable.alias))",
-                    [.array(try unread.map { try key(of: $0, table) }, of: table.key.kind.type)])
-            }
-            if !read.isEmpty {
-                checks.append((calls.count, read.count, read))
-                add(
-                    "DELETE FROM \(table.sql) AS \(MappedTable.alias) USING unnest($1, $2) AS old (key, version) "
-                        + "WHERE \(table.key.equal("old.key", of: MappedTable.alias)) AND \(table.version) = old.version",
-                    [
-                        .array(try read.map { try key(of: $0, table) }, of: table.key.kind.type),
-                        .keys(read.map { $0.baseVersion ?? 0 }),
-                    ])
-            }
-            try await sendIfMany()
+    /// Deletes rows of an entity that are as they were read, or as the save itself has made them since.
+    mutating func delete(_ entity: SQLEntity, _ deleted: [StoreChange]) async throws {
+        let table = mapping.table(entity)
+        func isLookedAt(_ change: StoreChange) -> Bool { change.baseVersion != nil && !parked.contains(change.objectID) }
+        let (read, others) = (deleted.filter(isLookedAt), deleted.filter { !isLookedAt($0) })
+        if !others.isEmpty {
+            checks.append((calls.count, others.count, others, true))
+            add(
+                "DELETE FROM \(table.sql) AS \(MappedTable.alias) WHERE \(table.key.isIn("$1", of: MappedTable.alias))",
+                [.array(try others.map { try key(of: $0, table) }, of: table.key.kind.type)])
         }
+        if !read.isEmpty {
+            checks.append((calls.count, read.count, read, true))
+            add(
+                "DELETE FROM \(table.sql) AS \(MappedTable.alias) USING unnest($1, $2) AS old (key, version) "
+                    + "WHERE \(table.key.equal("old.key", of: MappedTable.alias)) "
+                    + "AND \(table.version) IN (old.version, pg_current_xact_id()::xid::text::bigint)", try versions(of: read, table))
+        }
+        try await sendIfMany()
     }
 
-    private mutating func deletePairs(_ entity: SQLEntity, _ deleted: [StoreChange]) throws {
+    mutating func deletePairs(_ entity: SQLEntity, _ deleted: [StoreChange]) throws {
         for property in entity.properties {
             guard case .toMany(.join(let join)) = property else { continue }
             let (table, pair) = (mapping.table(entity), mapping.join(join))
@@ -48,20 +44,22 @@ extension MappedSaveRun {
 
     // MARK: Pairs
 
-    /// Writes the pairs of many-to-many relationships.
+    /// Writes the pairs of many-to-many relationships: those that go before those that come, which may be unique.
     mutating func writePairs() async throws {
-        for change in changes.inserted + changes.updated where !change.lists.isEmpty {
-            let entity = try content.sqlEntity(change.entity)
-            for difference in change.lists {
-                guard case .toMany(.join(let join)) = entity.properties[difference.slotIndex],
-                    let relationship = entity.entity.frozenParts.properties[difference.slotIndex] as? NSRelationshipDescription
-                else { continue }
-                // An object that was never saved, or lies in another store, is in no pair.
-                for id in difference.removed where !resolved(id).isTemporaryID && resolved(id).token === content.token {
-                    try write(change, id, relationship, join, isNew: false)
+        for isNew in [false, true] {
+            for change in changes.inserted + changes.updated where !change.lists.isEmpty {
+                let entity = try content.sqlEntity(change.entity)
+                for difference in change.lists {
+                    guard case .toMany(.join(let join)) = entity.properties[difference.slotIndex],
+                        let relationship = entity.entity.frozenParts.properties[difference.slotIndex] as? NSRelationshipDescription
+                    else { continue }
+                    for id in isNew ? difference.added : difference.removed {
+                        // An object that was never saved, or lies in another store, is in no pair.
+                        if !isNew, resolved(id).isTemporaryID || resolved(id).token !== content.token { continue }
+                        try write(change, id, relationship, join, isNew: isNew)
+                    }
+                    try await sendIfMany()
                 }
-                for id in difference.added { try write(change, id, relationship, join, isNew: true) }
-                try await sendIfMany()
             }
         }
     }
@@ -85,10 +83,14 @@ extension MappedSaveRun {
         guard pairs.insert(pair).inserted else { return }
         let alias = MappedTable.alias
         if isNew {
+            // Others may add it at the same time. What else the table forbids is an error.
             let columns = own.written("$1") + far.written("$2")
+            let names = columns.map { LayoutNames.identifier($0.column).sql }.joined(separator: ", ")
+            let tail = table.isUnique ? " ON CONFLICT (\(names)) DO NOTHING" : ""
             add(
-                "INSERT INTO \(table.sql) (\(columns.map { LayoutNames.identifier($0.column).sql }.joined(separator: ", "))) "
-                    + "VALUES (\(columns.map(\.value).joined(separator: ", "))) ON CONFLICT DO NOTHING", [keys.0, keys.1])
+                "INSERT INTO \(table.sql) (\(names)) SELECT \(columns.map(\.value).joined(separator: ", ")) WHERE NOT EXISTS "
+                    + "(SELECT 1 FROM \(table.sql) AS \(alias) WHERE \(own.equal("$1", of: alias)) AND \(far.equal("$2", of: alias)))\(tail)",
+                [keys.0, keys.1])
         } else {
             func deletion(_ first: KeyColumns, _ second: KeyColumns) -> String {
                 "DELETE FROM \(table.sql) AS \(alias) WHERE \(first.equal("$1", of: alias)) AND \(second.equal("$2", of: alias))"

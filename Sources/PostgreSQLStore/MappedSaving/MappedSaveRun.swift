@@ -15,9 +15,12 @@ struct MappedSaveRun {
     /// What is sent with the next round trip.
     var calls: [Call] = []
     /// What the number of rows changed by a call says.
-    var checks: [(call: Int, expected: Int, changes: [StoreChange])] = []
-    /// The objects that others have changed or deleted.
-    private var mismatched: [StoreChange] = []
+    var checks: [(call: Int, expected: Int, changes: [StoreChange], isDeletion: Bool)] = []
+    /// The objects some of whose rows were not there to be updated, or to be deleted.
+    private var unwritten: [StoreChange] = []
+    private var undeleted: [StoreChange] = []
+    /// The objects whose rows have given up a unique value, so that their version is another one.
+    var parked: Set<NSManagedObjectID> = []
     /// The pairs that are written already: both ends of a relationship tell of each.
     var pairs: Set<MappedPair> = []
     /// The number of statements that are sent at once.
@@ -30,30 +33,91 @@ struct MappedSaveRun {
 
     /// Writes everything, up to the commit.
     ///
+    /// - Parameter looksAtValues: Whether unique values are given up before others take them. It takes more round trips.
     /// - Returns: The rows as they are now, and the number of the transaction.
     /// - Throws: ``StoreConflicts``; the errors of the server.
-    mutating func write() async throws -> (SaveOutcome, MappedSaving.Transaction) {
-        let begun = try await connection.run(
-            [Call("BEGIN"), Call("SET CONSTRAINTS ALL DEFERRED"), Call(MappedSaving.Transaction.query)], isCancellable: false)
-        let transaction = MappedSaving.Transaction(number: begun[2].text(0, 0), timeline: begun[2].text(0, 1))
+    mutating func write(looksAtValues: Bool) async throws -> (SaveOutcome, MappedSaving.Transaction) {
+        let transaction = try await begin()
         if content.hasUniqueness { try await checkUniqueness() }
-        let order = try MappedSaveOrder(changes, mapping, content.sqlEntity)
-        for change in order.early { try await update(change) }
-        for change in changes.locked { try lock(change) }
-        try await delete(order.deletions)
-        try await send()
-        for part in order.insertions { try await insert(part) }
-        for change in order.late { try await update(change) }
-        for (change, slots) in order.postponed { try await update(change, slots: slots) }
+        let order = try MappedSaveOrder(
+            changes, mapping, content.sqlEntity, current: try await unreadRows(), membership: looksAtValues ? try await membership() : nil)
+        for (entity, deleted) in try grouped(changes.deleted) { try deletePairs(entity, deleted) }
+        for step in order.steps {
+            switch step {
+            case .update(let parts): for (change, slots) in parts { try await update(change, slots: slots) }
+            case .delete(let entity, let deleted): try await delete(entity, deleted)
+            case .insert(let parts): try await insert(parts.map { ($0.change, $0.slots ?? []) })
+            case .clear(let change, let slot): try clear(change, slot)
+            case .park(let change, let columns): try await park(change, columns)
+            }
+        }
         try await writePairs()
         try await send()
-        if !mismatched.isEmpty { throw StoreConflicts(try await versionConflicts(mismatched)) }
+        try await checkWritten()
         var outcome = SaveOutcome()
         outcome.assignedIDs = assigned
         let ids = (changes.inserted + changes.updated + changes.locked).map { resolved($0.objectID) }
         // Defaults, triggers and other programs' rounding are in the rows, and so is the version.
-        outcome.rows = try await content.rows(ids, over: connection)
+        outcome.rows = Array(try await content.readRows(ids, over: connection).rows)
         return (outcome, transaction)
+    }
+
+    /// Begins the transaction, and locks the rows that will be updated, or must be unchanged: later, they may have been changed by the save itself, by its
+    /// foreign keys and triggers. Rows that will be deleted are looked at without a lock, for which rights to update them would be needed.
+    ///
+    /// - Throws: ``StoreConflicts`` where others have changed or deleted a row.
+    private mutating func begin() async throws -> MappedSaving.Transaction {
+        var calls = [Call("BEGIN"), Call("SET CONSTRAINTS ALL DEFERRED"), Call(MappedSaving.Transaction.query)]
+        var looks: [[StoreChange]] = []
+        let updated = try changes.updated.filter { !mapping.table(try content.sqlEntity($0.entity)).columnSlots(of: $0).isEmpty }
+        for (read, lock) in [
+            (updated, " FOR NO KEY UPDATE OF \(MappedTable.alias)"), (changes.locked, " FOR SHARE OF \(MappedTable.alias)"),
+            (changes.deleted, ""),
+        ] {
+            for (entity, read) in try grouped(read.filter { $0.baseVersion != nil }) {
+                let table = mapping.table(entity)
+                if table.relation.kind != .table { continue }
+                looks.append(read)
+                calls.append(
+                    Call(
+                        "SELECT 1 FROM \(table.sql) AS \(MappedTable.alias) JOIN unnest($1, $2) AS old (key, version) "
+                            + "ON \(table.key.equal("old.key", of: MappedTable.alias)) AND \(table.version) = old.version\(lock)",
+                        try versions(of: read, table)))
+            }
+        }
+        let begun = try await connection.run(calls, isCancellable: false)
+        let mismatched = zip(looks, begun.dropFirst(3)).flatMap { read, result in result.rowCount == read.count ? [] : read }
+        if !mismatched.isEmpty {
+            let conflicts = try await versionConflicts(mismatched)
+            if !conflicts.isEmpty { throw StoreConflicts(conflicts) }
+            throw unchanged(mismatched)
+        }
+        return MappedSaving.Transaction(number: begun[2].text(0, 0), timeline: begun[2].text(0, 1))
+    }
+
+    /// Returns the keys and the versions of changes as parameters.
+    func versions(of changes: [StoreChange], _ table: MappedTable) throws -> [BinaryValue] {
+        [
+            .array(try changes.map { try key(of: $0, table) }, of: table.key.kind.type),
+            .keys(changes.map { $0.baseVersion ?? 0 }),
+        ]
+    }
+
+    func grouped(_ changes: [StoreChange]) throws -> [(entity: SQLEntity, changes: [StoreChange])] {
+        var groups: [ObjectIdentifier: (entity: SQLEntity, changes: [StoreChange])] = [:]
+        for change in changes {
+            let entity = try content.sqlEntity(change.entity)
+            groups[ObjectIdentifier(entity), default: (entity, [])].changes.append(change)
+        }
+        return groups.values.sorted { $0.entity.number < $1.entity.number }
+    }
+
+    /// Returns the rows of deleted objects that were never read: what they refer to counts for the order.
+    private func unreadRows() async throws -> [NSManagedObjectID: Row] {
+        let unread = changes.deleted.filter { $0.base == nil }.map(\.objectID)
+        if unread.isEmpty { return [:] }
+        let rows = try await content.readRows(unread, over: connection).rows
+        return Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Sending
@@ -63,7 +127,9 @@ struct MappedSaveRun {
     @discardableResult
     mutating func send() async throws -> [QueryResult] {
         let results = try await connection.run(calls, isCancellable: false)
-        for check in checks where results[check.call].changedCount != check.expected { mismatched += check.changes }
+        for check in checks where results[check.call].changedCount != check.expected {
+            if check.isDeletion { undeleted += check.changes } else { unwritten += check.changes }
+        }
         calls = []
         checks = []
         return results
@@ -107,7 +173,7 @@ struct MappedSaveRun {
 
     /// Returns the conflicts of changes whose rows others have changed or deleted.
     private func versionConflicts(_ changes: [StoreChange]) async throws -> [StoreConflicts.Version] {
-        let rows = try await content.rows(changes.map(\.objectID), over: connection)
+        let rows = try await content.readRows(changes.map(\.objectID), over: connection).all()
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         return changes.compactMap { change in
             let row = byID[change.objectID]
@@ -116,11 +182,35 @@ struct MappedSaveRun {
         }
     }
 
+    /// Throws where a row was not written, or not deleted, that should be.
+    private func checkWritten() async throws {
+        var left = unwritten
+        if !undeleted.isEmpty {
+            let found = try await content.readRows(undeleted.map(\.objectID), over: connection)
+            let there = Set(found.rows.map(\.knownObjectID)).union(found.failures.map(\.id))
+            // The others are gone because the save has deleted what they referred to.
+            left += undeleted.filter { there.contains(resolved($0.objectID)) }
+        }
+        if left.isEmpty { return }
+        let conflicts = try await versionConflicts(left.filter { change in undeleted.contains { $0.objectID == change.objectID } })
+        throw conflicts.isEmpty ? unchanged(left) : StoreConflicts(conflicts)
+    }
+
+    /// Returns the error of rows that are as they were read, and cannot be changed.
+    private func unchanged(_ changes: [StoreChange]) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "The store at \(content.place) cannot be saved.",
+            reason:
+                "PostgreSQL did not change the rows of \(changes.map { "\($0.objectID)" }.joined(separator: ", ")), which were as they had been read: "
+                + "a trigger, a rule or a policy prevents it, or has deleted them.", next: "Undo the change.",
+            info: [NSAffectedObjectsErrorKey: changes.map(\.objectID)])
+    }
+
     // MARK: Updates
 
-    /// Updates the changed columns of a row whose version is that which was read.
+    /// Updates the changed columns of a row, which is locked.
     ///
-    /// - Parameter slots: The properties to write, whatever the version is; nil for those that were changed.
+    /// - Parameter slots: The properties to write; nil for those that were changed.
     private mutating func update(_ change: StoreChange, slots: Set<Int>? = nil) async throws {
         guard let row = change.row else { return }
         let entity = try content.sqlEntity(change.entity)
@@ -130,25 +220,21 @@ struct MappedSaveRun {
             try add(value, slot, row, base: change.base ?? row, entity, table, to: &values)
         }
         if values.assignments.isEmpty { return }
-        var condition = table.key.equal("$1", of: MappedTable.alias)
-        if slots == nil, let version = change.baseVersion {
-            condition += " AND \(table.version) = \(values.bind(.integer(version)))"
-        }
+        let condition = table.key.equal("$1", of: MappedTable.alias)
         let list = values.assignments.map { "\(LayoutNames.identifier($0.column)) = \($0.value)" }.joined(separator: ", ")
-        checks.append((calls.count, 1, [change]))
+        checks.append((calls.count, 1, [change], false))
         add("UPDATE \(table.sql) AS \(MappedTable.alias) SET \(list) WHERE \(condition)", values.parameters)
         try await sendIfMany()
     }
 
-    /// Locks the row of an object that must be unchanged.
-    private mutating func lock(_ change: StoreChange) throws {
-        guard let version = change.baseVersion else { return }
+    /// Sets a reference of a row that will be deleted to NULL.
+    private mutating func clear(_ change: StoreChange, _ slot: Int) throws {
         let table = mapping.table(try content.sqlEntity(change.entity))
-        if table.relation.kind != .table { return }
-        checks.append((calls.count, 1, [change]))
+        guard case .toOne(let key)? = table.values[slot] else { return }
+        let list = key.columns.map { "\(LayoutNames.identifier($0.name)) = NULL" }.joined(separator: ", ")
         add(
-            "SELECT 1 FROM \(table.sql) AS \(MappedTable.alias) WHERE \(table.key.equal("$1", of: MappedTable.alias)) "
-                + "AND \(table.version) = $2 FOR SHARE", [try key(of: change, table), .integer(version)])
+            "UPDATE \(table.sql) AS \(MappedTable.alias) SET \(list) WHERE \(table.key.equal("$1", of: MappedTable.alias))",
+            [try self.key(of: change, table)])
     }
 }
 #endif

@@ -19,16 +19,20 @@ struct MappedSaving: Sendable {
             try MappedSaveOrder<PostgreSQLTableDialect>.checkWritable(changes, mapping, content.sqlEntity)
         }
         var attempt = 0
+        var looksAtValues = false
         while true {
             attempt += 1
             do {
-                if let outcome = try await outcome(of: changes) { return outcome }
+                if let outcome = try await outcome(of: changes, looksAtValues: looksAtValues) { return outcome }
                 // The commit was lost with its connection, and will never be.
             } catch let error as ServerError {
                 // A constraint of the model is found to be violated when its owners are looked for again.
+                // Rows of the save may exchange unique values.
+                let mayExchange = error.isUniqueness && changes.count > 1 && !looksAtValues
                 let isFound = error.isUniqueness && content.hasUniqueness && attempt < 3
+                if mayExchange { looksAtValues = true }
                 guard attempt < Self.attemptLimit,
-                    error.isSerialization || error.isConnectionLost || isFound || error.isOutdatedPlan || error.isReadOnly
+                    error.isSerialization || error.isConnectionLost || isFound || mayExchange || error.isOutdatedPlan || error.isReadOnly
                 else {
                     throw failure(error, changes)
                 }
@@ -53,16 +57,17 @@ struct MappedSaving: Sendable {
 
     /// Writes everything in one transaction.
     ///
+    /// - Parameter looksAtValues: Whether unique values are given up before others take them.
     /// - Returns: What was saved; nil where the connection was lost and the transaction will never be committed.
     /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined.
-    private func outcome(of changes: StoreChangeSet) async throws -> SaveOutcome? {
+    private func outcome(of changes: StoreChangeSet, looksAtValues: Bool) async throws -> SaveOutcome? {
         let (content, changes) = (content, changes)
         typealias Written = (outcome: SaveOutcome, lost: (error: ServerError, transaction: Transaction)?)
         let written: Written
         do {
             written = try await content.withConnection { connection in
                 var run = MappedSaveRun(content, connection, changes)
-                let (outcome, transaction) = try await run.write()
+                let (outcome, transaction) = try await run.write(looksAtValues: looksAtValues)
                 do {
                     try await connection.run([Call("COMMIT")], isCancellable: false)
                 } catch let error as ServerError where error.isConnectionLost { return (outcome, (error, transaction)) }

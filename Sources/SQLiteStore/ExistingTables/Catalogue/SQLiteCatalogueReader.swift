@@ -97,6 +97,7 @@ struct SQLiteCatalogueReader {
             return Column(name: name, type: type, isRequired: isRequired, source: source)
         }
         relation.primaryKey = key
+        if !table.isView { try addUniqueRules(&relation) }
         if key.isEmpty, table.hasRowNumbers, !table.isView {
             let names = Set(relation.columns.map { $0.name.lowercased() })
             if let name = ["rowid", "_rowid_", "oid"].first(where: { !names.contains($0) }) {
@@ -148,6 +149,24 @@ struct SQLiteCatalogueReader {
         }
         relation.uniques.sort { $0.lexicographicallyPrecedes($1) }
         return found
+    }
+
+    /// Adds what keeps rows apart, once the columns are known.
+    private func addUniqueRules(_ relation: inout Relation) throws {
+        if !relation.primaryKey.isEmpty { relation.addUniqueRule(relation.primaryKey) }
+        let indexes = try texts(
+            "SELECT l.name, coalesce(s.sql, '') FROM pragma_index_list(?) l LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name "
+                + "WHERE l.\"unique\" AND l.origin <> 'pk' ORDER BY l.seq", relation.name)
+        for index in indexes {
+            let names = try texts("SELECT name FROM pragma_index_xinfo(?) WHERE key = 1 ORDER BY seqno", index[0] ?? "").map { $0[0] }
+            let definition = index[1] ?? ""
+            let condition = SQLWords.after("WHERE", in: definition)
+            // A column without a name is an expression, which stands in the statement of the index.
+            let expressions = names.contains(nil) ? (SQLWords.after("ON", in: definition) ?? "") : ""
+            relation.addUniqueRule(
+                names.compactMap { $0 }, expressions: condition.map { String(expressions.dropLast($0.count)) } ?? expressions,
+                condition: condition)
+        }
     }
 
     // MARK: Foreign keys

@@ -63,6 +63,19 @@ enum SQLiteTableDialect: TableDialect {
         return version
     }
 
+    /// Returns SQL of values that a column may have for a while, which no row has; best first.
+    static func parkingValues(of column: Column, _ table: MappedTable<SQLiteTableDialect>) -> [String] {
+        let name = TableNames.identifier(column.name)
+        let number = "(SELECT coalesce(min(\(name)), 0) - 1 FROM \(table.sql))"
+        let values =
+            switch column.type.affinity {
+            case .integer, .real, .numeric: [number]
+            case .text: ["lower(hex(randomblob(16)))"]
+            case .none: ["randomblob(16)", number]
+            }
+        return (column.isRequired ? [] : ["NULL"]) + values
+    }
+
     // MARK: Keys
 
     static func kind(of columns: [Column], target: Key?) -> (kind: SQLKeyKind, isPlain: Bool) {

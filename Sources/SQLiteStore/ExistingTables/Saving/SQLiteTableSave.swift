@@ -15,11 +15,12 @@ struct SQLiteTableSave {
     let reader: SQLiteTableReader
     let changes: StoreChangeSet
     var mapping: SQLiteTables.Mapped { tables.mapping }
-    private var connection: SQLConnection { reader.connection }
+    var connection: SQLConnection { reader.connection }
     /// The IDs of new objects whose rows are inserted, by their temporary ones.
     private var assigned: [NSManagedObjectID: NSManagedObjectID] = [:]
-    /// The objects that others have changed or deleted.
-    private var mismatched: [StoreChange] = []
+    /// The objects whose rows were not there to be updated, or to be deleted.
+    var unwritten: [StoreChange] = []
+    var undeleted: [StoreChange] = []
     /// The pairs that are written already: both ends of a relationship tell of each.
     private var pairs: Set<MappedPair> = []
 
@@ -29,28 +30,34 @@ struct SQLiteTableSave {
 
     /// Writes everything, up to the commit.
     ///
-    /// - Returns: The rows as they are now.
+    /// - Parameter looksAtValues: Whether unique values are given up before others take them. It takes longer.
+    /// - Returns: The rows as they are now, and whether another order could be tried.
     /// - Throws: ``StoreConflicts``; code 134030 for what cannot be written; SQLite's errors.
-    mutating func write() throws -> SaveOutcome {
+    mutating func write(looksAtValues: Bool) throws -> SaveOutcome {
         // Keys are looked at when all rows are written: some of them refer to each other.
         try connection.execute("PRAGMA defer_foreign_keys = ON")
-        let order = try Order(changes, mapping, tables.sqlEntity)
         try checkUniqueness()
-        for change in order.early { try update(change) }
-        for change in changes.locked { try checkUnchanged(change) }
-        for (entity, deleted) in order.deletions { try deletePairs(entity, deleted) }
-        for (entity, deleted) in order.deletions { try delete(entity, deleted) }
-        // Nothing more is written of what will be rolled back.
-        if !mismatched.isEmpty { throw try conflicts() }
-        for part in order.insertions { for (change, omitted) in part { try insert(change, omitted) } }
-        for change in order.late { try update(change) }
-        for (change, slots) in order.postponed { try update(change, slots: slots) }
+        // Nobody else writes until the transaction ends. Later, rows may have been changed by the save itself: by its foreign keys and triggers.
+        try checkVersions()
+        let order = try Order(
+            changes, mapping, tables.sqlEntity, current: unreadRows(), membership: looksAtValues ? try membership() : nil)
+        for (entity, deleted) in try grouped(changes.deleted) { try deletePairs(entity, deleted) }
+        for step in order.steps {
+            switch step {
+            case .update(let parts): for (change, slots) in parts { try update(change, slots: slots) }
+            case .delete(let entity, let deleted): try delete(entity, deleted)
+            case .insert(let parts): for (change, omitted) in parts { try insert(change, omitted ?? []) }
+            case .clear(let change, let slot): try clear(change, slot)
+            case .park(let change, let columns): try park(change, columns)
+            }
+        }
         try writePairs()
-        if !mismatched.isEmpty { throw try conflicts() }
+        try checkWritten()
         var outcome = SaveOutcome()
         outcome.assignedIDs = assigned
         // Defaults, generated values and the work of triggers are in the rows, and so is the version.
-        outcome.rows = try reader.rows((changes.inserted + changes.updated + changes.locked).map { resolved($0.objectID) })
+        var unread: [NSManagedObjectID: UnreadObjects.Failure] = [:]
+        outcome.rows = try reader.readRows((changes.inserted + changes.updated + changes.locked).map { resolved($0.objectID) }, &unread)
         return outcome
     }
 
@@ -58,7 +65,7 @@ struct SQLiteTableSave {
 
     /// Executes a statement, and returns the number of rows that it has changed.
     @discardableResult
-    private func execute(_ sql: String, _ parameters: [SQLiteRawValue]) throws -> Int {
+    func execute(_ sql: String, _ parameters: [SQLiteRawValue]) throws -> Int {
         try connection.with(sql) { statement in
             bind(parameters, statement)
             try statement.run()
@@ -79,7 +86,7 @@ struct SQLiteTableSave {
     }
 
     /// Returns the ID of an object, also of one that was just inserted.
-    private func resolved(_ id: NSManagedObjectID) -> NSManagedObjectID { assigned[id] ?? id.current }
+    func resolved(_ id: NSManagedObjectID) -> NSManagedObjectID { assigned[id] ?? id.current }
 
     // MARK: Rows
 
@@ -119,64 +126,29 @@ struct SQLiteTableSave {
             try add(value, slot, row, base: change.base ?? row, entity, table, to: &values)
         }
         if values.assignments.isEmpty { return }
-        var condition = table.key.equal("?1", of: Table.alias)
-        if slots == nil, let version = change.baseVersion { condition += " AND \(table.version) = \(values.bind(.integer(version)))" }
+        let condition = table.key.equal("?1", of: Table.alias)
         let list = values.assignments.map { "\(TableNames.identifier($0.column)) = \($0.value)" }.joined(separator: ", ")
         let count = try execute("UPDATE \(table.sql) AS \(Table.alias) SET \(list) WHERE \(condition)", values.parameters)
-        if count != 1 { mismatched.append(change) }
+        if count != 1 { unwritten.append(change) }
     }
 
     private mutating func delete(_ entity: SQLEntity, _ deleted: [StoreChange]) throws {
         let table = mapping.table(entity)
+        let condition = table.key.equal("?1", of: Table.alias)
         for change in deleted {
-            var parameters = [try key(of: change, table)]
-            var condition = table.key.equal("?1", of: Table.alias)
-            if let version = change.baseVersion {
-                condition += " AND \(table.version) = ?2"
-                parameters.append(.integer(version))
-            }
-            let count = try execute("DELETE FROM \(table.sql) AS \(Table.alias) WHERE \(condition)", parameters)
-            // A row that was not read may be gone.
-            if count != 1, change.baseVersion != nil { mismatched.append(change) }
+            let count = try execute("DELETE FROM \(table.sql) AS \(Table.alias) WHERE \(condition)", [try key(of: change, table)])
+            if count != 1 { undeleted.append(change) }
         }
     }
 
-    /// Notes an object that must be unchanged, and is not. Nobody else writes until the transaction ends.
-    private mutating func checkUnchanged(_ change: StoreChange) throws {
-        guard let version = change.baseVersion else { return }
-        if try reader.rows([change.objectID]).first?.version != version { mismatched.append(change) }
-    }
-
-    // MARK: Conflicts
-
-    private func checkUniqueness() throws {
-        guard tables.hasUniqueness else { return }
-        do { try SQLiteTableOwners(reader: reader, tables: tables).checkUniqueness(changes) } catch let constraints as StoreConflicts {
-            let versions = try versionConflicts(changes.updated + changes.deleted + changes.locked)
-            throw versions.isEmpty ? constraints : StoreConflicts(versions)
-        }
-    }
-
-    private func conflicts() throws -> any Error {
-        let versions = try versionConflicts(mismatched)
-        if !versions.isEmpty { return StoreConflicts(versions) }
-        return CoreDataError.make(
-            NSPersistentStoreSaveError, "The store at \(tables.url.path) cannot be saved.",
-            reason:
-                "SQLite did not change the rows of \(mismatched.map { "\($0.objectID)" }.joined(separator: ", ")), which are as they were read: "
-                + "a trigger prevents it.", next: "Undo the change.", info: [NSAffectedObjectsErrorKey: mismatched.map(\.objectID)])
-    }
-
-    /// Returns the conflicts of changes whose rows others have changed or deleted.
-    private func versionConflicts(_ changes: [StoreChange]) throws -> [StoreConflicts.Version] {
-        // Of those that this save has changed itself, only the others are left.
-        let rows = try reader.rows(changes.map(\.objectID))
-        let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
-        return changes.compactMap { change in
-            let row = byID[change.objectID]
-            if let row, change.baseVersion == nil || row.version == change.baseVersion { return nil }
-            return StoreConflicts.Version(change.objectID, stored: row)
-        }
+    /// Sets a reference of a row that will be deleted to NULL.
+    private func clear(_ change: StoreChange, _ slot: Int) throws {
+        let table = mapping.table(try tables.sqlEntity(change.entity))
+        guard case .toOne(let key)? = table.values[slot] else { return }
+        let list = key.columns.map { "\(TableNames.identifier($0.name)) = NULL" }.joined(separator: ", ")
+        try execute(
+            "UPDATE \(table.sql) AS \(Table.alias) SET \(list) WHERE \(table.key.equal("?1", of: Table.alias))",
+            [try self.key(of: change, table)])
     }
 
     // MARK: Pairs
@@ -196,19 +168,21 @@ struct SQLiteTableSave {
         }
     }
 
-    /// Writes the pairs of many-to-many relationships.
+    /// Writes the pairs of many-to-many relationships: those that go before those that come, which may be unique.
     private mutating func writePairs() throws {
-        for change in changes.inserted + changes.updated where !change.lists.isEmpty {
-            let entity = try tables.sqlEntity(change.entity)
-            for difference in change.lists {
-                guard case .toMany(.join(let join)) = entity.properties[difference.slotIndex],
-                    let relationship = entity.entity.frozenParts.properties[difference.slotIndex] as? NSRelationshipDescription
-                else { continue }
-                // An object that was never saved, or lies in another store, is in no pair.
-                for id in difference.removed where !resolved(id).isTemporaryID && resolved(id).token === tables.token {
-                    try write(change, id, relationship, join, isNew: false)
+        for isNew in [false, true] {
+            for change in changes.inserted + changes.updated where !change.lists.isEmpty {
+                let entity = try tables.sqlEntity(change.entity)
+                for difference in change.lists {
+                    guard case .toMany(.join(let join)) = entity.properties[difference.slotIndex],
+                        let relationship = entity.entity.frozenParts.properties[difference.slotIndex] as? NSRelationshipDescription
+                    else { continue }
+                    for id in isNew ? difference.added : difference.removed {
+                        // An object that was never saved, or lies in another store, is in no pair.
+                        if !isNew, resolved(id).isTemporaryID || resolved(id).token !== tables.token { continue }
+                        try write(change, id, relationship, join, isNew: isNew)
+                    }
                 }
-                for id in difference.added { try write(change, id, relationship, join, isNew: true) }
             }
         }
     }
@@ -332,34 +306,5 @@ extension SQLiteRawValue {
         case (.text, .string(let text)): self = .text(text)
         default: return nil
         }
-    }
-}
-
-/// Finds the rows that have the values of uniqueness constraints, within the transaction of a save.
-private struct SQLiteTableOwners: ConflictFinding {
-    let reader: SQLiteTableReader
-    let tables: SQLiteTables
-
-    /// Returns `.unknown`: the statements of a save detect conflicts.
-    func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
-
-    func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
-        guard let entity = tables.mapping.schema.entities.first(where: { $0.entity.frozenParts.uniqueness.contains { $0 === constraint } })
-        else {
-            return []
-        }
-        // An object that is yet to be inserted is nobody's.
-        let isNew = key.contains { value in
-            if case .object(let reference) = value, let id = reference.object as? NSManagedObjectID { id.isTemporaryID } else { false }
-        }
-        if isNew { return [] }
-        let parts = zip(constraint.names, key).map { name, value in
-            PredicateTree.compare(.keyPath([name]), .equal, .constant(value))
-        }
-        var query = StoreQuery(entity.entity).with(predicate: NSPredicate(tree: .and(parts)))
-        // What a transformer makes of a value has no SQL.
-        query.allowsEvaluationInMemory = true
-        guard case .rows(let rows) = try reader.answer(query, entity) else { return [] }
-        return Array(rows)
     }
 }

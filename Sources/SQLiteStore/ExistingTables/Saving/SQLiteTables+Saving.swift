@@ -12,11 +12,26 @@ extension SQLiteTables {
         try MappedSaveOrder<SQLiteTableDialect>.checkWritable(changes, mapping, sqlEntity)
         return try writing { reader in
             do {
-                return try reader.connection.transaction {
-                    var save = SQLiteTableSave(self, reader, changes)
-                    return try save.write()
+                do { return try write(changes, reader, looksAtValues: false) } catch let error as NSError
+                    where changes.count > 1 && (Self.isOfUniqueness(error) || error.code == NSPersistentStoreSaveError)
+                {
+                    // Rows of the save may exchange unique values. A rule with ON CONFLICT REPLACE deletes the row that has one.
+                    return try write(changes, reader, looksAtValues: true)
                 }
             } catch { throw refusal(error as NSError, changes) ?? error }
+        }
+    }
+
+    private static func isOfUniqueness(_ error: NSError) -> Bool {
+        guard let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain else { return false }
+        // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID
+        return cause.code & 0xFF == Int(SQLITE_CONSTRAINT) && [6, 8, 10].contains(cause.code >> 8)
+    }
+
+    private func write(_ changes: StoreChangeSet, _ reader: SQLiteTableReader, looksAtValues: Bool) throws -> SaveOutcome {
+        try reader.connection.transaction {
+            var save = SQLiteTableSave(self, reader, changes)
+            return try save.write(looksAtValues: looksAtValues)
         }
     }
 
