@@ -50,6 +50,12 @@ package protocol TableDialect: Sendable {
 
     // MARK: Keys
 
+    /// Returns whether the database takes values of a column for equal that are not the same, such as texts with other capitals.
+    static func hasSpellings(_ column: CatalogueColumn<Self>) -> Bool
+    /// Returns the condition that a column has a value, by the rules of the column that it refers to, or its own.
+    static func equal(_ name: String, _ column: CatalogueColumn<Self>, _ value: String, as target: CatalogueColumn<Self>) -> String
+    /// Returns a key that was looked up, compared as it is.
+    static func compared(_ key: String, _ kind: SQLKeyKind) -> String
     /// Returns what a key of columns is, and whether it is the one column's own value.
     ///
     /// - Parameter target: The key that the columns refer to; nil for a row's own.

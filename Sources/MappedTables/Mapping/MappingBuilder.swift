@@ -156,7 +156,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 found: "none")
             return nil
         }
-        let key = KeyColumns(columns, target: target.key)
+        let key = KeyColumns(columns, target: target.key, in: target.sql)
         guard key.canRefer(to: target.key) else {
             note(
                 entity, relationship, column: place,
@@ -238,7 +238,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
     ) -> KeyColumns<Dialect>? {
         let names = Self.info(relationship, word).map(MappingKey.names) ?? []
         let columns = names.compactMap(relation.column)
-        let key = columns.isEmpty ? nil : KeyColumns(columns, target: end.key)
+        let key = columns.isEmpty ? nil : KeyColumns(columns, target: end.key, in: end.sql)
         guard let key, columns.count == names.count, key.canRefer(to: end.key) else {
             note(
                 entity, relationship, column: "\(relation.name).\(names.joined(separator: ", "))",
@@ -270,9 +270,9 @@ package struct MappingBuilder<Dialect: TableDialect> {
         let alias = MappedTable<Dialect>.alias
         var mapped: [SQLEntity] = []
         var definitions: [(name: String, sql: String)] = []
+        var bounded: [String: String] = [:]
         for (index, entity) in entities.enumerated() {
             guard let table = table(entity) else { continue }
-        var bounded: [String: String] = [:]
             let number = Int64(index + 1)
             let virtual = virtualName(entity)
             let keyNames = table.key.columns.map { table.key.name($0, of: alias) }
@@ -280,9 +280,9 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 "\(table.key.selected(of: alias)) AS \(identity.key)", "\(Dialect.literal(number)) AS \(identity.entity)",
                 "\(table.version) AS \(identity.version)",
             ]
+            var boundedColumns: [Int: String] = [:]
             let properties = entity.frozenParts.properties.map { property -> SQLProperty in
                 if let relationship = property as? NSRelationshipDescription, relationship.isToMany { return toMany(relationship) }
-            var boundedColumns: [Int: String] = [:]
                 let column = SQLIdentifier("p_\(property.name)", isPlain: false)
                 switch table.values[property.slotIndex] {
                 case .attribute(let source, let form)?:
@@ -303,12 +303,12 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 }
             }
             definitions.append((virtual.sql, "SELECT \(columns.joined(separator: ", ")) FROM \(table.sql) AS \(alias)"))
-            mapped.append(
-                SQLEntity(
             if !boundedColumns.isEmpty {
                 let list = columns.indices.map { boundedColumns[$0] ?? columns[$0] }.joined(separator: ", ")
                 bounded[virtual.sql] = "SELECT \(list) FROM \(table.sql) AS \(alias)"
             }
+            mapped.append(
+                SQLEntity(
                     entity: entity, table: virtual, identity: identity, number: number, rootNumber: number,
                     numbers: [number], isWholeTable: true, properties: properties, keyKind: table.key.kind))
         }
@@ -344,10 +344,8 @@ package struct MappingBuilder<Dialect: TableDialect> {
         guard let relationship = property as? NSRelationshipDescription, let other = relationship.storedInverse,
             let owner = self.table(relationship.destinationEntity), case .toOne(let key)? = owner.values[other.slotIndex]
         else { return nil }
-        let conditions = zip(key.columns, table.key.columns).map { own, target in
-            "o.\(TableNames.identifier(own.name)) = \(MappedTable<Dialect>.alias).\(TableNames.identifier(target.name))"
-        }
-        return "(SELECT \(owner.key.selected(of: "o")) FROM \(owner.sql) AS o WHERE \(conditions.joined(separator: " AND ")) LIMIT 1)"
+        let condition = key.refers(of: "o", to: table.key, of: MappedTable<Dialect>.alias)
+        return "(SELECT \(owner.key.selected(of: "o")) FROM \(owner.sql) AS o WHERE \(condition) LIMIT 1)"
     }
 }
 

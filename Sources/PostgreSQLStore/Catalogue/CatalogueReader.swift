@@ -68,7 +68,7 @@ struct CatalogueReader {
             type: CatalogueType(
                 name: result.text(row, 4), sql: result.text(row, 5), declared: result.text(row, 2), kind: result.text(row, 6),
                 element: result.isNull(row, 7) ? nil : result.text(row, 7), labels: labels[result.integer(row, 3)] ?? [],
-                isBuiltIn: result.text(row, 12) == "pg_catalog"),
+                isBuiltIn: result.text(row, 12) == "pg_catalog", collation: result.isNull(row, 13) ? nil : result.text(row, 13)),
             isRequired: result.integer(row, 11) != 0, source: source)
     }
 
@@ -112,7 +112,9 @@ struct CatalogueReader {
             (SELECT format('%I.%I', x.nspname, e.typname) FROM pg_type e JOIN pg_namespace x ON x.oid = e.typnamespace
                 WHERE e.oid = t.typelem AND t.typlen = -1), a.attidentity::text,
             a.attgenerated::text, a.atthasdef OR EXISTS (SELECT 1 FROM pg_type y WHERE y.oid = a.atttypid AND y.typdefault IS NOT NULL),
-            a.attnotnull OR b.required, s.nspname::text
+            a.attnotnull OR b.required, s.nspname::text,
+            (SELECT format('%I.%I', x.nspname, l.collname) FROM pg_collation l JOIN pg_namespace x ON x.oid = l.collnamespace
+                WHERE l.oid = a.attcollation AND NOT l.collisdeterministic)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
         JOIN base b ON b.oid = a.atttypid JOIN pg_type t ON t.oid = b.type JOIN pg_namespace s ON s.oid = t.typnamespace
         WHERE \(inSchema) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY c.oid, a.attnum
@@ -137,8 +139,6 @@ struct CatalogueReader {
         WHERE \(inSchema) AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL ORDER BY i.indexrelid
         """
 
-    private static let references = """
-        SELECT k.conrelid::bigint, k.conname::text, \(array("k.conkey", of: "k.conrelid")), s.nspname::text, t.relname::text,
     /// What keeps rows apart: also indexes for some rows, those of expressions, and constraints that exclude others. Those of partitions are among those
     /// of their table.
     private static let uniqueRules = """
@@ -151,6 +151,8 @@ struct CatalogueReader {
         WHERE \(inSchema) AND (i.indisunique OR i.indisexclusion) AND i.indisvalid ORDER BY i.indexrelid
         """
 
+    private static let references = """
+        SELECT k.conrelid::bigint, k.conname::text, \(array("k.conkey", of: "k.conrelid")), s.nspname::text, t.relname::text,
             \(array("k.confkey", of: "k.confrelid")), k.confdeltype::text
         FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_class t ON t.oid = k.confrelid JOIN pg_namespace s ON s.oid = t.relnamespace

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -30,7 +31,7 @@ extension StoreContent {
         let kind = schema.entity(owner)?.keyKind ?? .integer
         let destinationKind = question.destination.keyKind
         let byKey = Dictionary(ids.map { ($0.reference, $0) }, uniquingKeysWith: { first, _ in first })
-        let (sql, keys) = (statement(question.sql), keys(of: ids, kind))
+        let (sql, keys) = (lookingUp(relationship, question) ?? statement(question.sql), keys(of: ids, kind))
         let result = try await readingRows(over: connection, isCurrent: isCurrent) { try await $0.query(sql, [keys]) }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for row in 0..<result.rowCount {
@@ -42,6 +43,19 @@ extension StoreContent {
                 NSManagedObjectID(entity: entity.entity, token: token, reference: destinationKind.reference(result, row, 1)))
         }
         return found
+    }
+}
+
+extension StoreContent {
+    /// Returns the statement that reads a relationship whose rows spell the key of their owner in other ways: by the columns, whose index may be used.
+    private func lookingUp(_ relationship: NSRelationshipDescription, _ question: RelatedQuestion) -> String? {
+        let destination = question.destination
+        guard let mapping, let slot = relationship.storedInverse?.slotIndex,
+            case .toOne(let key)? = mapping.table(destination).values[slot],
+            key.isLookedUp, case .toOne(let place) = destination.properties[slot]
+        else { return nil }
+        let list = "t.\(place.column), t.\(destination.identity.key), t.\(destination.identity.entity)"
+        return mapping.rows(of: destination, list, where: key.isIn("$1", of: MappedTable.alias)) + " ORDER BY 1, 2"
     }
 }
 

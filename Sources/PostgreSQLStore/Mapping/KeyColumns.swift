@@ -7,10 +7,16 @@ internal import SQLQueries
 extension KeyColumns {
     /// The condition that a row has one of the keys of a parameter, an array. Indexes of the columns serve it.
     func isIn(_ parameter: String, of table: String?) -> String {
-        if isPlain { return "\(name(columns[0], of: table)) = ANY(\(parameter))" }
-        let list = columns.map { name($0, of: table) }.joined(separator: ", ")
-        let values = columns.enumerated().map { PostgreSQLTableDialect.value("(wanted::jsonb ->> \($0))", $1) }.joined(separator: ", ")
-        return "(\(list)) IN (SELECT \(values) FROM unnest(\(parameter)::text[]) AS wanted)"
+        if isPlain {
+            let target = comparisons(with: parameter, of: table)[0].target
+            return "\(name(columns[0], of: table))\(target.type.collation.map { " COLLATE \($0)" } ?? "") = ANY(\(parameter))"
+        }
+        let comparisons = comparisons(with: "wanted.key", of: table)
+        if comparisons.contains(where: { PostgreSQLTableDialect.hasSpellings($0.target) }) {
+            return "EXISTS (SELECT 1 FROM unnest(\(parameter)::text[]) AS wanted (key) WHERE \(equal("wanted.key", of: table)))"
+        }
+        let list = comparisons.map(\.name).joined(separator: ", ")
+        return "(\(list)) IN (SELECT \(comparisons.map(\.value).joined(separator: ", ")) FROM unnest(\(parameter)::text[]) AS wanted (key))"
     }
 }
 

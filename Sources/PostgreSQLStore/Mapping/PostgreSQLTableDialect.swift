@@ -54,6 +54,22 @@ enum PostgreSQLTableDialect: TableDialect {
 
     // MARK: Keys
 
+    static func hasSpellings(_ column: CatalogueColumn) -> Bool {
+        column.type.collation != nil || ["citext", "numeric", "interval", "float4", "float8"].contains(column.type.name)
+    }
+
+    static func equal(_ name: String, _ column: CatalogueColumn, _ value: String, as target: CatalogueColumn) -> String {
+        if target.type.name == "citext", !target.type.isBuiltIn {
+            // Without its schema, a text's operator is found where the schema is not searched.
+            let schema = target.type.sql.split(separator: ".").dropLast().joined(separator: ".")
+            return "(\(name))::\(target.type.sql) OPERATOR(\(schema).=) (\(value))::\(target.type.sql)"
+        }
+        if let collation = target.type.collation { return "\(name) COLLATE \(collation) = \(value)" }
+        return "\(name) = \(value)"
+    }
+
+    static func compared(_ key: String, _ kind: SQLKeyKind) -> String { kind == .text ? "(\(key) COLLATE \"C\")" : key }
+
     static func kind(of columns: [CatalogueColumn], target: KeyColumns?) -> (kind: SQLKeyKind, isPlain: Bool) {
         switch (columns.count, columns.first.map { ColumnForm($0.type) }) {
         case (1, .integer): (.integer, true)
@@ -64,7 +80,11 @@ enum PostgreSQLTableDialect: TableDialect {
     }
 
     static func selected(_ key: KeyColumns, of table: String?) -> String {
-        if key.isPlain { return key.name(key.columns[0], of: table) + (key.kind == .text ? "::text" : "") }
+        if key.isPlain {
+            let name = key.name(key.columns[0], of: table)
+            // Keys that were looked up are compared by their bytes, and so are these with them.
+            return key.kind == .text ? name + "::text" + (key.columns[0].type.collation == nil ? "" : " COLLATE \"C\"") : name
+        }
         let names = key.columns.map { key.name($0, of: table) }
         let texts = zip(names, key.columns).map { text($0, $1) }.joined(separator: ", ")
         let conditions = names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
@@ -104,5 +124,7 @@ struct CatalogueType: Sendable {
     let labels: [String]
     /// Whether it is one of PostgreSQL's own.
     let isBuiltIn: Bool
+    /// The collation of the column in SQL, where it takes other texts than the same for equal.
+    var collation: String?
 }
 #endif

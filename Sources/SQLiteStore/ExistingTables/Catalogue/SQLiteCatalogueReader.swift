@@ -83,7 +83,7 @@ struct SQLiteCatalogueReader {
             type.isRowNumber = name == rowNumber
             type.isIndexed = indexed.columns.contains(name) || (!table.hasRowNumbers && name == key.first)
             type.isJSON = Self.isJSON(name, table.sql)
-            type.isBinary = !table.isView && isBinary(table.name, name)
+            type.collation = table.isView ? nil : collation(table.name, name)
             return type
         }
         if wanted?.contains(table.name.lowercased()) ?? true { try sample(table.name, rows.map { $0[0] ?? "" }, &types) }
@@ -110,13 +110,13 @@ struct SQLiteCatalogueReader {
         return relation
     }
 
-    /// Whether a column of a table compares texts by their bytes.
-    private func isBinary(_ table: String, _ column: String) -> Bool {
+    /// Returns how a column of a table compares texts, in capitals.
+    private func collation(_ table: String, _ column: String) -> String? {
         var collation: UnsafePointer<CChar>?
         guard sqlite3_table_column_metadata(connection.handle, "main", table, column, nil, &collation, nil, nil, nil) == SQLITE_OK,
             let collation
-        else { return false }
-        return String(cString: collation).uppercased() == "BINARY"
+        else { return nil }
+        return String(cString: collation).uppercased()
     }
 
     /// Whether the statement of a table says that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.

@@ -35,8 +35,10 @@ struct SQLiteColumnType: Sendable {
     var isRowNumber = false
     /// Whether an index begins with the column.
     var isIndexed = false
+    /// How the column compares texts, in capitals; nil where that is not known.
+    var collation: String?
     /// Whether the column compares texts by their bytes, as far as that is known.
-    var isBinary = false
+    var isBinary: Bool { collation == "BINARY" }
     /// Whether a rule of the table says that values are JSON.
     var isJSON = false
     /// What some values look like.

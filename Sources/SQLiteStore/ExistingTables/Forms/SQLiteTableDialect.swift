@@ -78,6 +78,19 @@ enum SQLiteTableDialect: TableDialect {
 
     // MARK: Keys
 
+    // Other collations are those of its program.
+    static func hasSpellings(_ column: Column) -> Bool { ["NOCASE", "RTRIM"].contains(column.type.collation) }
+
+    static func equal(_ name: String, _ column: Column, _ value: String, as target: Column) -> String {
+        if let collation = target.type.collation, hasSpellings(target), column.type.collation != collation {
+            return "\(name) COLLATE \(collation) = \(value)"
+        }
+        return "\(name) = \(value)"
+    }
+
+    // An expression is compared by its bytes.
+    static func compared(_ key: String, _ kind: SQLKeyKind) -> String { key }
+
     static func kind(of columns: [Column], target: Key?) -> (kind: SQLKeyKind, isPlain: Bool) {
         if let target, target.columns.count == columns.count {
             if target.isPlain { return (target.kind, true) }
@@ -115,7 +128,10 @@ enum SQLiteTableDialect: TableDialect {
 extension KeyColumns where Dialect == SQLiteTableDialect {
     /// The condition that a row has one of the keys of a parameter, a list. Indexes of the columns serve it.
     func isIn(_ parameter: String, of table: String?) -> String {
-        let list = columns.map { name($0, of: table) }.joined(separator: ", ")
+        let list = comparisons(with: "value", of: table).map { comparison in
+            guard isLookedUp, let collation = comparison.target.type.collation else { return comparison.name }
+            return "\(comparison.name) COLLATE \(collation)"
+        }.joined(separator: ", ")
         if isPlain { return "\(list) IN (SELECT value FROM CoreDataArray(\(parameter)))" }
         let values = columns.indices.map { "CoreDataKeyPart(value, \($0))" }.joined(separator: ", ")
         return "(\(list)) IN (SELECT \(values) FROM CoreDataArray(\(parameter)))"
