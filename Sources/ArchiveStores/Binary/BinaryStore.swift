@@ -1,12 +1,11 @@
 package import Foundation
 internal import ModelFiles
-@_spi(Stores) package import ObjectGraph
+@_spi(Stores) internal import ObjectGraph
 internal import Predicates
-internal import Synchronization
 
 /// The binary store: a binary property list with the metadata, the model, and the rows of each entity. Apple's format is not public, and this is
 /// another one.
-// Unchecked, as its superclass; `modelCopy` is guarded by its mutex.
+// Unchecked, as its superclass.
 package final class BinaryStore: ArchiveStore, @unchecked Sendable {
     override class var typeName: String { NSBinaryStoreType }
 
@@ -136,34 +135,12 @@ package final class BinaryStore: ArchiveStore, @unchecked Sendable {
             let names = try columns.map { try list.add($0.name) }
             return try list.add([("name", list.add(entity.name ?? "")), ("properties", list.add(names)), ("rows", list.add(chunks))])
         }
-        try Self.finish(&list, new.metadata, keptModel(), new.lastNumber, written)
+        try Self.finish(&list, new.metadata, modelContent(), new.lastNumber, written)
     }
 
     // MARK: The model
 
-    /// The compiled model, once it was made; none for one that has no compiled form.
-    private let modelCopy = Mutex<(isMade: Bool, data: Data?)>((false, nil))
-
-    /// Returns the model as the file keeps it, for programs that have none.
-    private func keptModel() -> Data? {
-        modelCopy.withLock { copy in
-            if copy.isMade { return copy.data }
-            let model = persistentStoreCoordinator?.managedObjectModel
-            copy = (true, (try? model?.compiledModel()) ?? (try? model?.compiledArchive()))
-            return copy.data
-        }
-    }
-
-    /// Returns the model that a file keeps; nil for one that keeps none.
-    ///
-    /// - Throws: Code 259 for a damaged file, and what is wrong with a damaged model.
-    package static func keptModel(at url: URL) throws -> NSManagedObjectModel? {
-        let file = ArchiveFile(url)
-        guard let read = try file.read() else { throw file.failure(ENOENT, "read", isWriting: false) }
-        let kept = try reading(read.bytes, file) { list, parts in try parts["model"].map { Data(try list.data($0)) } }
-        guard let kept else { return nil }
-        let model = NSManagedObjectModel()
-        try ModelFile.read(kept, form: .compiled, file: file.path, into: model)
-        return model
+    override class func modelContent(in bytes: [UInt8], of file: ArchiveFile) throws -> Data? {
+        try reading(bytes, file) { list, parts in try parts["model"].map { Data(try list.data($0)) } }
     }
 }

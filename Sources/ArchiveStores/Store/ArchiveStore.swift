@@ -16,6 +16,8 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     private final var pending: (bytes: [UInt8], stamp: FileStamp)?
     /// The number of saves and reloads.
     private final var changeCount = 0
+    /// The compiled model of the coordinator, once it was made; none for one that has no compiled form.
+    final let modelCopy = LockedBox<(isMade: Bool, data: Data?)>((false, nil))
 
     // MARK: The format
 
@@ -29,6 +31,9 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     class func write(_ metadata: [String: Any], in bytes: [UInt8], of file: ArchiveFile, to output: ArchiveOutput) throws {
         stopProgram("\(self) writes no metadata.")
     }
+
+    /// Reads the compiled model that a file keeps; nil for one that keeps none.
+    class func modelContent(in bytes: [UInt8], of file: ArchiveFile) throws -> Data? { stopProgram("\(self) keeps no model.") }
 
     /// Reads the objects of a file.
     func readContents(_ bytes: [UInt8]) throws -> ArchiveContents { stopProgram("\(self) reads no objects.") }

@@ -28,6 +28,14 @@ package final class XMLStore: ArchiveStore, @unchecked Sendable {
         return comparable(header.metadata)
     }
 
+    override class func modelContent(in bytes: [UInt8], of file: ArchiveFile) throws -> Data? {
+        let document = try XMLStoreDocument(bytes, file)
+        return try document.reading { bytes in
+            var scanner = XMLStoreScanner(bytes, from: document.start)
+            return try XMLStoreHeader.read(&scanner, start: 0).model
+        }
+    }
+
     override class func write(_ metadata: [String: Any], in bytes: [UInt8], of file: ArchiveFile, to output: ArchiveOutput) throws {
         let document = try XMLStoreDocument(bytes, file)
         try document.reading { bytes in
@@ -67,8 +75,11 @@ package final class XMLStore: ArchiveStore, @unchecked Sendable {
         let isSame = NSDictionary(dictionary: new.metadata).isEqual(to: ArchiveStore.comparable(map.header.metadata))
         let wantsNumber = new.lastNumber > map.header.lastNumber || map.header.writtenNumber == 0
         map.header.lastNumber = max(map.header.lastNumber, new.lastNumber)
-        if !isSame || wantsNumber || !map.isCopyable {
+        // Other programs keep a copy that they do not know, also where they write another version of the model.
+        let model = isOfOwnModel(new.metadata) ? modelContent() : map.header.model
+        if !isSame || wantsNumber || !map.isCopyable || model != map.header.model {
             map.header.metadata = new.metadata
+            map.header.model = model
             try map.header.render()
         }
         try output.append(map.header.beginning)
@@ -85,7 +96,7 @@ package final class XMLStore: ArchiveStore, @unchecked Sendable {
     /// The map of a file that is not there yet.
     private func emptyMap(_ new: ArchiveContents) -> XMLStoreMap {
         let header = XMLStoreHeader(
-            beginning: XMLStoreHeader.defaultBeginning, info: [], length: 0, metadata: [:],
+            beginning: XMLStoreHeader.defaultBeginning, info: [], length: 0, metadata: [:], model: nil,
             lastNumber: max(XMLStoreHeader.firstNumber, new.lastNumber), writtenNumber: 0, others: [])
         return XMLStoreMap(header: header, spans: [], tail: XMLStoreMap.defaultTail, isCopyable: true)
     }

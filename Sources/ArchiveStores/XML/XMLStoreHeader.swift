@@ -12,6 +12,8 @@ struct XMLStoreHeader: @unchecked Sendable {
     /// The length of both in the file.
     var length: Int
     var metadata: [String: Any]
+    /// The compiled model that the file keeps, among the metadata, where Apple's framework keeps what it does not know.
+    var model: Data?
     var lastNumber: Int64
     /// The number in the file.
     var writtenNumber: Int64
@@ -20,6 +22,8 @@ struct XMLStoreHeader: @unchecked Sendable {
 
     /// The first number is 102: it is so in every file of Apple's framework.
     static let firstNumber: Int64 = 101
+
+    private static let modelKey = "OpenCoreDataModel"
 
     static let defaultBeginning = Array(
         """
@@ -70,9 +74,12 @@ struct XMLStoreHeader: @unchecked Sendable {
         guard let uuid, !uuid.isEmpty else { throw scanner.failure("The store has no UUID.", at: tag.start) }
         list[NSStoreUUIDKey] = uuid
         list[NSStoreTypeKey] = NSXMLStoreType
+        let model = list[modelKey] as? Data
+        if model != nil { list[modelKey] = nil }
         return XMLStoreHeader(
             beginning: Array(scanner.slice(start..<tag.start)), info: Array(scanner.slice(tag.start..<scanner.position)),
-            length: scanner.position, metadata: list, lastNumber: max(number ?? 0, firstNumber), writtenNumber: number ?? 0, others: others)
+            length: scanner.position, metadata: list, model: model, lastNumber: max(number ?? 0, firstNumber), writtenNumber: number ?? 0,
+            others: others)
     }
 
     private static func string(_ text: XMLStoreScanner.Text, _ scanner: XMLStoreScanner) -> String {
@@ -134,6 +141,8 @@ struct XMLStoreHeader: @unchecked Sendable {
         var list = metadata
         let uuid = list[NSStoreUUIDKey] as? String ?? ""
         for key in [NSStoreUUIDKey, NSStoreTypeKey, StoreModelHashes.copyKey] { list[key] = nil }
+        // The copy goes with the hashes: without them, nobody could say whether it is the model of the objects.
+        if let model, list[NSStoreModelVersionHashesKey] != nil { list[Self.modelKey] = model }
         var text = """
             <databaseInfo>
                     <version>134481920</version>

@@ -50,10 +50,19 @@ struct StoreJourney {
     func steps(_ permitsMissingValues: Bool?) throws -> [VersionStep] {
         let steps = try MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues).steps(from: source, to: destination)
         let isShipped = groups.joined().contains { $0.checksum == destination.checksum }
-        if case .store = source.origin, isShipped, case .store(_, let mapping)? = steps.first?.way, !mapping.dropped.isEmpty {
-            throw wouldLose(mapping.dropped)
-        }
+        if case .store = source.origin, isShipped, let dropped = try dropped(by: steps.first), !dropped.isEmpty { throw wouldLose(dropped) }
         return steps
+    }
+
+    /// What of the store an inferred step leaves out; nil for a step of another kind.
+    private func dropped(by step: VersionStep?) throws -> [String]? {
+        switch step?.way {
+        case .store(_, let mapping)?: mapping.dropped
+        case .inferred?:
+            try InferredMapping.infer(from: source.model, to: step?.destination.model ?? destination.model, permitsMissingValues: true)
+                .dropped
+        case .mappingModel?, nil: nil
+        }
     }
 
     // MARK: Errors

@@ -79,10 +79,13 @@ struct StoreVersion {
     ///
     /// - Throws: Code 259 for a copy that cannot be read.
     func keptModel() throws -> KnownVersion? {
-        guard let files = opening.storeClass as? any ModelMigratingStore.Type,
-            let model = try files.keptModel(at: url, options: opening.options)
-        else { return nil }
-        return KnownVersion(model, in: opening.configuration, origin: .store)
+        func version(_ model: NSManagedObjectModel) -> KnownVersion { KnownVersion(model, in: opening.configuration, origin: .store) }
+        switch opening.storeClass {
+        case let files as any ModelMigratingStore.Type: return try files.keptModel(at: url, options: opening.options).map(version)
+        case let files as any ModelKeepingStore.Type:
+            return try files.keptModel(at: url, options: opening.options).map(version)
+        default: return nil
+        }
     }
 
     // MARK: Differences

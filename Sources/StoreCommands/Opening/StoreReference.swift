@@ -236,9 +236,10 @@ package struct StoreReference: Sendable {
                 )
             )
         case .xml:
+            if let model = try XMLStore.keptModel(at: found.url) { return (model, .store) }
             return (
                 try XMLStoreModel(found.url).model(),
-                .drafted("XML stores keep no model: this one is drafted from the objects in the file. What none of them has is missing.")
+                .drafted("The XML store keeps no model: this one is drafted from its objects. What none of them has is missing.")
             )
         case .binary:
             if let model = try BinaryStore.keptModel(at: found.url) { return (model, .store) }
