@@ -112,11 +112,13 @@ public final class SimulatedNetwork: Sendable {
             userInfo: [NSLocalizedDescriptionKey: "The simulated network is cut."])
     }
     /// A server that is too busy for a request.
-    public struct Busy: PassingError, CustomStringConvertible {
+    public struct Busy: PassingError, LocalizedError, CustomStringConvertible {
         /// True.
         public var mayPass: Bool { true }
         /// What it says.
         public var description: String { "The simulated server is busy." }
+        /// The same.
+        public var errorDescription: String? { description }
     }
     /// The error of a client whose request was refused for now.
     public static let busy = Busy()

@@ -20,6 +20,7 @@ import Testing
         "Console.Closed": "StoreCommands/Commands/CommandRun.swift",
         "DateMistake": "StoreCommands/Querying/HistoryReport.swift", "DatePattern.Mistake": "FileStores/Values/ValueCodec.swift",
         "ServiceProbe.OutOfRequests": "WebBackend/Verifying/Verification.swift",
+        "ServiceProbe.Refusal": "WebBackend/Verifying/Verification.swift",
         "ServiceProbe.Unwritable": "WebBackend/Verifying/Verification.swift", "Trial.Untried": "WebBackend/Verifying/Verification.swift",
         "DeclarationMistake": "ObjectGraph/Opening/NSManagedObjectModel+Declarations.swift",
         "ExchangeMistake": "StoreCommands/Exchanging/StoreImport.swift",

@@ -41,7 +41,7 @@ enum PostgreSQLTableDialect: TableDialect {
     static func selected(_ column: String, _ form: ColumnForm, key: [String]) -> String { form.selected(column) }
     static func bounded(_ selected: String, _ form: ColumnForm) -> String? {
         switch form {
-        case .moment, .localTime, .day: ColumnValues.bounded(selected)
+        case .moment, .localTime, .day: InfiniteDates.bounded(selected)
         default: nil
         }
     }

@@ -39,16 +39,6 @@ enum ColumnValues {
     private static let first = bound(.distantPast)
     private static let last = bound(.distantFuture)
 
-    /// Returns SQL of a date where infinite ones are those that they are read as.
-    static func bounded(_ sql: String) -> String {
-        func date(_ date: Date) -> String {
-            let seconds = Int64(date.timeIntervalSinceReferenceDate) + epochSeconds
-            return "(timestamptz '2000-01-01 00:00:00+00' + interval '\(seconds) seconds')"
-        }
-        return
-            "CASE \(sql) WHEN timestamptz 'infinity' THEN \(date(.distantFuture)) WHEN timestamptz '-infinity' THEN \(date(.distantPast)) ELSE \(sql) END"
-    }
-
     /// Returns a date of a predicate. One that PostgreSQL does not have is beyond all that are stored.
     static func bound(_ date: Date) -> Int64 {
         let seconds = date.timeIntervalSinceReferenceDate

@@ -125,18 +125,7 @@ extension CachedStore {
     }
 }
 
-extension PendingRecord.Failure {
-    /// The error, as far as it was kept.
-    var error: NSError { NSError(domain: domain, code: code, userInfo: [NSLocalizedDescriptionKey: message]) }
-}
-
 extension PendingRecord {
-    /// Why it was not saved; nil where nothing has failed. A conflict tells of itself, not of what has failed before.
-    var error: NSError? {
-        if case .conflicting(let theirs, _) = stage { return RemoteStoreError.contested(entity, theirs) }
-        return failure?.error
-    }
-
     /// What an application is told of it.
     var syncState: SyncState {
         switch stage {

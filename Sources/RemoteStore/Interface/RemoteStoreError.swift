@@ -166,11 +166,12 @@ enum RemoteStoreError {
             next: "Let its uploadPlace(_:) and upload(_:of:) return the number of bytes that it has from the beginning.")
     }
 
-    static func contested(_ entity: String, _ theirs: PendingRecord.Theirs) -> NSError {
-        let names = theirs.values?.keys.sorted().joined(separator: ", ")
-        return CoreDataError.make(
+    /// - Parameter names: The properties that others have changed, too; nil where they have deleted the object.
+    static func contested(_ entity: String, _ names: [String]?) -> NSError {
+        CoreDataError.make(
             NSManagedObjectMergeError, "A change of “\(entity)” was not saved.",
-            reason: names.map { "Others have changed the same: \($0)." } ?? "Others have deleted the object.",
+            reason: names.map { "Others have changed the same: \($0.sorted().joined(separator: ", "))." }
+                ?? "Others have deleted the object.",
             next: "Retry the change, which takes what is shown here, or drop it, which takes what the backend has.")
     }
 

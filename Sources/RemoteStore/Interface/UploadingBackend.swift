@@ -80,11 +80,13 @@ public struct UploadPlace: Hashable, Sendable {
 }
 
 /// The error of a backend that does not know an upload any more: it begins anew. Also as the reason why a change is refused that refers to one.
-public struct ForgottenUpload: PassingError, CustomStringConvertible {
+public struct ForgottenUpload: PassingError, LocalizedError, CustomStringConvertible {
     /// Creates an error.
     public init() {}
     /// True: the value is sent again.
     public var mayPass: Bool { true }
     /// What has happened.
     public var description: String { "The backend does not know the upload any more." }
+    /// The same.
+    public var errorDescription: String? { description }
 }
