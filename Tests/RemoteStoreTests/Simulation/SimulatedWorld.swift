@@ -328,9 +328,11 @@ final class SimulatedWorld {
                     }
             }
             isAny = true
+            // The description of an error has its values in no order.
+            let error = change.error.map { "\($0.code) \($0.localizedDescription)" } ?? "no error"
             note(
                 takesMine ? "retries" : "drops",
-                "\(client.name) decides \(change.state) \(change.kind) \(change.objectID.uriRepresentation().lastPathComponent) \(takesMine): \(String(describing: change.error))"
+                "\(client.name) decides \(change.state) \(change.kind) \(change.objectID.uriRepresentation().lastPathComponent) \(takesMine): \(error)"
             )
             if takesMine {
                 try store.retry(change.objectID)
