@@ -13,7 +13,14 @@ extension SQLiteTableSave {
         let table = mapping.table(try tables.sqlEntity(change.entity))
         // The rules of the table are for the values that the row has in the end.
         try connection.execute("PRAGMA ignore_check_constraints = ON")
-        defer { try? connection.execute("PRAGMA ignore_check_constraints = OFF") }
+        let outcome = Result { try giveFreeValue(change, columns, table) }
+        // Later statements must not escape the rules: where that fails, the save does.
+        try connection.execute("PRAGMA ignore_check_constraints = OFF")
+        try outcome.get()
+    }
+
+    /// Gives the first column that takes one a value that no row has.
+    private func giveFreeValue(_ change: StoreChange, _ columns: [CatalogueColumn<SQLiteTableDialect>], _ table: Table) throws {
         for column in columns {
             for value in SQLiteTableDialect.parkingValues(of: column, table) {
                 do {
