@@ -6,8 +6,6 @@ internal import SQLQueries
 
 /// Converts attributes between rows and columns.
 enum ColumnValues {
-    /// The seconds from PostgreSQL's first date, 2000, to that of `Date`, 2001.
-    private static let epochSeconds: Int64 = 31_622_400
     /// The largest distance from 2001, in seconds, that a date may have: PostgreSQL's dates end in 294276.
     private static let dateLimit = 9.2e12
 
@@ -17,14 +15,14 @@ enum ColumnValues {
     @inline(__always) static func seconds(_ microseconds: Int64) -> Double {
         if microseconds == .max { return Date.distantFuture.timeIntervalSinceReferenceDate }
         if microseconds == .min { return Date.distantPast.timeIntervalSinceReferenceDate }
-        let (since2001, overflows) = microseconds.subtractingReportingOverflow(epochSeconds * 1_000_000)
+        let (since2001, overflows) = microseconds.subtractingReportingOverflow(DatabaseEpoch.secondsBefore2001 * 1_000_000)
         return overflows ? Date.distantPast.timeIntervalSinceReferenceDate : Double(since2001) / 1e6
     }
 
     /// Returns the microseconds since 2000 of seconds since 2001, rounded; nil where PostgreSQL has no such date.
     static func microseconds(_ seconds: Double) -> Int64? {
         guard seconds.isFinite, abs(seconds) < dateLimit, seconds > -2e11 else { return nil }
-        return Int64((seconds * 1e6).rounded()) + epochSeconds * 1_000_000
+        return Int64((seconds * 1e6).rounded()) + DatabaseEpoch.secondsBefore2001 * 1_000_000
     }
 
     /// Whether infinite dates are not on the same side of a date as those that they are read as.

@@ -187,14 +187,11 @@ final class ImportRun {
 
     /// Looks up the rows of resources that are in lists, as ``place(_:)`` does. What was deleted after the list was asked for has no place: it is no member.
     func placeMembers(_ ids: [NSManagedObjectID]) throws {
-        if !hasGone || !file.keeps(.newestRead) { return try place(ids) }
+        if !hasGone { return try place(ids) }
         try place(
             ids.filter { id in
-                guard let resource = importer.decoding.resourceID(id),
-                    file.order.isGone(resource, importer.entity(id).root, nil, since: askedAt, uptime: askedUptime)
-                else { return true }
-                file.order.noteSkip()
-                return false
+                guard let resource = importer.decoding.resourceID(id) else { return true }
+                return !isGone(resource, id, nil)
             })
     }
 
@@ -209,9 +206,13 @@ final class ImportRun {
 
     /// Whether a resource was deleted after the row was asked for, or has come as it was before.
     private func isGone(_ resource: ResourceID, _ row: Row) -> Bool {
-        let version = importer.versions.version(row.knownObjectID, row.version)
+        isGone(resource, row.knownObjectID, importer.versions.version(row.knownObjectID, row.version))
+    }
+
+    /// Whether a resource was deleted after something was asked for that has it, in the version that it has there.
+    private func isGone(_ resource: ResourceID, _ id: NSManagedObjectID, _ version: ResourceVersion?) -> Bool {
         guard hasGone, file.keeps(.newestRead),
-            file.order.isGone(resource, importer.entity(row.knownObjectID).root, version, since: askedAt, uptime: askedUptime)
+            file.order.isGone(resource, importer.entity(id).root, version, since: askedAt, uptime: askedUptime)
         else { return false }
         file.order.noteSkip()
         return true
