@@ -82,10 +82,6 @@ class GateRun:
                 return False
             if not self.without_warnings():
                 return False
-            readers = [self.job(step) for step in table.AFTER_BUILD]
-            for reader in readers:
-                reader.environment |= self.build_environment
-            self.stage("what reads the build", readers, AT_ONCE)
             self.run_tests()
             for part in self.chosen:
                 for step in part.steps:
@@ -97,12 +93,15 @@ class GateRun:
         return not self.failed
 
     def run_tests(self):
-        """Runs all tests: groups side by side, then those that want the machine for themselves."""
+        """Runs what reads the build and groups of tests side by side, then those that want the machine for themselves."""
+        readers = [self.job(step) for step in table.AFTER_BUILD]
+        for reader in readers:
+            reader.environment |= self.build_environment
         named = [*table.BASE_TESTS, *(step for part in self.chosen for step in part.steps if isinstance(step, Tests))]
         others = self.job(table.OTHER_TESTS)
         for step in named:
             others.words += ["--skip", step.filter]
-        self.stage("tests", [*(self.job(step) for step in named if not step.alone), others], AT_ONCE)
+        self.stage("tests", [*readers, *(self.job(step) for step in named if not step.alone), others], AT_ONCE)
         for step in named:
             if step.alone:
                 self.stage(step.name, [self.job(step)], 1)
