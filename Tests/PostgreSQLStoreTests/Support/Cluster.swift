@@ -22,6 +22,7 @@ final class Cluster: Sendable {
             listen_addresses = '127.0.0.1'
             unix_socket_directories = '$1'
             fsync = off
+            jit = off
             authentication_timeout = 600
             shared_buffers = 16MB
             END
