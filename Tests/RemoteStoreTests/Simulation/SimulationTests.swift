@@ -13,7 +13,7 @@ import Testing
         var count = 0
         var counts: [String: Int] = [:]
         let first = TestSeed.current(for: "SimulationTests, rule \(SimulationOptions.rules[rule].0)")
-        for round in TestRounds(seconds: 1.7, atLeast: 20) {
+        for round in TestRounds(seconds: 1.7, atLeast: 8) {
             let seed = first &+ UInt64(round)
             var options = SimulationOptions()
             (options.ruleName, options.rule) = SimulationOptions.rules[rule]

@@ -92,7 +92,7 @@ final class CoverTransformer: NSSecureUnarchiveFromDataTransformer {
     static func value(of data: Data, _ model: NSManagedObjectModel) throws -> Any? {
         let pad = try Scratchpad()
         _ = try pad.coordinator(model)
-        let digits = data.map { String(format: "%02x", $0) }.joined()
+        let digits = data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         try pad.execute("INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZVALUE) VALUES (7, 1, 1, x'\(digits)')")
         let context = try pad.context(model)
         return try context.performAndWait { try #require(try context.all("Thing").first).value(forKey: "value") }
