@@ -16,6 +16,8 @@ public struct Endpoint: Hashable, Sendable {
     public var parameters: [Parameter]
     /// How parameters are combined.
     public var logic: Logic
+    /// The connectives that predicates of an endpoint with ``Logic/tree`` may have besides AND.
+    package var connectives: Set<Connective> = [.or, .not]
     /// The sort keys.
     public var sorting: Sorting
     /// How much one answer brings.
@@ -59,6 +61,14 @@ public struct Endpoint: Hashable, Sendable {
         self.includesSubentities = includesSubentities
         self.freshness = freshness
         self.cost = cost
+    }
+
+    /// What a predicate is made of besides comparisons that all apply.
+    package enum Connective: Hashable, Sendable {
+        /// One of several parts applies.
+        case or
+        /// A part does not apply.
+        case not
     }
 
     /// The ways to combine parameters.

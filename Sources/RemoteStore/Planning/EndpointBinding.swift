@@ -191,6 +191,7 @@ struct EndpointBinding {
         _ tree: PredicateTree, _ reader: ClauseReader, _ endpoint: Endpoint, mustBeExact: Bool
     ) -> (tree: PredicateTree, isExact: Bool)? {
         switch tree {
+        case .or where !endpoint.connectives.contains(.or), .not where !endpoint.connectives.contains(.not): return nil
         case .and(let parts), .or(let parts):
             var isExact = true
             var trees: [PredicateTree] = []

@@ -7,9 +7,9 @@ internal import WebTransport
 extension WebBackend {
     /// Deletes everything that a list finds, for services that do so by one request: page by page, where they divide it.
     public func execute(_ request: BulkRequest) async throws -> BulkAnswer {
-        guard let plan = service.plans[request.entity], request.kind == .delete,
-            let list = plan.calls.first(where: { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } })
-        else { throw WebBackendError.unwritable("\(request.kind)", request.entity, "The description has no request for many resources.") }
+        guard let plan = service.plans[request.entity], request.kind == .delete, let list = plan.deletableList else {
+            throw WebBackendError.unwritable("\(request.kind)", request.entity, "The description has no request for many resources.")
+        }
         var web = try RequestBuilder(service).request(request.target, plan, list)
         var deleted: [ResourceReference] = []
         var visited: Set<String> = []
@@ -32,12 +32,10 @@ extension WebBackend {
             }
             let body = try? JSONValue(parsing: response.body)
             let values = ResourceValues(service: service.plans)
-            for item in body?.value(at: plan.style.envelope.items)?.array ?? [] {
+            for item in body?.value(at: list.call.items ?? plan.style.envelope.items)?.array ?? [] {
                 if let id = values.identifier(item, plan) { deleted.append(ResourceReference(id)) }
             }
-            guard case .address = list.paging.form, case .header(let name)? = list.paging.next, let next = response.headers[name],
-                !next.isEmpty
-            else { break }
+            guard case .address = list.paging.form, let next = text(list.paging.next, response), !next.isEmpty else { break }
             guard let address = service.absolute(next, from: web.url) else { throw WebBackendError.foreign(web.label) }
             guard visited.insert(address).inserted else { break }
             web.url = address

@@ -28,7 +28,7 @@ extension WebBackend {
         for (entity, plan) in service.plans.sorted(by: { $0.key < $1.key }) {
             let since = tokens[entity]?.string
             var url = service.address + "/" + plan.collection
-            var query: [(String, String)] = []
+            var query = RequestBuilder(service).commonQuery
             if let since {
                 query.append((parameter, since))
             } else if let size = plan.style.paging.sizeParameter {
@@ -46,12 +46,18 @@ extension WebBackend {
                 if response.status == 410 { throw ExpiredChangeToken() }
                 guard response.status < 300 else { throw errors.error(response, to: asked, isSave: false) }
                 // The token of the first page: what changes while later ones are read comes again.
-                if isFirst, let token = try text(part, response) { tokens[entity] = .string(token) }
+                if isFirst {
+                    if let token = text(part, response) {
+                        tokens[entity] = .string(token)
+                    } else if since == nil {
+                        // Without one nobody would ever hear of a change.
+                        throw WebBackendError.answer(asked.label, "It has no version at \(part).")
+                    }
+                }
                 isFirst = false
                 guard since != nil else { break }
-                let body = try JSONValue(parsing: response.body)
-                for item in body.value(at: plan.style.envelope.items)?.array ?? [] { found.append((plan, item)) }
-                guard let next = try text(plan.style.paging.next, response), !next.isEmpty,
+                found += try items(response, plan, asked.label).map { (plan: plan, item: $0) }
+                guard let next = text(plan.style.paging.next, response), !next.isEmpty,
                     let address = service.absolute(next, from: url), visited.insert(address).inserted
                 else { break }
                 url = address
@@ -59,8 +65,15 @@ extension WebBackend {
         }
         var changes = request.answer(ChangeToken(try String(decoding: JSONValue.object(tokens).serialized(.sortedKeys), as: UTF8.self)))
         for (plan, item) in found {
-            guard let id = values.identifier(item, plan) else { continue }
-            if item.value(at: deleted)?.bool == true {
+            let element = plan.style.envelope.element.isEmpty ? nil : item.value(at: plan.style.envelope.element)
+            let isDeleted = item.value(at: deleted)?.bool == true || element?.value(at: deleted)?.bool == true
+            // Of a deleted resource there may be nothing but what says so.
+            let item = element?.object == nil ? item : element ?? item
+            guard let id = values.identifier(item, plan) else {
+                throw WebBackendError.answer(
+                    "\(plan.entity).changes", "A resource has no identifier at “\(plan.identity.joined(separator: "”, “"))”.")
+            }
+            if isDeleted {
                 try changes.remove(id, entity: plan.entity)
             } else {
                 let entity = kind(item, plan)
@@ -70,11 +83,24 @@ extension WebBackend {
         return changes
     }
 
-    private func text(_ part: AnswerPart?, _ response: WebResponse) throws -> String? {
+    /// Returns the resources of an answer.
+    private func items(_ response: WebResponse, _ plan: ResourcePlan, _ label: String) throws -> [JSONValue] {
+        let path = plan.style.envelope.items
+        guard let items = try JSONValue(parsing: response.body).value(at: path)?.array else {
+            throw WebBackendError.answer(label, "It has no list at “\(path)”, where resources should be.")
+        }
+        return items
+    }
+
+    /// Returns a part of an answer as text; nil where it has none.
+    func text(_ part: AnswerPart?, _ response: WebResponse) -> String? {
         switch part {
         case .header(let name)?: response.headers[name]
         case .link(let relation)?: LinkHeader.address(relation, in: response.headers.all("Link"))
-        case .body(let path)?: (try? JSONValue(parsing: response.body))?.value(at: path).map { $0.string ?? $0.description }
+        case .body(let path)?:
+            (try? JSONValue(parsing: response.body))?.value(at: path).flatMap {
+                $0.isNull || $0.bool == false ? nil : $0.string ?? $0.description
+            }
         case .contentRange?, nil: nil
         }
     }
@@ -86,15 +112,15 @@ extension WebBackend {
     // MARK: Documents
 
     private func documents(_ request: ChangesRequest, _ path: String) async throws -> BackendChanges {
-        guard let style = service.plans.values.first?.style else { return request.answer(ChangeToken("")) }
-        var query = [("include_docs", "true"), ("limit", "500")]
-        if let token = request.token { query.append(("since", token.text)) } else { query = [("since", "now")] }
-        let url = service.address + "/" + path
-        var headers = WebHeaders()
-        headers["Accept"] = style.accept
+        guard let plan = service.plans.values.first else { return request.answer(ChangeToken("")) }
+        let builder = RequestBuilder(service)
+        let query =
+            builder.commonQuery
+            + (request.token.map { [("include_docs", "true"), ("limit", "500"), ("since", $0.text)] } ?? [("since", "now")])
+        let url = service.address(path)
+        let headers = builder.headers(plan, hasBody: false)
         let asked = WebRequest(.get, url + RequestBuilder.encoded(query, after: url), headers: headers, label: "changes")
         let response = try await client.send(asked)
-        guard let plan = service.plans.values.first else { return request.answer(ChangeToken("")) }
         let errors = ErrorReader(plan: plan, words: ServiceWords(client))
         if let error = errors.stray(response, to: asked, isSave: false) { throw error }
         guard response.status < 300 else { throw errors.error(response, to: asked, isSave: false) }
@@ -108,7 +134,7 @@ extension WebBackend {
         for row in body["results"]?.array ?? [] {
             guard let id = row["id"]?.string, !id.hasPrefix("_design/") else { continue }
             let document = row["doc"]
-            let type = document?.value(at: style.envelope.type ?? "type")?.string
+            let type = document?.value(at: plan.style.envelope.type ?? "type")?.string
             let owner = service.plans.values.first { $0.type == type }
             if row["deleted"]?.bool == true {
                 // A deleted document need not say what it was.

@@ -14,11 +14,15 @@ extension WebBackend: ChangeSignallingBackend {
             continuation.finish()
             return signals
         }
-        let url = service.address + (path.hasPrefix("/") ? "" : "/") + path
+        let address = service.address(path)
+        let url = address + RequestBuilder.encoded(RequestBuilder(service).commonQuery, after: address)
+        var headers = WebHeaders()
+        for (name, value) in service.service.headers where name.lowercased() != "accept" { headers[name] = value }
         let wanted = Set(names)
+        let asked = WebRequest(.get, url, headers: headers, label: "changes.signals")
         let task = Task { [client] in
             do {
-                let events = try await client.events(WebRequest(.get, url, label: "changes.signals"), idleSeconds: idleSeconds)
+                let events = try await client.events(asked, idleSeconds: idleSeconds)
                 continuation.yield()
                 for try await event in events where wanted.isEmpty || wanted.contains(event.name) { continuation.yield() }
                 continuation.finish()

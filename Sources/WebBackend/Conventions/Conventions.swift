@@ -2,6 +2,12 @@ internal import RemoteStore
 internal import WebTransport
 
 extension ServiceStyle {
+    /// The conventions, by their names.
+    static let conventions: [(name: String, style: ServiceStyle)] = [
+        ("plain", .plain), ("jsonAPI", .jsonAPI), ("djangoREST", .djangoREST), ("kinto", .kinto), ("gitHub", .gitHub),
+        ("couchDB", .couchDB), ("parse", .parse),
+    ]
+
     /// Kinto: records in collections named after the entities, below the bucket that the address ends with, such as
     /// `https://kinto.example.com/v1/buckets/default/collections`. A model and an address suffice. Tried against a real server.
     ///

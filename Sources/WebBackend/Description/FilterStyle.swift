@@ -157,7 +157,8 @@ public struct SortStyle: Hashable, Sendable {
     public var sortsTextInOrder: Bool
     /// Whether nothing comes before every value, as in Core Data. If not, properties that may be nil are sorted in memory.
     public var sortsNilFirst: Bool
-    /// A second parameter with the direction, which replaces the templates' signs: its name, and the words for ascending and descending.
+    /// A second parameter with the direction, which replaces the templates' signs: its name, and the words for ascending and descending. It is that of one
+    /// key: orders by several are finished in memory.
     public var direction: Direction?
     /// The place of the order.
     public var place: Place

@@ -38,7 +38,7 @@ public struct PagingStyle: Hashable, Sendable {
     public var endsEmpty: Bool
     /// Whether a page with fewer resources than were asked for is the last one, though it names a next one.
     public var endsShort: Bool
-    /// Whether the parameters are sent in the body.
+    /// Whether the parameters of page and size are sent in the body.
     public var isInBody: Bool
 
     /// Creates a style of pages.

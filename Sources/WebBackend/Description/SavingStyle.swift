@@ -60,6 +60,9 @@ public struct SavingStyle: Hashable, Sendable {
         /// with what the change was made on.
         case ifMatch
         /// By the version in the resource, at the path it was read from.
+        ///
+        /// A request that deletes has no resource: CouchDB's `_rev` (or `rev`) is its parameter `rev`, and any other version is compared with that of the
+        /// resource, which is read before.
         case field
     }
 
@@ -67,7 +70,7 @@ public struct SavingStyle: Hashable, Sendable {
     public enum Batch: Hashable, Sendable {
         /// As a list of requests at an address, each with method, path, headers and body; the answer has a list of their answers.
         case requests(BatchRequests)
-        /// As a list of resources, of which the deleted ones are marked: CouchDB's `_bulk_docs`.
+        /// As a list of resources, of which the deleted ones are marked: CouchDB's `_bulk_docs`. What stands in headers of a request for one, it does not have.
         case documents(path: String, list: String, deleted: String)
     }
 

@@ -44,6 +44,19 @@ struct FileForm<Value: Sendable>: Sendable {
         FileForm(expected: expected, accepts: accepts, read: read, write: write, schema: schema)
     }
 
+    /// Returns a form that refuses values of which a part would have no effect.
+    ///
+    /// - Parameter idle: Returns the reason, and what to write instead; nil for values that have all of it.
+    func refusing(_ idle: @escaping @Sendable (Value) -> (reason: String, next: String)?) -> FileForm {
+        FileForm(
+            expected: expected, accepts: accepts,
+            read: { value, context, base in
+                let result = try read(value, context, base)
+                if let (reason, next) = idle(result) { throw context.problem(reason, next: next) }
+                return result
+            }, write: write, schema: schema)
+    }
+
     /// Returns the first of several forms that accepts a value; values are written in the first that has a text for them.
     static func either(_ forms: FileForm...) -> FileForm {
         let expected = forms.map(\.expected).joined(separator: " or ")

@@ -50,6 +50,10 @@ struct CallPlan: Sendable {
         }
         for parameter in call.parameters {
             for keyPath in parameter.keyPaths where keyPath != "SELF" { try Self.check(keyPath, context, place) }
+            if parameter.text != .exact, !parameter.keyPaths.contains(where: { Self.isText($0, context) }) {
+                throw WebBackendError.description(
+                    place, "“text” says how strings are compared, and “\(parameter.keyPaths[0])” is no string.", next: "Remove it.")
+            }
             try FilterTemplates.check(parameter.templates, .parameters, maximumValues: parameter.maximumValues, place)
             for (comparison, template) in parameter.templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 guard Template.parameter(template) != nil else {
@@ -77,22 +81,19 @@ struct CallPlan: Sendable {
         }
         for keyPath in call.includes { try Self.check(keyPath, context, place) }
 
-        let isTree: Bool =
-            switch style.filters.form {
-            case .expression(let expression): expression.or != nil || expression.not != nil
-            case .selector: true
-            case .none, .parameters: false
-            }
+        let (isTree, connectives) = style.filters.form.logic
         let canTree = isTree && places.isEmpty && call.parameters.isEmpty && call.returns != .one
         let total = paging.total != nil
         let sorting = try Self.sorting(call, context, place)
         try checks.checkBody(filters: hasFilters, sorts: !sorting.keys.isEmpty)
-        endpoint = Endpoint(
+        var endpoint = Endpoint(
             call.name, parameters: parameters, logic: canTree ? .tree : .all, sorting: sorting,
             paging: Self.described(paging), counts: total && call.returns == .list,
             properties: call.properties ?? context.broughtProperties, embeddings: context.embeddings(call),
             includesSubentities: call.includesSubentities, freshness: call.freshness.map { .seconds($0) },
             cost: call.returns == .one && call.cost == .init() ? .init(expectedRows: 1) : call.cost)
+        endpoint.connectives = connectives
+        self.endpoint = endpoint
     }
 
     /// The property that a place stands for: `{SELF.0}` is a part of `SELF`.
@@ -104,6 +105,17 @@ struct CallPlan: Sendable {
 
     /// Whether a request names the resources that it asks for.
     func asksIdentifiers(_ request: BackendRequest) -> Bool { request.filters.contains { $0.keyPath == "SELF" && !$0.ids.isEmpty } }
+
+    /// Whether what is at the end of a key path is a string.
+    private static func isText(_ keyPath: String, _ context: Context) -> Bool {
+        var current: NSEntityDescription? = context.entity
+        var last: NSPropertyDescription?
+        for key in keyPath.split(separator: ".") where key != "SELF" {
+            last = current?.allKindsInModel.lazy.compactMap { $0.propertiesByName[String(key)] }.first
+            current = (last as? NSRelationshipDescription)?.destinationEntity
+        }
+        return (last as? NSAttributeDescription)?.attributeType == .stringAttributeType
+    }
 
     private static func check(_ keyPath: String, _ context: Context, _ place: String) throws {
         var current = context.entity
@@ -138,6 +150,11 @@ struct CallPlan: Sendable {
         let style = context.style.sorting
         guard style.parameter != nil, call.returns == .list else {
             guard call.sorting?.isEmpty ?? true else {
+                if call.returns != .list {
+                    throw WebBackendError.description(
+                        place, "It returns \(call.returns == .one ? "one resource" : "a map"), which has no order.",
+                        next: "Remove sorting, or write returns: list.")
+                }
                 throw WebBackendError.description(place, "It can be sorted, and the style says not how.", next: "Give the style a sorting.")
             }
             return .none
@@ -153,7 +170,9 @@ struct CallPlan: Sendable {
                 return !isOther && (style.sortsNilFirst || !attribute.isOptional)
             }.map(\.name).sorted()
         return Sorting(
-            names.map { Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil) }, maximumKeys: style.maximumKeys)
+            names.map { Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil) },
+            // A direction of its own is that of one key.
+            maximumKeys: style.direction == nil ? style.maximumKeys : 1)
     }
 }
 
@@ -210,6 +229,21 @@ extension CallPlan.Context {
             known += names.sorted().filter { name in !known.contains { $0.keyPath == name } }.map { Endpoint.Embedding($0) }
         }
         return known.sorted { $0.keyPath < $1.keyPath }
+    }
+}
+
+extension FilterStyle.Form {
+    /// Whether predicates of any form can be written, and what they may have besides AND.
+    fileprivate var logic: (isTree: Bool, connectives: Set<Endpoint.Connective>) {
+        let (or, not): (String?, String?) =
+            switch self {
+            case .expression(let expression): (expression.or, expression.not)
+            case .selector(let selector): (selector.or, selector.nor)
+            case .none, .parameters: (nil, nil)
+            }
+        let connectives = Set((or == nil ? [] : [Endpoint.Connective.or]) + (not == nil ? [] : [.not]))
+        if case .selector = self { return (true, connectives) }
+        return (!connectives.isEmpty, connectives)
     }
 }
 

@@ -32,15 +32,16 @@ struct StyleChecks {
                 "envelope.type", "Only resources that come along are told apart by it",
                 "Describe envelope.included, or the kinds of a resource; or remove it.")
         }
+        try checkFilters()
+        try checkFeed()
         let lists = (style.filters.listTemplates ?? [:]).keys.filter { $0 != .equal && $0 != .isIn }
         if let comparison = lists.map({ "\($0)" }).min() {
             throw refused(
                 "filters.listComparisons.\(comparison)", "Members of lists are compared for equality only",
                 "Write equal or isIn, or remove it.")
         }
-        if case .none = style.filters.form, !style.filters.templates.isEmpty {
-            throw refused(
-                "filters", "Its form is none, and comparisons are described", "Write form: parameters, or remove the comparisons.")
+        if style.errors.list == nil, style.errors.detail != ErrorStyle().detail {
+            throw refused("errors.detail", "There is no list of errors that it is within", "Describe errors.list, or remove it.")
         }
     }
 
@@ -55,6 +56,11 @@ struct StyleChecks {
         for (key, template, known) in parameters {
             guard let template else { continue }
             try Self.checkParameter(template, known, "“\(key)” of the style")
+        }
+        if let fields = style.fields, !Template(fields.template).places.contains("names") {
+            throw refused(
+                "fields", "“\(fields.template)” does not say which properties are wanted",
+                "Write {names} where they stand, or send what is always the same by “query”.")
         }
     }
 
@@ -75,12 +81,117 @@ struct StyleChecks {
 
     private func checkSorting() throws {
         let sorting = style.sorting
-        guard sorting.place == .body, sorting.parameter != nil else { return }
+        guard let parameter = sorting.parameter else {
+            if sorting != .none {
+                throw refused("sorting", "No parameter has the order", "Describe sorting.parameter, or write sorting: none.")
+            }
+            return
+        }
+        if parameter.isEmpty { return }
+        if sorting.place == .query { return try checkKeys(sorting) }
         if sorting.direction != nil || sorting.last != nil {
             throw refused(
                 sorting.direction != nil ? "sorting.direction" : "sorting.last",
                 "An order in the body is a list of keys with their directions",
                 "Remove it, or write place: query.")
+        }
+        for (key, template) in [("ascending", sorting.ascending), ("descending", sorting.descending ?? "")]
+        where template.contains("{name}") {
+            throw refused(
+                "sorting.\(key)", "An order in the body is a list of keys with their directions: “\(template)” would stand there as it is",
+                "Write the word for the direction, such as \(key == "ascending" ? "asc" : "desc").")
+        }
+        if sorting.separator != "," {
+            throw refused("sorting.separator", "An order in the body is a list", "Remove it, or write place: query.")
+        }
+    }
+}
+
+extension StyleChecks {
+    /// Checks an order in a parameter.
+    private func checkKeys(_ sorting: SortStyle) throws {
+        if !sorting.ascending.contains("{name}") {
+            throw refused("sorting.ascending", "“\(sorting.ascending)” does not say by what is sorted", "Write {name} where that stands.")
+        }
+        guard let direction = sorting.direction else {
+            guard let descending = sorting.descending else { return }
+            if !descending.contains("{name}") {
+                throw refused(
+                    "sorting.descending", "“\(descending)” does not say by what is sorted", "Write {name} where that stands, or null.")
+            }
+            if descending == sorting.ascending {
+                throw refused(
+                    "sorting.descending", "It is the same as ascending",
+                    "Write null where there is one order, or describe sorting.direction.")
+            }
+            return
+        }
+        if direction.ascending == direction.descending {
+            throw refused("sorting.direction", "Both directions are “\(direction.ascending)”", "Write another word for one of them.")
+        }
+        if let descending = sorting.descending, descending != SortStyle("").descending {
+            throw refused("sorting.descending", "“\(direction.parameter)” tells the direction", "Remove one of the two.")
+        }
+        if sorting.maximumKeys > 1, sorting.maximumKeys != .max {
+            throw refused(
+                "sorting.maximumKeys", "“\(direction.parameter)” is the direction of one key", "Write maximumKeys: 1, or remove it.")
+        }
+    }
+
+    private func checkFilters() throws {
+        let filters = style.filters
+        let templates = Array(filters.templates.values) + Array((filters.listTemplates ?? [:]).values)
+        if case .none = filters.form {
+            if !templates.isEmpty {
+                throw refused(
+                    "filters", "Its form is none, and comparisons are described", "Write form: parameters, or remove the comparisons.")
+            }
+            if filters != .none {
+                throw refused("filters", "Its form is none", "Write form: parameters with comparisons, or filters: none.")
+            }
+            return
+        }
+        if templates.isEmpty, filters.form != .parameters {
+            throw refused("filters.form", "No comparison is described", "Describe some, such as equal, or write filters: none.")
+        }
+        func has(_ comparison: Parameter.Operator) -> Bool {
+            filters.templates[comparison] != nil || filters.listTemplates?[comparison] != nil
+        }
+        if case .selector = filters.form {
+            for (key, isSaid) in [("quoting", filters.quoting != .bare), ("separator", filters.separator != ",")] where isSaid {
+                throw refused("filters.\(key)", "A selector has values as JSON", "Remove it.")
+            }
+        } else if filters.separator != ",", !templates.contains(where: { $0.contains("{values}") }) {
+            throw refused("filters.separator", "No comparison has {values}, between which it would stand", "Write {values}, or remove it.")
+        }
+        if let lacking = filters.caseInsensitive.map(\.rawValue).sorted().first(where: { name in
+            !filters.templates.keys.contains { $0.rawValue == name }
+        }) {
+            throw refused("filters.caseInsensitive", "The comparison \(lacking) is not described", "Describe it, or remove it here.")
+        }
+        if filters.identifier != nil, !has(.equal), !has(.isIn) {
+            throw refused("filters.identifier", "Identifiers are compared by equal and isIn", "Describe one of them, or remove it.")
+        }
+        let usual = [FilterStyle.none.maximumValues] + ServiceStyle.conventions.map(\.style.filters.maximumValues)
+        if !has(.isIn), !usual.contains(filters.maximumValues) {
+            throw refused("filters.maximumValues", "No comparison takes several values", "Describe isIn, or remove it.")
+        }
+    }
+
+    private func checkFeed() throws {
+        guard case .since(_, let token, _)? = style.changeFeed else { return }
+        if token == .contentRange {
+            throw refused(
+                "changeFeed.since.token", "The header Content-Range has a number of resources", "Name a header or a value of the body.")
+        }
+        switch style.paging.form {
+        case .none: return
+        case .address where style.paging.next != .contentRange: return
+        case .address, .number, .offset, .cursor:
+            throw WebBackendError.description(
+                "“changeFeed” of the style",
+                "A feed has the pages of “paging”, and goes on where an answer names the address of the next one: changes behind the first page would be lost.",
+                next: "Write paging: {next: …} with the place of the address, or paging: none, and the pages of lists in their calls.")
         }
     }
 }
@@ -119,6 +230,23 @@ struct PagingChecks {
             throw refused("Nothing says where an answer names the next page, so that the first would be taken for all.", "Describe “next”.")
         default: break
         }
+        if case .none = paging.form {
+            for (key, isSaid) in [
+                ("of", paging.size != PagingStyle.none.size && paging.sizeParameter == nil), ("stability", paging.stability != .offsets),
+                ("endsEmpty", paging.endsEmpty), ("endsShort", paging.endsShort),
+            ] where isSaid {
+                throw refused(
+                    "Its form is none, so that nothing would come of “\(key)”.",
+                    "Say how the next page is asked for, by page, offset, cursor or next; or remove it.")
+            }
+        }
+        switch paging.form {
+        case .none where paging.sizeParameter == nil, .address where paging.sizeParameter == nil:
+            if paging.isInBody { throw refused("“inBody” is about parameters, and there is none.", "Describe “size”, or remove it.") }
+        case .number where paging.endsEmpty && paging.next != nil, .offset where paging.endsEmpty && paging.next != nil:
+            throw refused("“endsEmpty” and “next” both say which page is the last.", "Remove one of the two.")
+        default: break
+        }
         if paging.endsEmpty, paging.endsShort {
             throw refused("“endsEmpty” and “endsShort” contradict each other.", "Remove one of the two.")
         }
@@ -134,133 +262,6 @@ struct PagingChecks {
                 throw refused("“totalParameter” makes answers tell what nothing reads.", "Describe “total”, or remove it.")
             }
             try StyleChecks.checkParameter(parameter, [], place)
-        }
-    }
-}
-
-/// Checks how changes are saved.
-struct SavingChecks {
-    private let saving: SavingStyle
-    private let place: String
-
-    init(_ saving: SavingStyle, _ place: String) { (self.saving, self.place) = (saving, place) }
-
-    private func refused(_ reason: String, _ next: String) -> any Error { WebBackendError.description(place, reason, next: next) }
-
-    func run() throws {
-        for (path, template) in saving.constants.sorted(by: { $0.key < $1.key }) {
-            let template = Template(template)
-            if let unknown = template.places.first(where: { $0 != "type" && $0 != "SELF" }) {
-                throw refused("The constant “\(path)” has “{\(unknown)}”, which stands for nothing here.", "Write {type} or {SELF}.")
-            }
-            try Self.checkJSON(template.filled { _ in "0" }, "The constant “\(path)”", place)
-        }
-        if let removal = saving.removal { try Self.checkJSON(removal, "“removal”", place) }
-        if case .backend = saving.conflicts, saving.precondition == .none {
-            throw refused(
-                "“conflicts” says that the service notices changes of others, and nothing tells it which version a change is made on.",
-                "Write precondition: ifMatch or field, or conflicts: byReading or none.")
-        }
-        if case .requests(let batch)? = saving.batch, batch.status == nil, batch.error == nil {
-            throw refused("Its batch says neither where a status is nor where a failure.", "Describe “status” or “error” of the batch.")
-        }
-    }
-
-    /// Checks what depends on where versions are.
-    ///
-    /// - Parameter hasVersion: Whether resources have one.
-    func run(_ version: VersionSource) throws {
-        switch (saving.precondition, version) {
-        case (.none, _), (.ifMatch, .eTag), (_, .number), (_, .tag): break
-        case (_, .none):
-            throw refused(
-                "“precondition” promises that no change is made on another version, and nothing says where versions are.",
-                "Describe “version”, or write precondition: none.")
-        case (.field, .eTag):
-            throw refused("“precondition” is a field of the resource, and versions are in the header ETag.", "Write precondition: ifMatch.")
-        }
-    }
-
-    static func checkJSON(_ text: String, _ what: String, _ place: String) throws {
-        do { _ = try JSONValue(parsing: Array(text.utf8)) } catch {
-            throw WebBackendError.description(place, "\(what) is no JSON: \(error.reason)", next: "Write JSON: strings in quotation marks.")
-        }
-    }
-}
-
-/// Checks a call.
-struct CallChecks {
-    private let call: WebCall
-    private let style: ServiceStyle
-    private let place: String
-
-    init(_ call: WebCall, _ style: ServiceStyle, _ place: String) { (self.call, self.style, self.place) = (call, style, place) }
-
-    private func refused(_ reason: String, _ next: String) -> any Error { WebBackendError.description(place, reason, next: next) }
-
-    func run() throws {
-        if call.returns == .one {
-            for (key, isSaid) in [
-                ("filters", !(call.filters ?? []).isEmpty), ("paging", call.paging.map { $0 != .none } ?? false),
-            ] where isSaid {
-                throw refused("It returns one resource, of which “\(key)” says nothing.", "Remove it, or write returns: list.")
-            }
-        } else {
-            try PagingChecks(call.paging ?? style.paging, items: call.items ?? style.envelope.items, place).run()
-        }
-        if let body = call.body {
-            try SavingChecks.checkJSON(Template(body).filled { _ in "0" }, "Its body", place)
-        }
-        for parameter in call.parameters {
-            let name = parameter.keyPaths.first ?? ""
-            if parameter.keyPaths.isEmpty || parameter.templates.isEmpty {
-                throw refused("A parameter compares nothing.", "Say what it is for, and how a comparison is written.")
-            }
-            if parameter.maximumValues > 1, parameter.templates[.isIn] == nil {
-                throw refused(
-                    "The parameter for “\(name)” takes several values, and has no isIn.", "Describe isIn, or remove maximumValues.")
-            }
-        }
-        if style.includes == nil, let name = call.includes.first(where: { !isEmbedded($0) }) {
-            throw refused(
-                "It includes “\(name)”, and the style has no parameter that asks for it.",
-                "Describe the style's “includes”, or “\(name)” as an object that is embedded: reference: object:id.")
-        }
-        if style.includes?.isDeep == false, let path = call.includes.first(where: { $0.contains(".") }) {
-            throw refused("It includes “\(path)”, and the style's includes are not deep.", "Write includes: {template: …, deep: true}.")
-        }
-    }
-
-    /// Whether resources have the destination embedded; told by the resource afterwards.
-    private func isEmbedded(_ name: String) -> Bool { embedded.contains(name) }
-
-    /// The relationships whose destinations are embedded.
-    var embedded: Set<String> = []
-
-    /// Checks that what goes into the body has one.
-    ///
-    /// - Parameters:
-    ///   - filters: Whether the call claims filters of the style.
-    ///   - sorts: Whether it claims orders.
-    func checkBody(filters: Bool, sorts: Bool) throws {
-        if call.returns == .one { return }
-        let isGet = call.method == .get
-        if case .selector(let selector) = style.filters.form, filters {
-            if case .body = selector.place, isGet {
-                throw refused("Its filters stand in the body, and \(call.method.rawValue) has none.", "Write method: POST, or filters: [].")
-            }
-            if call.body != nil {
-                throw refused(
-                    "It has a body of its own, and the style's filters would stand beside it.", "Write filters: [], or remove the body.")
-            }
-        }
-        if style.sorting.place == .body, sorts, isGet {
-            throw refused("Its order stands in the body, and \(call.method.rawValue) has none.", "Write method: POST, or sorting: [].")
-        }
-        let paging = call.paging ?? style.paging
-        if paging.isInBody, isGet, paging != .none, paging.form != .none || paging.sizeParameter != nil, paging.form != .address {
-            throw refused(
-                "Its pages are asked for in the body, and \(call.method.rawValue) has none.", "Write method: POST, or paging: none.")
         }
     }
 }

@@ -20,7 +20,31 @@ struct FilterPlan {
             call.filters
             ?? (style.identifier == nil ? [] : ["SELF"])
             + context.properties.values.filter { $0.path != nil && context.entity.propertiesByName[$0.name] != nil }.map(\.name).sorted()
-        for keyPath in keyPaths { try add(keyPath, context, place) }
+        for keyPath in keyPaths {
+            let count = parameters.count
+            try add(keyPath, context, place)
+            if parameters.count == count, call.filters != nil {
+                throw WebBackendError.description(
+                    place, "It can be filtered by “\(keyPath)”, and no comparison of the style is one of such a property.",
+                    next: "Describe one, or remove “\(keyPath)” from “filters”.")
+            }
+        }
+        try checkNames(style, place)
+    }
+
+    /// Checks that a template that several properties share says which of them it compares.
+    private func checkNames(_ style: FilterStyle, _ place: String) throws {
+        if case .selector = style.form { return }
+        for parameter in parameters {
+            let isList = parameter.keyPaths.first?.hasPrefix("ANY ") ?? false
+            let templates = isList ? style.listTemplates ?? style.templates : style.templates
+            guard let comparison = parameter.operators.first, let text = templates[comparison], !text.contains("{name}"),
+                let other = parameters.first(where: { $0.operators == parameter.operators && $0.keyPaths != parameter.keyPaths })
+            else { continue }
+            throw WebBackendError.description(
+                place, "“\(text)” would compare “\(parameter.keyPaths[0])” and “\(other.keyPaths[0])” alike.",
+                next: "Write {name} for the name of the property, or name the one property in “filters” of the call.")
+        }
     }
 
     private mutating func add(_ keyPath: String, _ context: CallPlan.Context, _ place: String) throws {

@@ -34,6 +34,12 @@ enum FilterTemplates {
                     place, "“\(text)” has “{\(unknown)}”, which stands for nothing here.",
                     next: "Write one of \(known.map { "{\($0)}" }.joined(separator: ", ")).")
             }
+            // Whatever value is sought, the same would be asked for.
+            if comparison != .isNil, comparison != .isNotNil, used.allSatisfy({ $0 == "name" || $0 == "type" }) {
+                throw WebBackendError.description(
+                    place, "“\(text)” has no place for the value, so that each value would find the same.",
+                    next: "Write {\(comparison == .isIn && maximumValues > 1 ? "values" : "value")} where it stands.")
+            }
             guard comparison == .isIn, maximumValues > 1, !used.contains("values"), !used.contains("each") else { continue }
             let repeats = known.contains("each")
             throw WebBackendError.description(

@@ -56,10 +56,15 @@ final class ResourcePlan: Sendable {
             throw WebBackendError.description(
                 "“\(both)” of “\(resource.entity)”", "It is ignored, and described.", next: "Remove one of the two.")
         }
-        if let saving {
-            let place = "the saving of “\(resource.entity)”"
-            if resource.saving != nil { try SavingChecks(saving, place).run() }
-            try SavingChecks(saving, place).run(version)
+        if let saving = resource.saving { try SavingChecks(saving, "the saving of “\(resource.entity)”").run() }
+        if identity.count > 1, resource.identifier != nil {
+            throw WebBackendError.description(
+                "“identifier” of “\(resource.entity)”", "It is about a single identifier, and this one has several parts.",
+                next: "Remove it.")
+        }
+        if resource.kinds?.entities.isEmpty == true {
+            throw WebBackendError.description(
+                "“kinds” of “\(resource.entity)”", "It names no entities.", next: "Name the entity of each value, or remove it.")
         }
         var plans: [String: PropertyPlan] = [:]
         let everywhere = entity.allKindsInModel.reduce(into: [String: NSPropertyDescription]()) {
@@ -104,6 +109,7 @@ final class ResourcePlan: Sendable {
             calls.append(try CallPlan(call, context))
         }
         self.calls = calls
+        if let saving { try SavingChecks(saving, "the saving of “\(resource.entity)”").run(self) }
     }
 
     /// The kinds of an entity with subentities, as the style has them.
@@ -122,6 +128,25 @@ final class ResourcePlan: Sendable {
     /// Returns the plan of a call.
     func call(_ name: String) -> CallPlan? { calls.first { $0.call.name == name } }
 
+    /// The call that reads a resource, and is given nothing but its identifier.
+    var callByIdentifier: CallPlan? {
+        calls.first { $0.call.returns == .one && Set($0.places.map(CallPlan.keyPath)) == ["SELF"] }
+    }
+
+    /// Whether the version of a resource that is deleted stands in the parameter `rev`, as CouchDB has it: a deletion has no body for a field.
+    var namesRevision: Bool {
+        guard saving?.precondition == .field, case .tag(let path) = version, case .key(let key)? = path.steps.last else { return false }
+        return key == "rev" || key == "_rev"
+    }
+
+    /// Whether the version of a resource stands in a field of it, which a request that deletes it does not have.
+    var comparesBeforeDeleting: Bool { saving?.precondition == .field && !namesRevision }
+
+    /// The list that is deleted by its filters.
+    var deletableList: CallPlan? {
+        calls.first { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } }
+    }
+
     /// The description of the resource for the store.
     var resource: Resource {
         Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: unreadable)
@@ -129,7 +154,8 @@ final class ResourcePlan: Sendable {
 
     private func described(_ saving: SavingStyle) -> Resource.Saving {
         var kinds: Set<Resource.Saving.Kind> = []
-        if saving.create != nil || saving.createIdentified != nil { kinds.insert(.insert) }
+        // Where the service assigns identifiers, no new resource has one.
+        if saving.create != nil || saving.createIdentified != nil && saving.identity != .assignedByService { kinds.insert(.insert) }
         if saving.update != nil { kinds.insert(.update) }
         if saving.delete != nil { kinds.insert(.delete) }
         let identity: Resource.Saving.Identity =
@@ -146,9 +172,7 @@ final class ResourcePlan: Sendable {
         }
         let notices = saving.precondition != .none
         var bulk: Resource.Saving.Bulk?
-        if saving.deletesLists,
-            let list = calls.first(where: { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } })
-        {
+        if saving.deletesLists, let list = deletableList {
             var endpoint = list.endpoint
             endpoint.name = "delete"
             endpoint.paging = .whole
@@ -215,6 +239,11 @@ extension PropertyPlan {
                     mapping?.path.map { style.relationships + $0 }
                     ?? (style.hasLists || style.hasListsAtOneEnd && relationship.isKeptAsList
                         ? style.relationships + JSONPath(steps: [.key(key)]) : nil)
+                if path == nil, let mapping, mapping.saysHow {
+                    throw WebBackendError.description(
+                        place, "Resources have no list of it, so that nothing would come of how it is written.",
+                        next: "Write its “path”, or lists: true in the style.")
+                }
             } else {
                 kind = .toOne(reference)
                 path =
@@ -309,6 +338,11 @@ extension NSRelationshipDescription {
         if !inverse.isToMany { return false }
         return (entity?.name ?? "", name) <= (inverse.entity?.name ?? "", inverse.name)
     }
+}
+
+extension PropertyMapping {
+    /// Whether it says how a relationship is written.
+    fileprivate var saysHow: Bool { reference != nil || isReadOnly || !isWholeList || bringsWholeObjects }
 }
 
 extension NSEntityDescription {

@@ -41,6 +41,7 @@ final class ServicePlan: Sendable {
         for (name, value) in service.headers {
             if name.lowercased() == "content-type" { try MediaTypes.check(value, "the header “\(name)”", "Bodies") }
             if name.lowercased() == "accept" { try MediaTypes.check(value, "the header “\(name)”", "Answers") }
+            try Self.check(name, value, service.style)
         }
         if let signals = service.style.changeSignals {
             guard service.style.changeFeed != nil else {
@@ -83,6 +84,21 @@ final class ServicePlan: Sendable {
             if let plan = owner.flatMap({ plans[$0.name ?? ""] }) { inherited[name] = plan }
         }
         self.inherited = inherited
+    }
+
+    /// Checks that no header of every request takes the place of what the style says.
+    private static func check(_ name: String, _ value: String, _ style: ServiceStyle) throws {
+        let said: (key: String, value: String)? =
+            switch name.lowercased() {
+            case "accept": style.accept == ServiceStyle.plain.accept ? nil : ("accept", style.accept)
+            case "content-type": style.contentType.map { ("contentType", $0) }
+            default:
+                style.saving?.idempotencyHeader.flatMap { $0.lowercased() == name.lowercased() ? ("saving.idempotencyHeader", $0) : nil }
+            }
+        guard let said, said.value != value else { return }
+        throw WebBackendError.description(
+            "the header “\(name)”", "It is sent as “\(value)”, and the style says “\(said.value)” by “\(said.key)”.",
+            next: "Write it there, and remove the header.")
     }
 
     /// Returns the plan of an entity, or of the one that it inherits from.

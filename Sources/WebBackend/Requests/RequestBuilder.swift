@@ -20,11 +20,8 @@ struct RequestBuilder {
     func request(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) throws -> WebRequest {
         let label = "\(plan.entity).\(call.call.name)"
         let headers = self.headers(plan, hasBody: call.call.method != .get)
-        if let token = request.page, case .address = call.paging.form {
-            return WebRequest(call.call.method, token.text, headers: headers, isIdempotent: true, label: label)
-        }
         let isInBody = call.paging.isInBody
-        var query = service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        var query = commonQuery
         var body: JSONValue?
         if call.call.method != .get { body = .object(JSONObject()) }
         if let text = call.call.body { body = try JSONValue(parsing: Array(try filledBody(text, request, plan).utf8)) }
@@ -38,6 +35,11 @@ struct RequestBuilder {
         addSorts(request, plan, call, &query, &body)
         addPage(request, call, isInBody, &query, &body)
         addShape(request, plan, call, &query)
+        if let token = request.page, case .address = call.paging.form {
+            // The address has the parameters, and no body: what is asked for in one is asked for again.
+            return WebRequest(
+                call.call.method, token.text, headers: headers, body: try body?.serialized(), isIdempotent: true, label: label)
+        }
         let path = try call.path.filled { place in
             let text = try placeText(place, request, plan)
             guard let component = PercentEncoding.component(text) else { throw WebBackendError.path(text, label) }
@@ -59,9 +61,7 @@ struct RequestBuilder {
             guard let component = PercentEncoding.component(text(place)) else { throw WebBackendError.path(text(place), label) }
             return component
         }
-        let query =
-            service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            + call.query.map { ($0.name.filled(text), $0.value.filled(text)) }
+        let query = commonQuery + call.query.map { ($0.name.filled(text), $0.value.filled(text)) }
         var body: [UInt8]?
         if call.call.method != .get {
             let filled = Template(call.call.body ?? "{}").filled { values.json(id, at: $0, nil, of: plan).description }
@@ -71,6 +71,9 @@ struct RequestBuilder {
             call.call.method, service.address + (path.isEmpty || path.hasPrefix("/") ? "" : "/") + path + Self.encoded(query, after: path),
             headers: headers(plan, hasBody: body != nil), body: body, isIdempotent: true, label: label)
     }
+
+    /// The parameters of every request.
+    var commonQuery: [(String, String)] { service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
 
     /// The headers of every request.
     func headers(_ plan: ResourcePlan, hasBody: Bool) -> WebHeaders {
@@ -166,7 +169,7 @@ struct RequestBuilder {
             let template = sort.isAscending || style.direction != nil ? style.ascending : style.descending ?? style.ascending
             return template.replacing("{name}", with: names.sortName(sort.keyPath))
         }
-        if let last, !keys.contains(where: { $0.hasSuffix(last) }) { keys.append(last) }
+        if let last, !keys.contains(last), !request.sorts.contains(where: { names.sortName($0.keyPath) == last }) { keys.append(last) }
         query.append((parameter, keys.joined(separator: style.separator)))
         if let direction = style.direction, let first = request.sorts.first {
             query.append((direction.parameter, first.isAscending ? direction.ascending : direction.descending))

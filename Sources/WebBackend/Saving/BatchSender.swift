@@ -18,8 +18,10 @@ struct BatchSender {
         var body = JSONValue.array(sent.map(\.value.element))
         if !batch.list.isEmpty { body = [batch.list: body] }
         let builder = RequestBuilder(sender.service)
+        let address = sender.service.address(batch.path)
         let request = WebRequest(
-            .post, sender.service.address(batch.path), headers: builder.headers(sender.plan, hasBody: true),
+            .post, address + RequestBuilder.encoded(builder.commonQuery, after: address),
+            headers: builder.headers(sender.plan, hasBody: true),
             body: try body.serialized(), isIdempotent: sent.allSatisfy(\.value.request.isIdempotent), label: "\(sender.plan.entity).batch")
         let response: WebResponse
         do { response = try await sender.send(request) } catch {
@@ -72,15 +74,18 @@ struct DocumentSender {
     let deleted: String
 
     func save(_ changes: [BackendChange]) async throws -> ChangeSender.Outcomes {
-        var (sent, outcomes) = try await sender.prepared(changes) { change, current in
+        var (sent, outcomes) = try await sender.prepared(changes, deletionsHaveFields: true) { change, current in
             var document = try sender.resource(change, current: current)
             if let id = change.id, let identity = sender.plan.identity.first { document.set(sender.json(id), at: JSONPath(identity)) }
             if change.kind == .delete { document[deleted] = true }
-            return try sender.document(document)
+            return try sender.document(document, change.id)
         }
         if sent.isEmpty { return outcomes }
+        let builder = RequestBuilder(sender.service)
+        let address = sender.service.address(path)
         let request = WebRequest(
-            .post, sender.service.address + "/" + path, headers: RequestBuilder(sender.service).headers(sender.plan, hasBody: true),
+            .post, address + RequestBuilder.encoded(builder.commonQuery, after: address),
+            headers: builder.headers(sender.plan, hasBody: true),
             body: try JSONValue.object([list: .array(sent.map(\.value))]).serialized(), label: "\(sender.plan.entity).batch")
         let response: WebResponse
         do { response = try await sender.send(request) } catch {
@@ -126,11 +131,9 @@ extension ChangeSender {
     }
 
     /// Returns a resource with the constants of a request's body, for a list of resources.
-    func document(_ resource: JSONValue) throws -> JSONValue {
+    func document(_ resource: JSONValue, _ id: ResourceID?) throws -> JSONValue {
         var document = resource
-        for (path, template) in saving.constants.sorted(by: { $0.key < $1.key }) where !template.contains("{SELF}") {
-            document.set(try JSONValue(parsing: Array(template.replacing("{type}", with: plan.type).utf8)), at: JSONPath(path))
-        }
+        try bodies.addConstants(to: &document, id)
         return document
     }
 }

@@ -72,6 +72,12 @@ struct BodyWriter {
     func body(_ resource: JSONValue, _ id: ResourceID?) throws -> JSONValue {
         var body = JSONValue.object(JSONObject())
         body.set(resource, at: saving.item)
+        try addConstants(to: &body, id)
+        return body
+    }
+
+    /// Adds what a body has besides the resource.
+    func addConstants(to body: inout JSONValue, _ id: ResourceID?) throws {
         for (path, template) in saving.constants.sorted(by: { $0.key < $1.key }) {
             let template = Template(template)
             if id == nil, template.places.contains("SELF") { continue }
@@ -82,7 +88,6 @@ struct BodyWriter {
             }
             body.set(try JSONValue(parsing: Array(text.utf8)), at: JSONPath(path))
         }
-        return body
     }
 
     private func removal() throws -> JSONValue {

@@ -13,7 +13,7 @@ struct ChangeSender {
     let send: @Sendable (WebRequest) async throws -> WebResponse
     let words: ServiceWords
     private let builder: RequestBuilder
-    private let bodies: BodyWriter
+    let bodies: BodyWriter
     private let values: ResourceValues
 
     init(
@@ -79,10 +79,12 @@ struct ChangeSender {
 
     /// Makes of each change what is to be sent.
     ///
-    /// - Parameter make: Receives the change and, where it can only be written with that, the resource as the service has it.
+    /// - Parameters:
+    ///   - hasFields: Whether what is sent of a deletion has the fields of the resource, too.
+    ///   - make: Receives the change and, where it can only be written with that, the resource as the service has it.
     /// - Returns: What was made, in order, and the outcomes of changes that cannot be sent.
     func prepared<Value>(
-        _ changes: [BackendChange], _ make: (BackendChange, JSONValue?) throws -> Value
+        _ changes: [BackendChange], deletionsHaveFields hasFields: Bool = false, _ make: (BackendChange, JSONValue?) throws -> Value
     ) async throws -> (sent: [(change: BackendChange, value: Value)], outcomes: Outcomes) {
         var sent: [(change: BackendChange, value: Value)] = []
         var outcomes: Outcomes = [:]
@@ -90,7 +92,8 @@ struct ChangeSender {
             var current: JSONValue?
             var change = change
             let lacksVersion = lacksVersion(change)
-            if lacksVersion || bodies.needsCurrent(change) {
+            let isUntold = change.kind == .delete && !hasFields && plan.comparesBeforeDeleting
+            if lacksVersion || isUntold || bodies.needsCurrent(change) {
                 switch try await self.current(change) {
                 case .resource(let json, let version):
                     current = json
@@ -134,8 +137,8 @@ struct ChangeSender {
             return component
         }
         var query = action.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        if change.kind == .delete, case .field = saving.precondition, case .tag(let tag)? = change.version { query.append(("rev", tag)) }
-        query += service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        if change.kind == .delete, plan.namesRevision, case .tag(let tag)? = change.version { query.append(("rev", tag)) }
+        query += builder.commonQuery
         let hasBody = change.kind != .delete
         var headers = builder.headers(plan, hasBody: hasBody)
         if case .ifMatch = saving.precondition, change.kind != .insert, let version = change.version {
@@ -230,7 +233,7 @@ struct ChangeSender {
     /// Reads the resource of a change as the service has it; a conflict where it is not the version that was changed.
     private func current(_ change: BackendChange) async throws -> Current {
         guard let id = change.id,
-            let call = plan.calls.first(where: { $0.call.returns == .one && Set($0.places.map(CallPlan.keyPath)) == ["SELF"] })
+            let call = plan.callByIdentifier
         else {
             return .outcome(
                 .refused(

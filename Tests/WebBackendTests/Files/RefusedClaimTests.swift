@@ -76,6 +76,35 @@ import WebTransport
         }
     }
 
+    @Test(
+        "Limits of which one takes the effect of another are refused",
+        arguments: [
+            ("retries", #"{"tries": 1, "firstDelay": 3}"#), ("rate", #"{"seconds": 60}"#),
+            ("redirects", #"{"maximum": 0, "allowsInsecure": true}"#),
+        ])
+    func limits(key: String, value: String) throws {
+        let json = #"{"address": "\#(base)", "limits": {"\#(key)": \#(value)}}"#
+        let error = #expect(throws: NSError.self) { _ = try WebServiceFile(json: Data(json.utf8)) }
+        #expect(error?.code == NSPersistentStoreOpenError && error?.localizedDescription.contains("limits.\(key)") == true)
+    }
+
+    @Test("A header of every request does not take the place of what the style says")
+    func headers() throws {
+        for (style, header) in [
+            (#"{"accept": "application/vnd.a+json"}"#, "Accept"), (#"{"contentType": "application/json"}"#, "content-type"),
+            (#"{"saving": {"idempotencyHeader": "Request-Key"}}"#, "request-key"),
+        ] {
+            let json =
+                #"{"address": "\#(base)", "style": \#(style), "headers": {"\#(header)": "application/vnd.b+json"}, "resources": ["Album"]}"#
+            let error = #expect(throws: NSError.self, "\(json)") { _ = try context(json, ScriptedService { _ in .json("[]") }) }
+            #expect(error?.localizedDescription.contains(header) == true, "\(String(describing: error))")
+        }
+        // Where the style says nothing, the header may.
+        _ = try context(
+            #"{"address": "\#(base)", "headers": {"Accept": "application/vnd.b+json"}, "resources": ["Album"]}"#,
+            ScriptedService { _ in .json("[]") })
+    }
+
     @Test("A call's own parameter is sent beside the style's expression or selector") func ownParameter() throws {
         for form in [
             #"{"form": {"expression": {"parameter": "q", "and": " and "}}, "equal": "{name} eq {value}"}"#,
@@ -121,7 +150,9 @@ import WebTransport
         Claim(style: #"{"envelope": {"type": "type"}}"#, #""Album""#, "envelope.type"),
         Claim(style: #"{"errors": {"missing": ["no"]}}"#, #""Album""#, "errors.flag"),
         Claim(style: #"{"errors": {"pointer": "field"}}"#, #""Album""#, "errors.list"),
-        Claim(style: #"{"sorting": {"parameter": "sort", "sortsNilFirst": true, "place": "body"}}"#, call("\"list\""), "POST"),
+        Claim(
+            style: #"{"sorting": {"parameter": "sort", "sortsNilFirst": true, "place": "body", "ascending": "asc", "descending": "desc"}}"#,
+            call("\"list\""), "POST"),
         Claim(style: #"{"sorting": {"parameter": "sort", "place": "body", "last": "id"}}"#, #""Album""#, "sorting.last"),
         Claim(style: #"{"filters": {"form": {"selector": {"place": "body:selector"}}, "equal": "$eq"}}"#, call("\"list\""), "POST"),
         Claim(style: #"{"paging": {"page": "p", "inBody": true}}"#, call("\"list\""), "POST"),
@@ -154,7 +185,98 @@ import WebTransport
         Claim(property("band", #"{"reference": "link:bands/{id}"}"#), "{SELF}"),
     ]
 
-    @Test("What no request and no answer would show is refused when the backend is made, with what to write instead", arguments: claims)
+    /// Keys of which another one takes the effect.
+    static let combinations: [Claim] = [
+        Claim(style: #"{"filters": {"form": "none", "quoting": "json"}}"#, #""Album""#, "filters"),
+        Claim(style: #"{"filters": {"form": {"selector": {"place": "query:q"}}}}"#, #""Album""#, "filters.form"),
+        Claim(style: selector(#""quoting": "json""#), #""Album""#, "filters.quoting"),
+        Claim(style: selector(#""separator": ";""#), #""Album""#, "filters.separator"),
+        Claim(style: filters(#""separator": ";""#), #""Album""#, "filters.separator", "{values}"),
+        Claim(style: filters(#""caseInsensitive": ["contains"]"#), #""Album""#, "filters.caseInsensitive"),
+        Claim(style: filters(#""maximumValues": 7"#), #""Album""#, "filters.maximumValues", "isIn"),
+        Claim(style: #"{"filters": {"beginsWith": "{name}={value}", "identifier": "id"}}"#, #""Album""#, "filters.identifier"),
+        Claim(style: filters(#""lessThan": "{name}_before=1""#), #""Album""#, "{value}"),
+        Claim(style: #"{"filters": {"equal": "q={value}"}}"#, #""Album""#, "{name}"),
+        Claim(style: filters(#""quoting": "json""#), call(#"{"list": "a", "filters": ["tracks.album"]}"#), "tracks.album"),
+        Claim(style: #"{"filters": {"lessThan": "{name}_before={value}"}}"#, call(#"{"list": "a", "filters": ["isLive"]}"#), "isLive"),
+        Claim(style: #"{"sorting": {"descending": null}}"#, #""Album""#, "sorting.parameter"),
+        Claim(style: #"{"sorting": {"parameter": "s", "ascending": "up"}}"#, #""Album""#, "{name}"),
+        Claim(style: #"{"sorting": {"parameter": "s", "descending": "down"}}"#, #""Album""#, "{name}"),
+        Claim(style: #"{"sorting": {"parameter": "s", "descending": "{name}"}}"#, #""Album""#, "null"),
+        Claim(style: #"{"sorting": {"parameter": "s", "direction": "d", "descending": "{name}-"}}"#, #""Album""#, "sorting.descending"),
+        Claim(style: #"{"sorting": {"parameter": "s", "direction": "d", "maximumKeys": 2}}"#, #""Album""#, "maximumKeys: 1"),
+        Claim(
+            style: #"{"sorting": {"parameter": "s", "direction": {"parameter": "d", "ascending": "x", "descending": "x"}}}"#, #""Album""#,
+            "sorting.direction"),
+        Claim(style: #"{"sorting": {"parameter": "s", "place": "body"}}"#, #""Album""#, "asc"),
+        Claim(
+            style: #"{"sorting": {"parameter": "s", "place": "body", "ascending": "asc", "descending": "desc", "separator": ";"}}"#,
+            #""Album""#, "sorting.separator"),
+        Claim(style: #"{"fields": "fields=all"}"#, #""Album""#, "{names}"),
+        Claim(style: #"{"errors": {"detail": "text"}}"#, #""Album""#, "errors.list"),
+        Claim(style: #"{"paging": {"of": 20}}"#, #""Album""#, "of", "page"),
+        Claim(style: #"{"paging": {"form": "none", "stability": "cursors"}}"#, #""Album""#, "stability"),
+        Claim(style: #"{"paging": {"form": "none", "endsShort": true}}"#, #""Album""#, "endsShort"),
+        Claim(style: #"{"paging": {"next": "header:Next", "inBody": true}}"#, #""Album""#, "inBody"),
+        Claim(style: #"{"paging": {"page": "p", "next": "header:Next", "endsEmpty": true}}"#, #""Album""#, "endsEmpty"),
+        Claim(
+            style: #"{"paging": {"page": "p", "total": "header:T", "countsByHead": true}}"#,
+            call(#"{"name": "x", "method": "POST", "path": "find"}"#), "HEAD"),
+        Claim(call(#"{"name": "x", "path": "find", "body": {"a": 1}}"#), "method: POST"),
+        Claim(
+            style: #"{"paging": {"page": "p", "inBody": true}}"#,
+            call(#"{"name": "x", "method": "POST", "path": "find", "body": [1]}"#), "object"),
+        Claim(call(#"{"one": "a/{SELF}", "sorting": ["year"]}"#), "no order"),
+        Claim(call(#"{"list": "a", "parameters": [{"for": "year", "named": "y", "text": "caseInsensitive"}]}"#), "text"),
+        Claim(call(#"{"list": "a", "parameters": [{"for": "isLive", "equal": "live=true"}]}"#), "{value}"),
+        Claim(style: #"{"changeFeed": {"since": {"parameter": "s", "token": "contentRange", "deleted": "d"}}}"#, #""Album""#, "token"),
+        Claim(
+            style: #"{"paging": {"page": "p"}, "changeFeed": {"since": {"parameter": "s", "token": "header:T", "deleted": "d"}}}"#,
+            #""Album""#, "paging: none"),
+        Claim(saving(#"{"delete": {"method": "DELETE", "path": "{path}/{SELF}", "answer": "nothing"}}"#), "answer", "delete"),
+        Claim(saving(#"{"delete": "DELETE {path}"}"#), "{SELF}"), Claim(saving(#"{"update": "PATCH {path}"}"#), "{SELF}"),
+        Claim(saving(#"{"update": "GET {path}/{SELF}"}"#), "update", "GET"),
+        Claim(saving(#"{"create": "PUT {path}/{SELF}"}"#), "newUUID"),
+        Claim(saving(#"{"create": "POST bands/{bandID}/albums"}"#), "bandID"),
+        Claim(saving(#"{"createsIfNoneMatch": true}"#), "newUUID"),
+        Claim(saving(#"{"current": "now"}"#), "current", "precondition"),
+        Claim(
+            #"{"entity": "Album", "version": "eTag", "saving": {"precondition": "ifMatch", "conflicts": "none"}}"#, "conflicts",
+            "precondition"),
+        Claim(saving(#"{"batch": {"requests": {"path": "batch", "maximum": 1}}}"#), "batch: none"),
+        Claim(
+            saving(#"{"idempotencyHeader": "K", "batch": {"requests": {"path": "b", "status": null, "error": "e"}}}"#), "idempotencyHeader"),
+        Claim(saving(documents(#""idempotencyHeader": "K""#)), "idempotencyHeader", "batch: none"),
+        Claim(
+            #"{"entity": "Album", "version": "tag:rev", "saving": \#(documents(#""precondition": "ifMatch""#))}"#, "precondition: field"),
+        Claim(saving(documents(#""identity": "newUUID", "createsIfNoneMatch": true"#)), "createsIfNoneMatch"),
+        Claim(saving(documents(#""item": "data""#)), "item"),
+        Claim(saving(documents(#""update": {"method": "PUT", "path": "{path}/{SELF}", "query": {"notify": 1}}"#)), "query"),
+        Claim(
+            #"{"entity": "Album", "calls": ["list"], "saving": {"update": "PUT {path}/{SELF}", "replacesWholeResources": true}}"#,
+            "calls: [one]"),
+        Claim(
+            #"{"entity": "Album", "version": "number:v", "calls": ["list"], "saving": {"precondition": "field"}}"#, "calls: [one]"),
+        Claim(style: #"{"paging": {"page": "p"}}"#, saving(#"{"deletesLists": true}"#), "deletesLists: false"),
+        Claim(
+            #"{"entity": "Album", "calls": [{"name": "all", "method": "POST", "path": "find"}], "saving": {"deletesLists": true}}"#,
+            "deletesLists: false"),
+        Claim(#"{"entity": "Album", "identifier": "integer", "saving": {"identity": "newUUID"}}"#, "identifier"),
+        Claim(#"{"entity": "Album", "identity": ["a", "b"], "identifier": "integer"}"#, "identifier"),
+        Claim(#"{"entity": "Album", "kinds": {"path": "kind", "entities": {}}}"#, "kinds"),
+        Claim(property("tracks", #"{"reference": "link"}"#), "lists: true"), Claim(property("tracks", #"{"wholeList": false}"#), "path"),
+    ]
+    private static func filters(_ text: String) -> String { #"{"filters": {"equal": "{name}={value}", \#(text)}}"# }
+    private static func selector(_ text: String) -> String {
+        #"{"filters": {"form": {"selector": {"place": "query:q"}}, "equal": "$eq", \#(text)}}"#
+    }
+    private static func documents(_ text: String) -> String {
+        #"{\#(text), "batch": {"documents": {"path": "b", "list": "docs", "deleted": "gone"}}}"#
+    }
+
+    @Test(
+        "What no request and no answer would show is refused when the backend is made, with what to write instead",
+        arguments: claims + combinations)
     func refused(_ claim: Claim) throws {
         let json = #"{"address": "\#(base)", "style": \#(claim.style), "resources": [\#(claim.resource)]}"#
         do {

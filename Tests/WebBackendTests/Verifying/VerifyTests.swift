@@ -49,10 +49,13 @@ private struct AlbumList: Sendable {
         style.paging = .offsets(of: 20, total: .body("total"))
         style.sorting = SortStyle("sort")
         style.filters = FilterStyle(
-            .parameters, [.equal: "{name}={value}", .greaterThanOrEqual: "min_{name}={value}", .isIn: "ids={values}"], identifier: "id")
+            .parameters, [.equal: "{name}={value}", .greaterThanOrEqual: "min_{name}={value}"], identifier: "id")
+        // Years are not asked for in lists here.
+        var list = WebCall.list(filters: ["year"], sorting: ["year"])
+        list.parameters = [WebParameter("SELF", templates: [.isIn: "ids={values}"], maximumValues: 20)]
         let album = WebResource(
             "Album", ignored: ["band", "kind", "price", "rating", "isLive", "releaseDate"],
-            calls: [.list(filters: ["year", "SELF"], sorting: ["year"])])
+            calls: [list])
         return WebService(base, style: style, resources: [album])
     }()
 }
@@ -62,14 +65,8 @@ private struct AlbumList: Sendable {
         let list = AlbumList(fault: fault)
         var options = WebClient.Options()
         options.retries = .never
-        var service = AlbumList.service
-        // Years are not asked for in lists here.
-        service.resources[0].calls?[0].filters = ["year"]
-        service.style.filters.identifier = "id"
-        service.resources[0].calls?[0].parameters = [WebParameter("SELF", templates: [.isIn: "ids={values}"], maximumValues: 20)]
-        service.style.filters.templates[.isIn] = nil
         let backend = try WebBackend(
-            service, model: Music.model(), transport: ScriptedService { list.answer($0) }, options: options)
+            AlbumList.service, model: Music.model(), transport: ScriptedService { list.answer($0) }, options: options)
         return try await backend.verify(sample: 100).findings
     }
 

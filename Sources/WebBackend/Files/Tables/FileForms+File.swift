@@ -12,12 +12,19 @@ extension FileForms {
             keys.key("maximumDelay", \.maximumDelay, seconds, "The longest wait that the client chooses, in seconds.")
             keys.key("totalSeconds", \.totalSeconds, seconds, "The time for all tries and waits together, in seconds.")
             keys.key("statuses", \.statuses, set(integer(from: 100, to: 599)), "The statuses after which a request is sent again.")
+        }.refusing { retries in
+            retries.maximumTries > 1 || retries == .never
+                ? nil : ("No request is sent again, so that nothing else of “retries” has an effect.", "Write retries: 1, or more tries.")
         })
 
     private static let redirects = FileForm<RedirectPolicy>.object("redirects", RedirectPolicy()) { keys in
         keys.key("maximum", \.maximum, integer(from: 0, to: 1000), "How many redirects are followed for one request.")
         keys.key("allowsInsecure", \.allowsInsecure, flag, "Whether a redirect from https to http is followed.")
         keys.key("sendsBodiesElsewhere", \.sendsBodiesElsewhere, flag, "Whether a body follows a redirect to another origin.")
+    }.refusing { redirects in
+        redirects.maximum > 0 || redirects == RedirectPolicy(maximum: 0)
+            ? nil
+            : ("No redirect is followed, so that nothing else of “redirects” has an effect.", "Write maximum: 0 alone, or a greater one.")
     }
 
     private static let rate = FileForm<RateLimit>.either(
@@ -27,6 +34,9 @@ extension FileForms {
             keys.optional("requests", \.requests, integer(from: 1), "The number of requests in each interval.")
             keys.key("seconds", \.seconds, seconds, "The interval, in seconds.")
             keys.key("obeysHeaders", \.obeysHeaders, flag, "Whether the client obeys the limits that services name.")
+        }.refusing { rate in
+            rate.requests != nil || rate.seconds == RateLimit().seconds
+                ? nil : ("“seconds” is the interval for a number of requests, and there is none.", "Write “requests”, or remove it.")
         })
 
     private static let limits = FileForm<FileLimits>.object("limits", FileLimits()) { keys in

@@ -62,13 +62,7 @@ extension FileForms {
             keys.key("deep", \.isDeep, flag, "Whether paths over several relationships are understood.")
         })
 
-    /// The conventions, by their names.
-    private static let conventions: [(String, ServiceStyle)] = [
-        ("plain", .plain), ("jsonAPI", .jsonAPI), ("djangoREST", .djangoREST), ("kinto", .kinto), ("gitHub", .gitHub),
-        ("couchDB", .couchDB), ("parse", .parse),
-    ]
-
-    private static let convention = words("convention", conventions).named("convention")
+    private static let convention = words("convention", ServiceStyle.conventions.map { ($0.name, $0.style) }).named("convention")
 
     /// What the resources of a service have in common: a convention, or what differs from one.
     static let style = FileForm<ServiceStyle>.either(
@@ -80,7 +74,7 @@ extension FileForms {
                 return context
             }
             keys.start("like", convention, "The convention that the style continues; plain unless it is said.", make: { $0 }) { _ in
-                conventions.map(\.1)
+                ServiceStyle.conventions.map(\.style)
             }
             keys.key("names", \.names, names, "How the names of properties become keys in JSON.")
             keys.key("collection", \.collection, collection, "How the name of an entity becomes the path of its collection.")
