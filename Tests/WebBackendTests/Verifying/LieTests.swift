@@ -44,10 +44,12 @@ import WebTransport
         }
     }
 
-    @Test("Of several lies each is found that no other one hides") func several() async throws {
-        let seed = TestSeed.current(for: "Several lies")
+    // With the second seed the requests are used up before the lie about dates is tried.
+    @Test("Of several lies each is found that no other one hides, or is among what was not tried", arguments: [nil, 3_778_361_090_494_607_137])
+    func several(known: UInt64?) async throws {
+        let seed = known ?? TestSeed.current(for: "Several lies")
         var random = SeededGenerator(seed: seed)
-        let budget = TestBudget(seconds: 1, atLeast: 5)
+        let budget = TestBudget(seconds: known == nil ? 1 : 0, atLeast: 5)
         var done = 0
         while budget.isLeft(after: done) {
             done += 1
@@ -58,7 +60,14 @@ import WebTransport
             let library = Library(seed: random.next(), lies: lies)
             let report = try await verify(library)
             for lie in lies {
-                #expect(report.contains { lie.expectation.isMet(by: $0) }, "seed \(seed): \(lie) among \(lies) was not found: \(report)")
+                let expectation = lie.expectation
+                // Other lies cost further requests.
+                let isUntried = report.untried.contains {
+                    $0.entity == expectation.entity && $0.asked.contains(expectation.asked) && $0.reason.contains("requests were used up")
+                }
+                #expect(
+                    isUntried || report.contains { expectation.isMet(by: $0) },
+                    "seed \(seed): \(lie) among \(lies) was not found: \(report)")
             }
             #expect(report.requestCount <= 60)
         }
