@@ -45,7 +45,9 @@ import WebTransport
     }
 
     // With the second seed the requests are used up before the lie about dates is tried.
-    @Test("Of several lies each is found that no other one hides, or is among what was not tried", arguments: [nil, 3_778_361_090_494_607_137])
+    @Test(
+        "Of several lies each is found that no other one hides, or is among what was not tried",
+        arguments: [nil, 3_778_361_090_494_607_137])
     func several(known: UInt64?) async throws {
         let seed = known ?? TestSeed.current(for: "Several lies")
         var random = SeededGenerator(seed: seed)

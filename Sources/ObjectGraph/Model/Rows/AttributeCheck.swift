@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Predicates
+internal import PropertyLists
 
 extension NSAttributeDescription {
     /// Whether values of the type are numbers in Swift or Objective-C.
@@ -78,10 +79,13 @@ package enum AttributeCheck {
         return nil
     }
 
-    /// Returns a description of a value. Foundation stops the program when it describes a date whose interval is NaN.
+    /// Returns a description of a value, with dates as they are written everywhere. Foundation stops the program when it describes a date whose interval is
+    /// NaN.
     static func describe(_ value: Any?) -> String {
         guard let value = unwrapped(value) else { return "nil" }
-        if let date = value as? Date, !date.timeIntervalSinceReferenceDate.isFinite { return "date without a finite time" }
+        if let date = value as? Date {
+            return date.timeIntervalSinceReferenceDate.isFinite ? DateText.text(date) : "date without a finite time"
+        }
         return "\(value)"
     }
 

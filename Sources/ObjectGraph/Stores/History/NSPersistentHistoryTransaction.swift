@@ -45,7 +45,9 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     /// A description of the number, time and author.
     open override var description: String {
-        "<NSPersistentHistoryTransaction \(transactionNumber): \(timestamp), author \(author ?? "nil"), \(record.changes?.count ?? 0) changes>"
+        let time = AttributeCheck.describe(timestamp)
+        return
+            "<NSPersistentHistoryTransaction \(transactionNumber): \(time), author \(author ?? "nil"), \(record.changes?.count ?? 0) changes>"
     }
 
     /// The entity description of transactions, for fetch requests; see ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.

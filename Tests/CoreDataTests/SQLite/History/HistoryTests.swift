@@ -49,6 +49,8 @@ import Testing
             #expect(history.allSatisfy { $0.processID == ProcessInfo.processInfo.processName && !$0.bundleID.isEmpty })
             let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
             #expect(history.allSatisfy { $0.storeID == store.identifier })
+            // With its time as the package writes dates, and reads them.
+            #expect(history.allSatisfy { $0.description.contains(": \(DateText.text($0.timestamp)), author") })
             let first = try #require(history[0].changes)
             expect(Set(first.map(\.changedObjectID)), equals: [band.objectID, album.objectID])
             #expect(first.allSatisfy { $0.changeType == .insert && $0.updatedProperties == nil && $0.tombstone == nil })
