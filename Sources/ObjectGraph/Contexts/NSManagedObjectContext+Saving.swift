@@ -150,17 +150,22 @@ extension NSManagedObjectContext {
     }
 
     /// Returns the pending changes that differ from the stored values.
-    func changesToSave() -> ChangeSet {
+    ///
+    /// - Throws: Code 1550 for references to objects that the save does not have.
+    func changesToSave() throws -> ChangeSet {
         processPendingChanges()
-        return ChangeSet(
+        let changes = ChangeSet(
             inserted: insertedList.elements,
             // A parent context receives transient values too.
             updated: changedObjects(),
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
+        // Here, and not with the rest of the validation, because resolving a conflict may delete objects.
+        try checkReferences(changes)
+        return changes
     }
 
     private func write() throws -> (changes: ChangeSet, rows: [Row], partial: PartialSave?) {
-        var changes = changesToSave()
+        var changes = try changesToSave()
         guard !changes.isEmpty else {
             try saveNewMetadata()
             return (changes, [], nil)
@@ -303,7 +308,7 @@ extension NSManagedObject {
     /// - Parameters:
     ///   - keepsLists: Whether the row contains the IDs of to-many relationships.
     ///   - keepsTransients: Whether it contains transient values.
-    /// - Throws: The error of a failing fault; code 133000 for a relationship to an object without a context.
+    /// - Throws: The error of a failing fault.
     func rowForSaving(keepsLists: Bool, keepsTransients: Bool = false) throws -> Row {
         if slots == nil { try loadRow() }
         if !flags.contains(.hasExclusiveRow) { _ = makeRowExclusive() }
@@ -322,11 +327,11 @@ extension NSManagedObject {
                     continue
                 }
                 if changed.contains(relationship.slotIndex) || snapshot == nil || row.isNil(at: slot) {
-                    let ids = try toMany(relationship).objects.map { try $0.idForReference(from: self, relationship) }
+                    let ids = toMany(relationship).objects.map(\.objectID)
                     row.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: slot)
                 }
             } else if case .toOne(let target) = state(of: relationship) {
-                row.setObjectID(try target?.idForReference(from: self, relationship), at: slot)
+                row.setObjectID(target?.objectID, at: slot)
             }
         }
         try registry?.context?.throwPendingFaultError()
@@ -345,14 +350,6 @@ extension NSManagedObject {
             }
         }
         return stored
-    }
-
-    private func idForReference(from owner: NSManagedObject, _ relationship: NSRelationshipDescription) throws -> NSManagedObjectID {
-        if registry != nil || flags.contains(.deleted) || hasPermanentID { return objectID }
-        throw CoreDataError.make(
-            NSManagedObjectReferentialIntegrityError, "\(owner.objectID) cannot be saved.",
-            reason: "Its “\(relationship)” leads to an object that is in no context.",
-            next: "Insert that object, or take it out of the relationship.", info: [NSAffectedObjectsErrorKey: [owner]])
     }
 
     /// Restores the original row of an object that has nothing to save after a conflict was resolved.

@@ -265,8 +265,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// validation, permanent IDs from the stores, the save request, new snapshots, ``NSManagedObject/didSave()``, the did-save
     /// notifications. When a step fails, the context is in its previous state and still has its changes.
     ///
-    /// - Throws: Validation errors (all of them, see ``NSValidationMultipleErrorsError``), the store's error, or code 133020 with the
-    ///   ``NSMergeConflict``s under `"conflictList"` that the merge policy did not resolve.
+    /// - Throws: Validation errors (all of them, see ``NSValidationMultipleErrorsError``); code 1550 for references to objects that this context does not have
+    ///   or has deleted; the store's error; code 133020 with the ``NSMergeConflict``s under `"conflictList"` that the merge policy did not resolve.
     open func save() throws {
         checkQueue("save() is called")
         try performSave()

@@ -4,7 +4,7 @@ extension StoreChangeSet {
     /// Creates the values of a save in one store. It may read from stores, so the caller must not hold a store's lock.
     ///
     /// - Parameter keepsLists: Whether rows contain the IDs of to-many relationships.
-    /// - Throws: The error of a failing fault; code 133000 for a relationship to an object without a context.
+    /// - Throws: The error of a failing fault.
     init(_ objects: ChangeSet, keepsLists: Bool) throws {
         var lastEntity: UnsafeMutableRawPointer?
         var isPlain = false

@@ -84,7 +84,7 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         if !isRepeated || !eventObjects.isEmpty { try prepareSave() }
-        let changes = changesToSave()
+        let changes = try changesToSave()
         guard !changes.isEmpty else {
             try saveNewMetadata()
             generation.advance()

@@ -326,7 +326,9 @@ extension NSManagedObject {
                 return false
             }
             if let context = registry?.context, let other = object.registry?.context, context !== other {
-                reject(object, for: relationship, because: "it lives in another context; use object(with:) to get it into this one")
+                reject(
+                    object, for: relationship,
+                    because: "it lives in another context than \(objectID); use object(with:) to get it into that one")
                 return false
             }
         }
