@@ -156,7 +156,7 @@ final class GivingWayProgram {
         // What others have deleted may come back, and meet the constraint anew.
         for (label, object) in updated where before.codes[label] == nil { finalCodes[label] = object.value(forKey: "code") as? Int }
         say(index, "save")
-        do { try context.save() } catch let error as NSError {
+        do { try write(index, present: before.codes.keys) } catch let error as NSError {
             let expected = [NSManagedObjectConstraintMergeError, NSManagedObjectMergeError]
             guard policy == .errorMergePolicyType, expected.contains(error.code) else { return "the save fails: \(error)" }
             say(index, "(fails, rolled back)")
@@ -185,6 +185,21 @@ final class GivingWayProgram {
             policy: policy, known: known[index], shown: shown[index], stored: before.links, present: Set(before.codes.keys).union(new.keys),
             deleted: deleted[index], discarded: discarded, left: Set(after.codes.keys), successors: successors, kept: after.links
         ).difference().map { "after the save of \(index), \($0)" }
+    }
+
+    /// Saves. A pointer to what others have deleted denies that: it is taken out, as the error says.
+    private func write(_ index: Int, present: Dictionary<Int, Int?>.Keys) throws {
+        do { try contexts[index].save() } catch let error as NSError {
+            let pointers = error.parts.map { ($0, $0.userInfo[NSValidationObjectErrorKey], $0.userInfo[NSValidationValueErrorKey]) }
+            for (part, object, target) in pointers {
+                guard part.code == NSManagedObjectValidationError, part.key == "pointer", let object = object as? NSManagedObject,
+                    let target = target as? NSManagedObject, let label = savedLabels[target.objectID], !present.contains(label)
+                else { throw error }
+                say(index, "the pointer of \(self.label(object)) to \(label) denies the save, and is nil")
+                object.setValue(nil, forKey: "pointer")
+            }
+            try contexts[index].save()
+        }
     }
 
     // MARK: Comparing
