@@ -32,6 +32,23 @@ import Testing
         return object
     }
 
+    @Test("A reference to an object in no context is an error that names both, and nothing is sent", arguments: [false, true])
+    func danglingReference(isAwaited: Bool) async throws {
+        let backend = backend()
+        let context = try backend.context()
+        await context.perform {
+            let band = self.insert("Band", ["name": "Beatles"], context)
+            let entity = context.persistentStoreCoordinator!.managedObjectModel.entitiesByName["Album"]!
+            band.mutableSetValue(forKey: "albums").add(NSManagedObject(entity: entity, insertInto: nil))
+        }
+        await #expect {
+            if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
+        } throws: {
+            ($0 as NSError).code == NSManagedObjectValidationError
+        }
+        #expect(backend.saves.isEmpty)
+    }
+
     @Test("Identifiers are assigned with the save, and references follow", arguments: [false, true])
     func assignedIdentifiers(isAwaited: Bool) async throws {
         let backend = backend()

@@ -47,6 +47,32 @@ import Testing
         try expect(file.texts("SELECT rowid || line FROM log WHERE at = 3"), equals: ["3third"])
     }
 
+    @Test("A reference to an object in no context is an error that names both, from either end") func danglingReference() throws {
+        let file = try OthersFile(OthersFile.library)
+        let context = try file.open()
+        try context.performAndWait {
+            let model = try #require(context.persistentStoreCoordinator?.managedObjectModel)
+            let author = try context.one("Authors", "fullName == 'Olga'")
+            let book = NSManagedObject(entity: try #require(model.entitiesByName["Books"]), insertInto: nil)
+            book.setValue("Empusium", forKey: "title")
+            let name = try #require(
+                author.entity.relationshipsByName.first {
+                    $0.value.inverseRelationship?.name == "author" && $0.value.destinationEntity?.name == "Books"
+                }?.key)
+            author.mutableSetValue(forKey: name).add(book)
+            do {
+                try context.save()
+                Issue.record("The save succeeds.")
+            } catch let error as NSError {
+                expect(error.code, equals: NSManagedObjectValidationError)
+                expect(error.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? [], equals: [author, book])
+            }
+            context.insert(book)
+            try context.save()
+        }
+        try expect(file.texts("SELECT title FROM books WHERE author_id = 1 ORDER BY title"), equals: ["Empusium", "Flights", "Primeval"])
+    }
+
     @Test("Values are written in the form in which the column has them") func forms() throws {
         let file = try OthersFile(
             """

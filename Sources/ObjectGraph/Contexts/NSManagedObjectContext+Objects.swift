@@ -268,17 +268,23 @@ extension NSManagedObjectContext {
             "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
     }
 
-    /// Inserts an object that has no context yet; implements the public ``insert(_:)``.
+    /// Inserts an object that has no context, or none any more; implements the public ``insert(_:)``.
     func performInsert(_ object: NSManagedObject) {
         checkQueue("insert(_:) is called")
         requireSameContext(object, "inserted")
         guard object.registry == nil else { return }
+        stopProgram(unless: !object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
+        let wasKnown = object.wasKnownByID
+        let former = wasKnown ? object.identifier : nil
+        let hasLeft = wasKnown || object.flags.contains(.deletedUnsaved)
+        if wasKnown { object.becomeNew() } else { object.forgetStoredLinks() }
         object.flags.remove(.gaveWay)
         object.extras?.successor = nil
-        stopProgram(unless: !object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
         object.setRegistry(registry)
         insertNew(object)
         if object.identifier != nil { registry.register(object) }
+        if hasLeft { renewReferences(to: [(object, former)]) }
+        completeLinks(of: object)
     }
 
     /// Records the store that a new object is saved to; implements the public ``assign(_:to:)``.

@@ -109,6 +109,7 @@ extension NSManagedObjectContext {
         discardedRows = []
         lockedObjects = []
         var changes = ObjectChanges()
+        for object in insertedList.elements + updatedList.elements + deletedList.elements { object.leaveObjectsWithoutContext() }
         for object in insertedList.elements {
             changes.deleted.insert(object)
             forget(object)

@@ -287,7 +287,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// - Throws: Code 133000 when the store has no such object, or the store's error.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject { try findExistingObject(with: objectID) }
 
-    /// Inserts an object that was created without a context. Call it on the context's queue.
+    /// Inserts an object that was created without a context, or has left its context. Call it on the context's queue.
+    ///
+    /// An object whose deletion was saved, or that a rollback or a reset has dropped, comes back as a new one: with the values that it shows, and with the
+    /// relationships that were set since. Its ID is another one where a store or a parent knew it. An object that is to be deleted stays so.
     open func insert(_ object: NSManagedObject) { performInsert(object) }
 
     /// Marks an object for deletion by the next save. Call it on the context's queue.

@@ -186,6 +186,12 @@ final class ToManyStorage {
         }
     }
 
+    /// Notes that an object has come back as a new one: the store knows the one that was deleted, for which `former` stands.
+    func renewStored(_ object: NSManagedObject, by former: NSManagedObject?) {
+        guard let index = stored.firstIndex(where: { $0 === object }) else { return }
+        if let former { stored[index] = former } else { stored.remove(at: index) }
+    }
+
     /// Returns whether the store had these objects, in this order for an ordered relationship.
     func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
         guard isLoaded, ids.count == stored.count else { return false }

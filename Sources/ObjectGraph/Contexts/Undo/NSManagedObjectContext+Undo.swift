@@ -70,7 +70,14 @@ extension NSManagedObjectContext {
         processPendingChanges()
         var back: [NSManagedObject] = []
         // Objects are restored before relationships refer to them.
-        for case .deleted(let undoState) in steps where restore(undoState) { back.append(undoState.object) }
+        var renewed: [(object: NSManagedObject, former: NSManagedObjectID?)] = []
+        for case .deleted(let undoState) in steps {
+            let object = undoState.object
+            let former = object.registry == nil && object.wasKnownByID ? object.identifier : nil
+            guard restore(undoState) else { continue }
+            back.append(object)
+            if let former { renewed.append((object, former)) }
+        }
         let isBack = Set(back.map(ObjectIdentifier.init))
         var links = steps.flatMap(\.changedLinks)
         for index in links.indices where isBack.contains(ObjectIdentifier(links[index].other)) { links[index].fillsOtherEnd = true }
@@ -99,6 +106,7 @@ extension NSManagedObjectContext {
         }
         for object in back where object.registry === registry { links += object.linksAfterReturn(among: isBack) }
         reconcile(links)
+        renewReferences(to: renewed)
         for order in orders { order.restore() }
         for object in gone { object.awake(fromSnapshotEvents: .undoInsertion) }
         for object in back where object.registry === registry { object.awake(fromSnapshotEvents: .undoDeletion) }
@@ -112,7 +120,11 @@ extension NSManagedObjectContext {
     private func restore(_ undoState: UndoState) -> Bool {
         let object = undoState.object
         if object.registry == nil {
-            if object.snapshot != nil || !(object.identifier?.isTemporary ?? true) { object.resetToNew() }
+            if object.wasKnownByID {
+                object.becomeNew()
+                // What it led to comes back, too.
+                for property in object.owningEntity.frozen!.properties { object.changed.insert(property.slotIndex) }
+            }
             object.setRegistry(registry)
             object.relationships = undoState.relationships
             undoState.relationships = []
@@ -140,14 +152,6 @@ extension NSManagedObject {
     func loadEverything() {
         if slots == nil { _ = loadedSlots() }
         for relationship in owningEntity.frozen!.relationships { _ = related(relationship) }
-    }
-
-    /// Turns an object whose row was deleted into one that was never saved.
-    fileprivate func resetToNew() {
-        snapshot = nil
-        identifier = nil
-        flags = flags.intersection(.hasExclusiveRow)
-        for property in owningEntity.frozen!.properties { changed.insert(property.slotIndex) }
     }
 
     fileprivate func restore(_ slots: PropertySet, from before: Row) {

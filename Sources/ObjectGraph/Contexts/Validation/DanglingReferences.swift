@@ -62,8 +62,12 @@ extension NSManagedObject {
                 ? ("belongs to a context that is gone", "Keep the context, or take the object out of the relationship.")
                 : ("belongs to another context", "Use object(with:) to get it into this one, once it is saved there.")
         }
-        // Its ID leads to the object that stays.
-        if target.flags.contains(.gaveWay), target.hasPermanentID { return nil }
+        if target.flags.contains(.gaveWay) {
+            // Its ID may be that of the object that stays.
+            return target.hasPermanentID
+                ? nil
+                : ("gave way to another object when it was saved", "Refer to that one: object(with:) returns it for the ID of either.")
+        }
         if target.flags.contains(.deletedUnsaved) { return ("was deleted before it was saved", "Take it out of the relationship.") }
         return target.hasPermanentID
             ? ("has left its context, which was reset or has deleted it", "Fetch it again, or take it out of the relationship.")
