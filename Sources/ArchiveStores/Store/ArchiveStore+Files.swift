@@ -1,5 +1,5 @@
 package import Foundation
-@_spi(Stores) internal import ObjectGraph
+@_spi(Stores) package import ObjectGraph
 
 extension ArchiveStore: FileStore {
     package func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
@@ -32,6 +32,14 @@ extension ArchiveStore: FileStore {
         try file.withLock(timeout: timeout(options)) {
             file.removeRemains()
             try file.remove()
+        }
+    }
+
+    package func takeOver(stateOf former: any FileStore) throws {
+        guard let former = former as? ArchiveStore else { return }
+        try former.requestLock.withLock {
+            try former.takeVersions(into: contents.rows)
+            contents.lastNumber = max(contents.lastNumber, former.contents.lastNumber)
         }
     }
 

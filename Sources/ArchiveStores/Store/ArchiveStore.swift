@@ -238,7 +238,7 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     }
 
     /// Gives rows that were read again the version of the former row, or the next one if the values differ.
-    private func takeVersions(into new: StoredRows) throws {
+    final func takeVersions(into new: StoredRows) throws {
         var columns: [ObjectIdentifier: [ArchiveColumn]] = [:]
         for entity in entities { columns[ObjectIdentifier(entity)] = try ArchiveColumn.columns(of: entity) }
         try new.forEachRow { row in

@@ -20,14 +20,14 @@ extension RecordStore {
             }
             hasChanges = true
             ordered += try changedOrders(old, new, index)
-            if new.isKeyless || old.isKeyless {
-                try compareByNumber(old, new)
-            } else {
-                try compareByKey(old, new)
-            }
+            try compare(old, new)
             images[index] = new
         }
-        if !hasChanges { return }
+        if hasChanges { try adopt(ordered) }
+    }
+
+    /// Makes what is in memory that of images that were read anew.
+    private func adopt(_ ordered: [ChangedOrder]) throws {
         forgetRelated()
         uniqueness = nil
         changeCount &+= 1
@@ -36,6 +36,24 @@ extension RecordStore {
             try redecode(index, image, &report)
         }
         for change in ordered { try raiseVersion(change) }
+    }
+
+    func takeOver(stateOf former: any FileStore) throws {
+        guard let former = former as? RecordStore else { return }
+        try requestLock.withLock {
+            try former.requestLock.withLock {
+                // In another layout, records are known by their keys alone.
+                guard fileOfRoot == former.fileOfRoot else { return }
+                var ordered: [ChangedOrder] = []
+                for (index, (old, new)) in zip(former.images, images).enumerated() {
+                    // Others may have changed the file before it was copied.
+                    if !new.text.buffer.elementsEqual(old.text.buffer) { ordered += try changedOrders(old, new, index) }
+                    try compare(old, new)
+                    givenNumbers[index] = max(givenNumbers[index], former.givenNumbers[index])
+                }
+                try adopt(ordered)
+            }
+        }
     }
 
     /// Checks all records of a changed file, as when it was opened.
@@ -49,6 +67,11 @@ extension RecordStore {
                 image.skipped.insert(record)
             }
         }
+    }
+
+    /// Gives records that were read anew the versions that they had before, or the next ones, and their numbers where they have no keys.
+    private func compare(_ old: RecordImage, _ new: RecordImage) throws {
+        if new.isKeyless || old.isKeyless { try compareByNumber(old, new) } else { try compareByKey(old, new) }
     }
 
     private func compareByKey(_ old: RecordImage, _ new: RecordImage) throws {

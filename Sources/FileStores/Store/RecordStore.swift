@@ -16,7 +16,7 @@ internal import Darwin
 /// What it answers is what the files say: a save writes the files, and reads what it wrote. ``CSVFileStore`` and ``JSONFileStore`` say what the
 /// files look like.
 // `requestLock` guards all state; it is not a `LockedBox`, for it is recursive: a predicate may use the requesting context.
-class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStateProviding, FileStore, @unchecked Sendable {
+class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStateProviding, FileStore, CopyableStore, @unchecked Sendable {
     let requestLock = NSRecursiveLock()
     var plan: StorePlan!
     var format: (any RecordFormat)!
@@ -262,6 +262,8 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     }
 
     // MARK: Files
+
+    func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try requestLock.withLock(body) }
 
     func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
         try requestLock.withLock { try FileCalls.locking(place.folder) { try place.copy(to: FilePlace(url, Self.fileExtension)) } }

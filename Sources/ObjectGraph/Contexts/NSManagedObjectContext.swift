@@ -42,6 +42,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { coordinator ?? parent?.persistentStoreCoordinator }
         set {
             coordinator = newValue
+            joinList()
             updateListening()
         }
     }
@@ -51,6 +52,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var parent: NSManagedObjectContext? {
         didSet {
             parentSource = parent.map { ParentSource($0) }
+            joinList()
             updateListening()
         }
     }
@@ -122,6 +124,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final let generation = QueryGeneration()
 
     final let registry = ObjectRegistry()
+    final let children = ContextList()
+    /// The list that this context is in: the coordinator's or the parent's.
+    final var memberOf: ContextList?
     /// The child contexts that merge automatically.
     final let mergeListeners = MergeListeners()
     /// The source of save notifications for this context, and the listener registered there.
@@ -202,6 +207,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.extras = nil
         }
         stopListening()
+        leaveList()
         registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeReleasedIDs() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })

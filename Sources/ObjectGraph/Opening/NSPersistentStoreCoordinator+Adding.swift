@@ -65,6 +65,17 @@ extension NSPersistentStoreCoordinator {
     public func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?, options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
+        try addStore(ofType: storeType, configurationName: configuration, at: storeURL, options: options)
+    }
+
+    /// Works like ``addPersistentStore(ofType:configurationName:at:options:)``.
+    ///
+    /// - Parameter former: A store whose files this one has, with the same UUID and the same keys: it gives its place and its token up, so that the IDs of its
+    ///   objects lead to the new one. It stays where the new one cannot be opened.
+    func addStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?, options: [AnyHashable: Any]?,
+        inPlaceOf former: NSPersistentStore? = nil
+    ) throws -> NSPersistentStore {
         guard let storeClass = StoreClasses.shared[storeType] else {
             throw CoreDataError.make(
                 NSPersistentStoreInvalidTypeError, "There is no store class for the type “\(storeType)”.",
@@ -80,30 +91,51 @@ extension NSPersistentStoreCoordinator {
         let place = storeURL.flatMap { storeClass.isSingleStoreURL($0) ? $0 : nil }
         try reserve(place)
         defer { giveUpReservation(of: place) }
-        let store = try identifiedStore(
-            StoreOpening(
-                coordinator: self, storeClass: storeClass, type: storeType, configuration: configuration, url: storeURL, options: options))
-        try store.connectInterface()
-        try checkUUID(of: store, among: persistentStores)
-        try store.open()
-        try append(store)
+        let opening = StoreOpening(
+            coordinator: self, storeClass: storeClass, type: storeType, configuration: configuration, url: storeURL, options: options)
+        let store: NSPersistentStore
+        if let former {
+            // One whose files have no metadata has given its token another UUID.
+            let uuid = former.token.identifier
+            do {
+                store = try openedStore(opening, former)
+                try exchange(former, for: store)
+            } catch {
+                former.token.identifier = uuid
+                throw error
+            }
+        } else {
+            store = try openedStore(opening, nil)
+            try append(store)
+        }
         store.didAdd(to: self)
         postStoresChange(NSAddedPersistentStoresKey, store)
         return store
     }
 
-    /// Creates a store and loads its metadata. A store of another version is migrated first, if the options say so.
-    private func identifiedStore(_ opening: StoreOpening) throws -> NSPersistentStore {
-        do { return try storeOfModelVersion(opening) } catch let refusal as NSError where refusal.isVersionRefusal {
-            try opening.migrate(refusedWith: refusal)
-        }
-        return try storeOfModelVersion(opening)
+    private func openedStore(_ opening: StoreOpening, _ former: NSPersistentStore?) throws -> NSPersistentStore {
+        let store = try identifiedStore(opening, former)
+        try store.connectInterface()
+        try checkUUID(of: store, among: persistentStores.filter { $0 !== former })
+        try store.open()
+        if let former = former?.interface as? any FileStore { try (store.interface as? any FileStore)?.takeOver(stateOf: former) }
+        return store
     }
 
-    private func storeOfModelVersion(_ opening: StoreOpening) throws -> NSPersistentStore {
+    /// Creates a store and loads its metadata. A store of another version is migrated first, if the options say so.
+    private func identifiedStore(_ opening: StoreOpening, _ former: NSPersistentStore?) throws -> NSPersistentStore {
+        do { return try storeOfModelVersion(opening, former) } catch let refusal as NSError where refusal.isVersionRefusal {
+            try opening.migrate(refusedWith: refusal)
+        }
+        return try storeOfModelVersion(opening, former)
+    }
+
+    private func storeOfModelVersion(_ opening: StoreOpening, _ former: NSPersistentStore?) throws -> NSPersistentStore {
         let store = opening.storeClass.init(
             persistentStoreCoordinator: self, configurationName: opening.configuration, at: opening.url ?? NSPersistentStore.noURL,
             options: opening.options)
+        // Before it makes anything of its token. The token still leads to the former store.
+        if let former { store.token = former.token }
         try store.loadMetadata()
         if store.metadata == nil, let url = opening.url { store.metadata = Self.basicMetadata(ofType: opening.type, at: url) }
         try check(store, type: opening.type)

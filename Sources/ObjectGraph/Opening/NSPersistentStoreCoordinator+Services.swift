@@ -5,9 +5,13 @@ extension NSPersistentStoreCoordinator {
 
     /// Copies a store to another URL or type and replaces it by the copy. The files of the old store are kept.
     ///
-    /// A SQLite store copied to a SQLite store keeps its UUID, and with it the URIs of its objects; any other copy has a new UUID and new
-    /// keys. ``NSManagedObjectID``s of the old store are invalid afterwards: migrate when no context has unsaved changes, and fetch the
-    /// objects again.
+    /// The objects of the coordinator's contexts become those of the copy, with their unsaved changes, which its next save writes. A store in files copied to one
+    /// of the same type keeps its UUID, and with it the IDs and the URIs of its objects. Any other copy has a new UUID and new keys: registered objects get new
+    /// ``NSManagedObject/objectID``s, and their contexts post them as refreshed. An ``NSManagedObjectID`` of the old store that the program has kept leads
+    /// nowhere then.
+    ///
+    /// Call it on any queue. It waits for the queues of all contexts of the coordinator, and of their children, and holds them until their objects are those of
+    /// the copy: none of them sees a state between. A context of the deprecated confinement type must not be in use meanwhile.
     ///
     /// - Parameters:
     ///   - store: A store of the coordinator.
@@ -39,9 +43,12 @@ extension NSPersistentStoreCoordinator {
         let migration = StoreMigration(
             coordinator: self, store: store, source: source, storeClass: storeClass, type: storeType, url: storeURL, options: options,
             configuration: isWhole ? nil : store.configurationName)
-        // Nothing is written to the store until the copy has replaced it.
-        guard let writes = source as? any CopyableStore else { return try migration.run() }
-        return try writes.blockingWrites { try migration.run() }
+        // The contexts first, and then the store's lock: they may wait for it on their queues.
+        return try moveObjects {
+            guard let writes = source as? any CopyableStore else { return try migration.run() }
+            // Nothing is written to the store until the copy has replaced it.
+            return try writes.blockingWrites { try migration.run() }
+        }
     }
 
     /// Copies a store to another URL or type and replaces it by the copy.

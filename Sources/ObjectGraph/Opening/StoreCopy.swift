@@ -16,9 +16,10 @@ struct StoreCopy {
 
     /// Fills a new store.
     ///
+    /// - Returns: The IDs there by those of the source.
     /// - Throws: The errors of the stores; code 133021 where objects violate a uniqueness constraint.
-    func fill(_ destination: NSPersistentStore) throws {
-        guard let target = destination.interface else { return }
+    func fill(_ destination: NSPersistentStore) throws -> [NSManagedObjectID: NSManagedObjectID] {
+        guard let target = destination.interface else { return [:] }
         let rows = try entities.filter { !$0.isAbstract }.flatMap(rows)
         let ids = try target.permanentIDs(for: NewObjects(rows: rows), for: caller)
         guard ids.count == rows.count else {
@@ -45,6 +46,7 @@ struct StoreCopy {
                 next: "Change or delete all but one of them.",
                 info: [NSAffectedObjectsErrorKey: conflicts.constraints.flatMap(\.conflictingIDs)])
         }
+        return places
     }
 
     // MARK: Reading

@@ -16,7 +16,8 @@ struct StoreMigration {
     let options: [AnyHashable: Any]?
     let configuration: String?
 
-    func run() throws -> NSPersistentStore {
+    /// - Returns: The content in the copy.
+    func run() throws -> MovedContent {
         guard let files = storeClass as? any FileStore.Type else { return try exchangeForFilled() }
         guard url.isFileURL, storeClass.isSingleStoreURL(url) else {
             throw CoreDataError.make(
@@ -31,10 +32,14 @@ struct StoreMigration {
         }
         if Swift.type(of: store) == storeClass, let own = source as? any FileStore {
             try own.copyFiles(to: url, options: options)
-            return try exchangeForFiles(files, hasSameUUID: true)
+            return MovedContent(source: store, destination: try exchangeForFiles(files, areSameFiles: true), identity: .same)
         }
-        try writeFiles(files)
-        return try exchangeForFiles(files, hasSameUUID: false)
+        let ids = try writeFiles(files)
+        let copy = try exchangeForFiles(files, areSameFiles: false)
+        // The copy was filled as a store of another coordinator, under the same keys.
+        return MovedContent(
+            source: store, destination: copy,
+            identity: .new(ids.mapValues { NSManagedObjectID(entity: $0.owningEntity, token: copy.token, reference: $0.reference) }))
     }
 
     private func open(in coordinator: NSPersistentStoreCoordinator, at url: URL?, _ options: [AnyHashable: Any]?) throws
@@ -43,30 +48,32 @@ struct StoreMigration {
         try coordinator.addPersistentStore(ofType: type, configurationName: configuration, at: url, options: options)
     }
 
-    private func fill(_ copy: NSPersistentStore) throws {
+    private func fill(_ copy: NSPersistentStore) throws -> [NSManagedObjectID: NSManagedObjectID] {
         // Metadata that the program has set; the stores' own metadata is not copied.
         for (key, value) in store.metadata ?? [:] where copy.metadata?[key] == nil && !key.hasPrefix("NS") && !key.hasPrefix("_") {
             copy.metadata?[key] = value
         }
         let entities = coordinator.managedObjectModel.entities(forConfigurationName: configuration) ?? []
-        try StoreCopy(source: source, entities: entities).fill(copy)
+        return try StoreCopy(source: source, entities: entities).fill(copy)
     }
 
     /// Fills a copy without files, and removes the old store afterwards.
-    private func exchangeForFilled() throws -> NSPersistentStore {
+    private func exchangeForFilled() throws -> MovedContent {
         let copy = try open(in: coordinator, at: storeClass.isPersistent ? url : nil, options)
         do {
-            try fill(copy)
+            let ids = try fill(copy)
             try coordinator.remove(store)
+            return MovedContent(source: store, destination: copy, identity: .new(ids))
         } catch {
             try coordinator.remove(copy)
             throw error
         }
-        return copy
     }
 
     /// Writes the files of the copy under temporary names and moves them into place when they are complete.
-    private func writeFiles(_ files: any FileStore.Type) throws {
+    ///
+    /// - Returns: The IDs there by those of the store.
+    private func writeFiles(_ files: any FileStore.Type) throws -> [NSManagedObjectID: NSManagedObjectID] {
         // A store that is a folder stays one.
         let temporary = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)", isDirectory: url.hasDirectoryPath)
@@ -75,14 +82,16 @@ struct StoreMigration {
         var writable = options
         writable?[NSReadOnlyPersistentStoreOption] = nil
         let copy = try open(in: alone, at: temporary, writable)
+        let ids: [NSManagedObjectID: NSManagedObjectID]
         do {
-            try fill(copy)
+            ids = try fill(copy)
             try alone.remove(copy)
         } catch {
             try alone.remove(copy)
             throw error
         }
         try files.replaceFiles(at: url, options: writable, from: temporary, sourceOptions: writable)
+        return ids
     }
 
     private func removeFiles(_ files: any FileStore.Type, at url: URL) {
@@ -95,21 +104,17 @@ struct StoreMigration {
         }
     }
 
-    /// Opens the copy and removes the old store.
+    /// Opens the copy in the place of the old store. Where it cannot be opened, the old one stays.
     ///
-    /// - Parameter hasSameUUID: Whether both stores have the same UUID, so that the old one must be removed first.
-    private func exchangeForFiles(_ files: any FileStore.Type, hasSameUUID: Bool) throws -> NSPersistentStore {
-        let (oldType, place, oldOptions) = (store.type, store.url, store.options)
-        if hasSameUUID { try coordinator.remove(store) }
+    /// - Parameter areSameFiles: Whether both stores have the same UUID and the same keys, so that the IDs of the old one lead to the copy.
+    private func exchangeForFiles(_ files: any FileStore.Type, areSameFiles: Bool) throws -> NSPersistentStore {
         do {
-            let copy = try open(in: coordinator, at: url, options)
-            if !hasSameUUID { try coordinator.remove(store) }
+            let copy = try coordinator.addStore(
+                ofType: type, configurationName: configuration, at: url, options: options, inPlaceOf: areSameFiles ? store : nil)
+            if !areSameFiles { try coordinator.remove(store) }
             return copy
         } catch {
             removeFiles(files, at: url)
-            if hasSameUUID {
-                try coordinator.addPersistentStore(ofType: oldType, configurationName: configuration, at: place, options: oldOptions)
-            }
             throw error
         }
     }

@@ -32,6 +32,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
     /// The contexts that merge saves automatically.
     let mergeListeners = MergeListeners()
+    /// The contexts without a parent.
+    let contexts = ContextList()
 
     /// Creates a coordinator with `model`, which is immutable from then on.
     ///
@@ -177,20 +179,36 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Removes a store. Registered objects of the store can no longer be loaded or saved.
     ///
     /// - Throws: Code 134070 if the store does not belong to the coordinator.
-    open func remove(_ store: NSPersistentStore) throws {
+    open func remove(_ store: NSPersistentStore) throws { try take(store, replacement: nil) }
+
+    /// Puts an open store in the place of another, whose token it has: the IDs of its objects lead to the new one from now on.
+    ///
+    /// - Throws: Code 134070 if the former store does not belong to the coordinator.
+    func exchange(_ former: NSPersistentStore, for store: NSPersistentStore) throws { try take(former, replacement: store) }
+
+    private func take(_ store: NSPersistentStore, replacement: NSPersistentStore?) throws {
         guard persistentStores.contains(where: { $0 === store }) else {
             throw CoreDataError.make(
                 NSPersistentStoreOperationError, "The store \(store.identifier ?? "?") cannot be removed.",
                 reason: "It does not belong to this coordinator.", next: "Remove it from the coordinator it was added to.")
         }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        let metadata = store.metadata
         store.willRemove(from: self)
-        state.withLock { state in
-            state.stores.removeAll { $0 === store }
-            state.storesWithNewMetadata.remove(ObjectIdentifier(store))
+        let hasNewMetadata = state.withLock { state in
+            if let replacement {
+                // With the token it leads to, so that nobody finds neither store.
+                replacement.token.store = replacement
+                state.stores = state.stores.map { $0 === store ? replacement : $0 }
+            } else {
+                state.stores.removeAll { $0 === store }
+            }
             noteWishes(of: state.stores)
+            return state.storesWithNewMetadata.remove(ObjectIdentifier(store)) != nil
         }
         store.persistentStoreCoordinator = nil
+        // What the program has set since the last save is not in the files.
+        if let replacement, hasNewMetadata { setMetadata(metadata, for: replacement) }
         postStoresChange(NSRemovedPersistentStoresKey, store)
     }
 

@@ -41,6 +41,16 @@ extension LogBackedStore: FileStore {
         withExtendedLifetime(held) {}
     }
 
+    /// Goes on from the numbers that the store before has given to objects which are not saved yet. Everything else is in the file.
+    func takeOver(stateOf former: any FileStore) throws {
+        guard let former = former as? LogBackedStore else { return }
+        let roots = persistentStoreCoordinator?.managedObjectModel.entities.filter { $0.superentity == nil } ?? []
+        let numbers = former.lock.reading { roots.map { former.rows.lastNumber(of: $0) } }
+        lock.writing {
+            for (root, number) in zip(roots, numbers) { rows.setLastNumber(number, of: root) }
+        }
+    }
+
     /// Locks a store's file; nil where there is none.
     private static func hold(_ url: URL) throws -> LogFile? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }

@@ -36,6 +36,16 @@ internal import Predicates
     ///
     /// - Throws: The reason of a failure; nothing is removed then.
     static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws
+    /// Takes over what another store of the class has in memory and not in its files, which are those of this store: the versions of objects, the keys that
+    /// it has given to new ones. Called once, when this store is open and before it gets requests; the other one gets none any more.
+    ///
+    /// - Throws: The reason of a failure; the other store goes on then.
+    func takeOver(stateOf former: any FileStore) throws
+}
+
+extension FileStore {
+    /// Takes nothing over: the files have everything.
+    public func takeOver(stateOf former: any FileStore) throws {}
 }
 
 /// A store whose writers can be blocked while it is copied.

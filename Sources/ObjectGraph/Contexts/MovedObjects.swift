@@ -1,0 +1,158 @@
+internal import Foundation
+internal import Logging
+
+/// The content of a store in another store, which has taken its place.
+struct MovedContent {
+    /// How the objects are known in the destination.
+    enum Identity {
+        /// By the same IDs, which lead to the destination now.
+        case same
+        /// By new IDs, here by the old ones.
+        case new([NSManagedObjectID: NSManagedObjectID])
+    }
+
+    /// The store that is gone.
+    let source: NSPersistentStore
+    let destination: NSPersistentStore
+    var identity: Identity
+}
+
+extension ContextList {
+    /// The contexts, apart from those that are being deallocated, and all below them. Children come before their parents, which they may wait for.
+    fileprivate var childrenFirst: [NSManagedObjectContext] {
+        all.compactMap { unsafeDowncast($0, to: ObjectRegistry.self).livingContext }.flatMap { $0.children.childrenFirst + [$0] }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Exchanges a store while no context does anything on its queue, and gives the objects of all contexts their IDs in the new one.
+    ///
+    /// - Parameter exchange: Puts the new store in the place of the old one.
+    func moveObjects(_ exchange: () throws -> MovedContent) rethrows -> NSPersistentStore {
+        try hold(contexts.childrenFirst[...]) {
+            var content = try exchange()
+            // With those that were made meanwhile. A child asks its parent, which must know the objects already.
+            for context in contexts.childrenFirst.reversed() {
+                context.performAndWait { context.moveObjects(of: &content) }
+            }
+            return content.destination
+        }
+    }
+
+    /// Runs `body` on the queues of all of these contexts.
+    private func hold<Result>(_ contexts: ArraySlice<NSManagedObjectContext>, _ body: () throws -> Result) rethrows -> Result {
+        guard let context = contexts.first else { return try body() }
+        return try context.performAndWait {
+            context.waitForSaveInFlight()
+            return try hold(contexts.dropFirst(), body)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Enters the list of the coordinator or the parent, and leaves the one before.
+    func joinList() {
+        leaveList()
+        memberOf = parent?.children ?? persistentStoreCoordinator?.contexts
+        memberOf?.add(registry)
+    }
+
+    func leaveList() {
+        memberOf?.remove(registry)
+        memberOf = nil
+    }
+
+    /// Makes the objects of a store those of the one that has taken its place, with the changes of this context.
+    ///
+    /// - Parameter content: It gets the IDs of new objects that had permanent ones before they were saved, for the children.
+    fileprivate func moveObjects(of content: inout MovedContent) {
+        // A context pinned to a state of the old store would go on reading that.
+        generation.advance()
+        assignedStores = assignedStores.mapValues {
+            $0.store === content.source ? AssignedStore(object: $0.object, store: content.destination) : $0
+        }
+        switch content.identity {
+        case .same: registerAnew(with: content.destination)
+        case .new(var ids):
+            giveIDs(&ids, of: content)
+            content.identity = .new(ids)
+        }
+    }
+
+    /// Tells a store which objects this context has of it, under the IDs of the one before.
+    private func registerAnew(with store: NSPersistentStore) {
+        let objects = registry.all
+        // The store before knew those that are gone.
+        source.didUnregister(registry.takeReleasedIDs().filter { $0.token !== store.token })
+        let ids = objects.compactMap(\.identifier).filter { $0.token === store.token }
+        if !ids.isEmpty { notifySourceOfRegistration(ids) }
+    }
+
+    /// Gives the objects of a store new IDs, and the values that the destination has.
+    private func giveIDs(_ ids: inout [NSManagedObjectID: NSManagedObjectID], of content: MovedContent) {
+        processPendingChanges()
+        adoptPermanentIDs()
+        // They know the objects by their IDs.
+        faultBatches.removeAll()
+        forgetAllFaultErrors()
+        insertedAgain = Set(insertedAgain.map { ids[$0] ?? $0 })
+        var moved: [NSManagedObject] = []
+        var early: [(object: NSManagedObject, id: NSManagedObjectID)] = []
+        for object in registry.all {
+            object.batchNumber = 0
+            guard let id = object.identifier, id.token === content.source.token else { continue }
+            if let new = ids[id] {
+                // A context that was made meanwhile may have both: one object has the ID, and the other one is gone with its store.
+                if registry.object(with: new) != nil { continue }
+                assign(permanentID: new, to: object)
+                moved.append(object)
+            } else if object.flags.contains(.inserted) {
+                // It got its ID before it was saved.
+                assign(permanentID: NSManagedObjectID(temporaryFor: object.owningEntity), to: object)
+                early.append((object, id))
+            }
+        }
+        for object in moved where object.hasChanges { object.moveReferences(to: ids) }
+        if !early.isEmpty {
+            do {
+                try performObtainPermanentIDs(for: early.map(\.object))
+            } catch {
+                Log.context.error("New objects get their permanent IDs when they are saved: the copy of their store gave none. \(error)")
+            }
+            for (object, id) in early where !object.objectID.isTemporaryID { ids[id] = object.objectID }
+        }
+        notifySourceOfRegistration(moved.map(\.objectID))
+        var changes = ObjectChanges()
+        refreshMerged(moved, isRemote: false, &changes)
+        postUnregistered(changes)
+    }
+}
+
+extension NSManagedObject {
+    /// Replaces the IDs in the rows of an object with changes, so that its changes are told from what was stored.
+    fileprivate func moveReferences(to ids: [NSManagedObjectID: NSManagedObjectID]) {
+        let isOwn = snapshot != nil && row === snapshot
+        if let known = snapshot { snapshot = moved(known, to: ids) }
+        if isOwn {
+            row = snapshot
+        } else if let known = row {
+            row = moved(known, to: ids)
+            flags.insert(.hasExclusiveRow)
+        }
+    }
+
+    private func moved(_ row: Row, to ids: [NSManagedObjectID: NSManagedObjectID]) -> Row {
+        let copy = row.copy()
+        copy.objectID = objectID
+        for relationship in owningEntity.frozen!.relationships {
+            let slot = slot(of: relationship)
+            if relationship.isToMany {
+                guard let list = row.objectIDs(at: slot), !list.ids.isEmpty else { continue }
+                copy.setObjectIDs(ObjectIDList(list.ids.map { ids[$0] ?? $0 }), at: slot)
+            } else if let id = row.objectID(at: slot), let new = ids[id] {
+                copy.setObjectID(new, at: slot)
+            }
+        }
+        return copy
+    }
+}
