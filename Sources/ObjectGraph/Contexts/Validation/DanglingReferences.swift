@@ -32,16 +32,23 @@ extension NSManagedObject {
                 }
                 errors.append(danglingReference(relationship, to: target, invalidity))
             case .toMany(let storage):
-                for target in storage.objects {
-                    guard let invalidity = invalidity(of: target, isChild: isChild),
-                        !storage.storedObjects.contains(where: { $0 === target })
-                    else {
-                        continue
-                    }
+                // A list may be long: its members are looked at without being counted, and mostly nothing else happens.
+                let doubtful = storage.objects.keeping { !canRefer(to: $0, isChild: isChild) }
+                if doubtful.isEmpty { continue }
+                let stored = Set(storage.storedObjects.map(ObjectIdentifier.init))
+                for target in doubtful where !stored.contains(ObjectIdentifier(target)) {
+                    guard let invalidity = invalidity(of: target, isChild: isChild) else { continue }
                     errors.append(danglingReference(relationship, to: target, invalidity))
                 }
             }
         }
+    }
+
+    /// Whether a save of this object can refer to another one of its context.
+    @inline(__always) private func canRefer(to target: NSManagedObject, isChild: Bool) -> Bool {
+        guard target.registry === registry, target.flags.isDisjoint(with: [.deleted, .inaccessible]) else { return false }
+        // What a parent has inserted and not saved has no permanent ID in a child. A child may refer to what the parent has discarded since.
+        return isChild || target.flags.contains(.inserted) || target.hasPermanentID
     }
 
     /// Why a save of this object cannot refer to another one, and what the program can do about it.
@@ -49,11 +56,10 @@ extension NSManagedObject {
 
     /// Returns why a save of this object cannot refer to another one; nil where it can.
     private func invalidity(of target: NSManagedObject, isChild: Bool) -> Invalidity? {
+        if canRefer(to: target, isChild: isChild) { return nil }
         if target.registry === registry {
             if target.flags.contains(.deleted) { return ("is deleted", "Take it out of the relationship.") }
             if target.flags.contains(.inaccessible) { return ("is gone from its store", "Take it out of the relationship.") }
-            // What a parent has inserted and not saved has no permanent ID in a child. A child may refer to what the parent has discarded since.
-            if isChild || target.flags.contains(.inserted) || target.hasPermanentID { return nil }
             return ("was never saved, and is not to be", "Take it out of the relationship.")
         }
         // It belongs to another queue, or to none.
