@@ -29,11 +29,20 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameter exchange: Puts the new store in the place of the old one.
     func moveObjects(_ exchange: () throws -> MovedContent) rethrows -> NSPersistentStore {
-        try hold(contexts.childrenFirst[...]) {
+        try hold(contexts.childrenFirst.filter(\.isToBeWaitedFor)[...]) {
             var content = try exchange()
             // With those that were made meanwhile. A child asks its parent, which must know the objects already.
             for context in contexts.childrenFirst.reversed() {
-                context.performAndWait { context.moveObjects(of: &content) }
+                if context.isToBeWaitedFor {
+                    context.performAndWait { context.moveObjects(of: &content) }
+                } else {
+                    // The stores are compared, and asked for their tokens, which stay theirs.
+                    nonisolated(unsafe) let known = content
+                    context.contextQueue.async { [weak context] in
+                        var content = known
+                        context?.moveObjects(of: &content)
+                    }
+                }
             }
             return content.destination
         }
@@ -60,6 +69,12 @@ extension NSManagedObjectContext {
     func leaveList() {
         memberOf?.remove(registry)
         memberOf = nil
+    }
+
+    /// Whether a move of a store waits for this context. A context of the main queue that has no objects, such as an unused `viewContext`, gets to know of the
+    /// move later: the main thread may be waiting for it.
+    fileprivate final var isToBeWaitedFor: Bool {
+        contextQueue !== ContextQueue.main || contextQueue.isCurrent || !registry.isEmpty || !children.all.isEmpty
     }
 
     /// Makes the objects of a store those of the one that has taken its place, with the changes of this context.

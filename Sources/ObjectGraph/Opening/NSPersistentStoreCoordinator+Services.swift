@@ -11,7 +11,7 @@ extension NSPersistentStoreCoordinator {
     /// nowhere then.
     ///
     /// Call it on any queue. It waits for the queues of all contexts of the coordinator, and of their children, and holds them until their objects are those of
-    /// the copy: none of them sees a state between. A context of the deprecated confinement type must not be in use meanwhile.
+    /// the copy: none of them sees a state between. It does not wait for a context of the main queue that has no objects. A context of the deprecated confinement type must not be in use meanwhile.
     ///
     /// - Parameters:
     ///   - store: A store of the coordinator.

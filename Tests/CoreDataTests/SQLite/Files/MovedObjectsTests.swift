@@ -367,6 +367,23 @@ import Testing
         expect(founded.map { Int($0) }.sorted(), equals: saves.filter { $0 > 0 }.sorted())
     }
 
+    @Test("do not keep a move from coming to its end while the main thread waits for it, where its context has none", arguments: moves)
+    func mainThreadWaits(_ move: Move) throws {
+        try run(move) { coordinator, migrate in
+            let (main, context) = (NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType), context(coordinator))
+            main.persistentStoreCoordinator = coordinator
+            try context.performAndWait { try fill(context) }
+            let isMoved = DispatchSemaphore(value: 0)
+            DispatchQueue.main.async { isMoved.wait() }
+            let copy = Result { try migrate() }
+            isMoved.signal()
+            let store = try copy.get()
+            let bands = try main.performAndWait { try main.all(Band.self) }
+            expect(bands.count, equals: 2)
+            #expect(bands.allSatisfy { $0.objectID.persistentStore === store })
+        }
+    }
+
     private struct Failure: Error { let text: String }
 
     private final class Flag: Sendable {
