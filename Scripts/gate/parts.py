@@ -51,10 +51,10 @@ CHEAP = (
 
 # The folder of the run's build: apart from the ordinary one, whose files have other flags.
 BUILD_FOLDER = ".build-whole"
-# Each module is compiled as a whole, at once with what others import of it, and without notes for a debugger: half the work of a build that is to be continued.
+# Each module is compiled as a whole, and without notes for a debugger: half the work of a build that is to be continued.
 BUILD_FLAGS = (
     "-debug-info-format", "none", "-Xswiftc", "-whole-module-optimization", "-Xswiftc", "-num-threads", "-Xswiftc", "2",
-    # Otherwise each module is read and checked twice: SwiftPM lets nothing begin with what is there sooner.
+    # The compiler would read and check each module twice, so that what others import of it is there sooner. SwiftPM waits for the whole module.
     "-Xswiftc", "-no-emit-module-separately-wmo",
 )
 

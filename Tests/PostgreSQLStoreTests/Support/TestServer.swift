@@ -50,7 +50,7 @@ final class TestServer: Sendable {
             port = $3
             unix_socket_directories = '$1'
             fsync = off
-            # It compiles what the planner takes for long, and its tables are short: that took longer than all else that the server did.
+            # The planner overestimates queries of short tables. To compile them took longer than everything else that the server did.
             jit = off
             max_connections = 200
             # Beside tests that compute for minutes, a connection may wait long for its turn.
