@@ -105,6 +105,27 @@ import Testing
         return true
     }
 
+    @Test("What is deleted is not in the list, also where it lay between two pages of the second reading", arguments: 1...6)
+    func deletedBetweenPages(gone: Int) throws {
+        let backend = ScriptedBackend(
+            Shop.model(), [Resource("Album", endpoints: [Endpoint("list", sorting: .by("year"), paging: .pages(of: 2), counts: true)])])
+        for number in 1...6 {
+            backend.put("Album", number, ["title": .value(.string("\(number)")), "year": .value(.int64(Int64(number)))])
+        }
+        let context = try backend.context()
+        let requests = Guarded(0)
+        backend.script { _ in
+            if requests.withValue({
+                $0 += 1; return $0
+            }) == 3 {
+                backend.remove("Album", gone)
+            }
+            return .answer
+        }
+        let titles = try context.texts(fetchRequest("Album", by: ["year"]))
+        expect(titles, equals: (1...6).filter { $0 != gone }.map { "\($0)" })
+    }
+
     @Test("Pages that overlap cost a request for each page and five more at most")
     func cost() throws {
         let backend = ScriptedBackend(

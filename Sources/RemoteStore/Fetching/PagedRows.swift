@@ -10,6 +10,11 @@ struct PagedRows {
     private var isAtEnd = true
     /// Whether rows that had been handed out have moved or gone.
     private(set) var wasRearranged = false
+    /// What has come since the pages are read again; nil while they are read for the first time.
+    private var cameAgain: Set<NSManagedObjectID>?
+
+    /// The number of objects that this reading of the pages has brought.
+    var countOfReading: Int { cameAgain?.count ?? rows.count }
 
     /// The rows up to the end of the last page, where others that were read before may follow.
     var confirmedRows: RowList {
@@ -42,6 +47,7 @@ struct PagedRows {
     /// - Returns: The new rows.
     mutating func take(_ page: RowList, isFirst: Bool) -> RowList {
         if page.isEmpty { return page }
+        cameAgain?.formUnion(page.map(\.knownObjectID))
         let start = rows.count
         if isAtEnd, !isFirst || start == 0, begins(page) {
             let new = append(page)
@@ -73,8 +79,17 @@ struct PagedRows {
 
     /// Goes back to the start, to read the pages again.
     mutating func restart() {
+        cameAgain = []
         last = nil
         isAtEnd = rows.isEmpty
+    }
+
+    /// Drops what an earlier reading has brought and this one has not, which is known to be whole: it is gone, also from between two pages.
+    mutating func dropEarlier() {
+        guard let cameAgain, cameAgain.count < rows.count else { return }
+        for row in rows where !cameAgain.contains(row.knownObjectID) { _ = known.remove(row.knownObjectID) }
+        rows = RowList(rows.filter { cameAgain.contains($0.knownObjectID) })
+        wasRearranged = true
     }
 
     /// Drops what was known to follow and has not come again.

@@ -65,6 +65,18 @@ extension RemoteReader {
             return RowList(heldBack.filter { pages.contains($0.knownObjectID) && !own.contains($0.knownObjectID) } + Array(new))
         }
 
+        /// Notes that the last page was read: what only an earlier reading has brought is gone.
+        fileprivate mutating func finish() {
+            if let wanted, pages.countOfReading + leftOut >= wanted { pages.dropEarlier() }
+            pages.finish()
+        }
+
+        /// The number of resources that the request asks for, where each page has told the same number of all.
+        private var wanted: Int? {
+            guard let total, !hasOtherTotals else { return nil }
+            return min(sequence.first.limit ?? .max, max(0, total - sequence.first.offset))
+        }
+
         /// Returns the number of resources that the backend has told of, if others have come up to the last page: fewer, or more.
         ///
         /// Others may have added or removed some meanwhile: then the number is another one.
@@ -114,7 +126,7 @@ extension RemoteReader {
         let new = showsWindows ? reading.pages.take(answer.rows, isFirst: isFirst) : reading.pages.append(answer.rows)
         var end: End?
         if try !reading.sequence.advance(after: answer, hasNew: !new.isEmpty) {
-            if showsWindows { reading.pages.finish() }
+            if showsWindows { reading.finish() }
             if let expected = reading.expectedCount(answer) {
                 // As many may have come as have gone.
                 guard reading.sequence.mayRestart() else {
