@@ -4,14 +4,15 @@ import TestSupport
 import Testing
 
 @Suite("Files of an older version of the model are migrated in place") struct FileMigrationTests {
-    /// An attribute by its name; `new<old` has a renaming identifier, `#` is a whole number, `!` required, and `=` a default value.
+    /// An attribute by its name; `new<old` has a renaming identifier, `#` is a whole number, `!` required, and `=` a default value, where `''` is the
+    /// empty text.
     private static func attribute(_ text: String) -> NSAttributeDescription {
         let parts = text.split(separator: "=").map(String.init)
         let names = parts[0].trimmingCharacters(in: ["#", "!"]).split(separator: "<").map(String.init)
         let attribute = NSAttributeDescription(name: names[0], type: text.contains("#") ? .integer64 : .string)
         if names.count > 1 { attribute.renamingIdentifier = names[1] }
         attribute.isOptional = !text.contains("!")
-        if parts.count > 1 { attribute.defaultValue = text.contains("#") ? Int64(parts[1]) as Any : parts[1] }
+        if parts.count > 1 { attribute.defaultValue = text.contains("#") ? Int64(parts[1]) as Any : parts[1] == "''" ? "" : parts[1] }
         return attribute
     }
 
@@ -53,17 +54,17 @@ import Testing
         return description
     }
 
-    @Test("Columns are renamed and added; what was removed stays in the file, and so does all that the model never knew")
+    @Test("Columns are renamed and added, with the quotes that they had and need; all else stays, also what was removed or never known")
     func csv() throws {
         let scratch = try Scratch()
         let store = scratch.url("Store")
         try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
-        try scratch.write("# by hand\r\nname;\"extra\";id;pages;gone\r\n\"a\";\"x;\";1;007;g\r\n;;2;5;\r\n", "Store/Book.csv")
+        try scratch.write("# by hand\r\n\"name\";\"extra\";id;pages;gone\r\n\"a\";\"x;\";1;007;g\r\n;;2;5;\r\n", "Store/Book.csv")
         var dialect = CSVDialect.excel
         dialect.comment = "#"
         let old = Self.model(["Book": ["name", "#pages", "gone"]])
         let new = try versions(
-            [old, Self.model(["Book": ["title<name", "#pages", "#copies=1", "note", "kind=a;b"]])], scratch)
+            [old, Self.model(["Book": ["title<name", "#pages", "#copies=1", "note", "kind=a;b", "mark=''"]])], scratch)
         try note(CSVStore.description(at: store, dialect: dialect), old, "Book")
         let before = try scratch.text("Store/Book.csv")
         let uuid = try #require(
@@ -73,12 +74,13 @@ import Testing
         try expect(
             scratch.text("Store/Book.csv"),
             equals: [
-                lines[0], lines[1].replacingOccurrences(of: "name", with: "title") + ";copies;kind;note", lines[2] + ";1;\"a;b\";",
-                lines[3] + ";1;\"a;b\";", "",
+                lines[0], lines[1].replacingOccurrences(of: "name", with: "title") + ";copies;kind;mark;note",
+                lines[2] + ";1;\"a;b\";\"\";", lines[3] + ";1;\"a;b\";\"\";", "",
             ].joined(separator: "\r\n"))
         let books = try context.all("Book", by: "pages")
         expect(books.map { $0.value(forKey: "pages") as? Int64 }, equals: [5, 7])
         #expect(Set(books.map { $0.value(forKey: "title") as? String }).contains("noted"))
+        expect(books.map { $0.value(forKey: "mark") as? String }, equals: ["", ""])
         #expect(books.allSatisfy { $0.value(forKey: "copies") as? Int64 == 1 && $0.value(forKey: "kind") as? String == "a;b" })
         expect(context.persistentStoreCoordinator?.persistentStores.first?.identifier, equals: uuid)
         // It is of the new version now.

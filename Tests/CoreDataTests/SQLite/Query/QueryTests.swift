@@ -102,6 +102,45 @@ import Testing
         try expect(found(stores) { _ in NSPredicate(format: "ANY {5, 6} == number") }, equals: [0, 2])
     }
 
+    @Test(
+        "An operator of texts finds what it says, with case and marks and without",
+        arguments: [
+            ("BEGINSWITH 'abc'", [0, 4], [0, 1, 4], [0, 1, 2, 4]), ("ENDSWITH 'abc'", [0, 3], [0, 1, 3], [0, 1, 2, 3]),
+            ("CONTAINS 'abc'", [0, 3, 4, 5], [0, 1, 3, 4, 5], [0, 1, 2, 3, 4, 5]), ("LIKE 'abc*'", [0, 4], [0, 1, 4], [0, 1, 2, 4]),
+            ("MATCHES '.abc'", [3], [3], [3]), ("MATCHES 'ab.x?'", [0, 4], [0, 1, 4], [0, 1, 2, 4]),
+        ])
+    func textOperators(clause: String, exactly: [Int], withoutCase: [Int], withoutMarks: [Int]) throws {
+        let stores = try TwinStores()
+        let names = ["abc", "ABC", "äbc", "xabc", "abcx", "xabcx", "ab"]
+        try stores.fill { context in
+            for (label, name) in names.enumerated() {
+                let place = context.insert("Place", ["label": 100 + label, "name": name])
+                _ = context.insert("Thing", ["label": label, "name": name, "one": place])
+            }
+        }
+        let space = try #require(clause.firstIndex(of: " "))
+        for (options, labels) in [("", exactly), ("[c]", withoutCase), ("[cd]", withoutMarks)] {
+            let spelled = clause[..<space] + options + clause[space...]
+            for path in ["name", "one.name"] {
+                try expect(found(stores) { _ in NSPredicate(format: "\(path) \(spelled)") }, equals: labels, "\(path) \(spelled)")
+            }
+        }
+    }
+
+    @Test("A text begins, ends or is part of another one as the operator says, whichever of them is the column's")
+    func textsOfColumns() throws {
+        let stores = try TwinStores()
+        try stores.fill { context in
+            for (label, name) in ["ab", "bc", "cd", "AB", "abcd"].enumerated() {
+                _ = context.insert("Thing", ["label": label, "name": name])
+            }
+        }
+        try expect(found(stores) { _ in NSPredicate(format: "'abcd' BEGINSWITH name") }, equals: [0, 4])
+        try expect(found(stores) { _ in NSPredicate(format: "'abcd' BEGINSWITH[c] name") }, equals: [0, 3, 4])
+        try expect(found(stores) { _ in NSPredicate(format: "'abcd' ENDSWITH name") }, equals: [2, 4])
+        try expect(found(stores) { _ in NSPredicate(format: "'abcd' CONTAINS name") }, equals: [0, 1, 2, 4])
+    }
+
     @Test("Nil matches as the language says") func nils() throws {
         let stores = try stores()
         try expect(found(stores) { _ in NSPredicate(format: "name != 'Ala'") }, equals: [1])
