@@ -29,11 +29,13 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameter exchange: Puts the new store in the place of the old one.
     func moveObjects(_ exchange: () throws -> MovedContent) rethrows -> NSPersistentStore {
-        try hold(contexts.childrenFirst.filter(\.isToBeWaitedFor)[...]) {
+        // Asked once: the main thread, which may wait for this one, may have given its context objects meanwhile.
+        let held = contexts.childrenFirst.filter(\.isToBeWaitedFor)
+        return try hold(held[...]) {
             var content = try exchange()
             // With those that were made meanwhile. A child asks its parent, which must know the objects already.
             for context in contexts.childrenFirst.reversed() {
-                if context.isToBeWaitedFor {
+                if context.canBeWaitedFor || held.contains(where: { $0 === context }) {
                     context.performAndWait { context.moveObjects(of: &content) }
                 } else {
                     // The stores are compared, and asked for their tokens, which stay theirs.
@@ -74,8 +76,11 @@ extension NSManagedObjectContext {
     /// Whether a move of a store waits for this context. A context of the main queue that has no objects, such as an unused `viewContext`, gets to know of the
     /// move later: the main thread may be waiting for it.
     fileprivate final var isToBeWaitedFor: Bool {
-        contextQueue !== ContextQueue.main || contextQueue.isCurrent || !registry.isEmpty || !children.all.isEmpty
+        canBeWaitedFor || !registry.isEmpty || !children.all.isEmpty
     }
+
+    /// Whether nothing on the queue of this context can be waiting for the calling thread.
+    fileprivate final var canBeWaitedFor: Bool { contextQueue !== ContextQueue.main || contextQueue.isCurrent }
 
     /// Makes the objects of a store those of the one that has taken its place, with the changes of this context.
     ///

@@ -167,8 +167,12 @@ extension NSManagedObjectContext {
         notifySourceOfRelease()
         if !ids.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: ids)) }
         source.releaseUnusedRows()
-        coredata_return_free_memory()
+        // It walks the heap to see whether that is worth it.
+        if objects.count >= Self.fewObjects { coredata_return_free_memory() }
     }
+
+    /// Fewer objects than this leave no memory worth returning to the system.
+    private static let fewObjects = 100
 }
 
 extension NSManagedObject {
