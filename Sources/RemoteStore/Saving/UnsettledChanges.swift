@@ -88,15 +88,16 @@ final class UnsettledChanges: Sendable {
         }
     }
 
-    /// Forgets a change that has met one of others. A new object that was saved before stays known: what is left of its changes follows what others
-    /// have made of it, as the merge policy wants it.
+    /// Forgets a change that has met one of others. A new object that was saved before stays known, with the version that its changes follow: where its
+    /// context knows its ID, a merge policy makes them an update of what others have made of it, and without one they meet the same again. Where the backend
+    /// has assigned an identifier of which the context does not know, nothing but another save can say that the program wants its own.
     ///
     /// - Parameter version: The version that the object has now; nil where it has none.
     func settle(_ id: NSManagedObjectID, meeting version: ResourceVersion?) {
         state.withLock { state in
             state.keys[id] = nil
             if let entry = state.entries[id], entry.change.kind == .insert, case .saved = entry.state {
-                state.entries[id]?.state = .saved(version)
+                if entry.change.id == nil { state.entries[id]?.state = .saved(version) }
             } else {
                 state.entries[id] = nil
             }
