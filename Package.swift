@@ -353,6 +353,23 @@ let package = Package(
         ]
 )
 
+// Tests over real servers are a package of their own, so that nobody else needs Python or waits for the network. They are targets of this one where the
+// variable is set: the modules that they share with everything else are compiled once.
+if Context.environment["COREDATA_WEB_SERVERS"] != nil {
+    package.targets += [
+        .executableTarget(
+            name: "kinto-writer", dependencies: coreDataModules + ["RemoteStore", "WebBackend", "WebTransport"],
+            path: "Tests/WebServers/Sources/KintoWriter", swiftSettings: strict),
+        .executableTarget(
+            name: "todo", dependencies: coreDataModules + ["ToDoModel", "RemoteStore", "WebBackend", "WebTransport"],
+            path: "Examples/ToDo/Sources/todo", swiftSettings: strict),
+        .testTarget(
+            name: "WebServerTests",
+            dependencies: coreDataModules + ["RemoteStore", "WebBackend", "WebTransport", "StoreConformance", "kinto-writer", "todo"],
+            path: "Tests/WebServers/Tests/WebServerTests", exclude: ["Servers"], swiftSettings: strict),
+    ]
+}
+
 // A part of the package, for the work at one module and for checks that build a few targets in another way: the targets that the variable names, with
 // all that they need; or, where each name follows a minus sign, all targets but those.
 if let wanted = Context.environment["COREDATA_TARGETS"], !wanted.isEmpty {

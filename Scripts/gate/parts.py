@@ -21,6 +21,8 @@ class Part:
     targets: tuple[str, ...] = ()
     # Whether a change of anything that these targets are built of calls for the part: its outcome depends on nothing else.
     follows_targets: bool = False
+    # What the run's build and its tests find in the environment.
+    environment: tuple[tuple[str, str], ...] = ()
     # Debian's packages that it needs.
     packages: tuple[str, ...] = ()
     steps: tuple[object, ...] = ()
@@ -30,7 +32,7 @@ class Part:
 BASE_TRAITS = ("YAML",)
 BASE_PACKAGES = ()
 # Expected minutes of what every run takes.
-BASE_MINUTES = 9
+BASE_MINUTES = 7
 
 # The folders of all that `import CoreData` gives, and of what its tests are built of.
 GRAPH = (
@@ -83,7 +85,7 @@ AFTER_BUILD = (
 
 PARTS = (
     Part(
-        "graph", "The object graph, its predicates and its queues behave as Core Data's do.", 6,
+        "graph", "The object graph, its predicates and its queues behave as Core Data's do.", 5.5,
         paths=(*GRAPH, *WRITER, "Tests/CoreDataTests", "Tests/PredicatesTests", "Tests/RandomPrograms"),
         targets=("CoreDataTests", "PredicatesTests"), follows_targets=True,
         steps=(
@@ -92,7 +94,7 @@ PARTS = (
             Tests("CoreDataTests, L to Z", r"^CoreDataTests\.[L-Z]", 230, skip=PROGRAMS),
             Tests("PredicatesTests", r"^PredicatesTests\.", 40))),
     Part(
-        "files", "Stores in files of every kind, models in files, and migrations between them.", 5,
+        "files", "Stores in files of every kind, models in files, and migrations between them.", 3.5,
         paths=(*GRAPH, *WRITER, "Sources/FileStores", "Sources/JSONReading", "Sources/ModelCodeGeneration", "Tests/ArchiveStoresTests",
                "Tests/FileStoreWriter", "Tests/FileStoresTests", "Tests/MigrationTests", "Tests/ModelCodeGenerationTests",
                "Tests/SQLiteTablesTests"),
@@ -103,17 +105,17 @@ PARTS = (
             Tests("ArchiveStoresTests", r"^ArchiveStoresTests\.", 12),
             Tests("files, tables and models", r"^(FileStoresTests|ModelCodeGenerationTests|SQLiteTablesTests)\.", 115))),
     Part(
-        "remote", "Stores over backends, with their planner, cache and outbox.", 4,
+        "remote", "Stores over backends, with their planner, cache and outbox.", 3,
         paths=(*GRAPH, *WRITER, "Tests/RemoteStoreTests"), targets=("RemoteStoreTests",), follows_targets=True,
         steps=(Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 500),)),
     Part(
-        "postgresql", "Stores in PostgreSQL databases, over a server and a pool that the tests start.", 4,
+        "postgresql", "Stores in PostgreSQL databases, over a server and a pool that the tests start.", 2,
         paths=("Sources/PostgreSQLStore", "Sources/SQLQueries", "Sources/MappedTables", "Tests/PostgreSQLStoreTests", "Tests/TableCases",
                "Examples/Demo"),
         traits=("PostgreSQL",), targets=("PostgreSQLStoreTests",), packages=("postgresql", "libpq-dev", "pgbouncer"),
         steps=(Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 300, waits=True),)),
     Part(
-        "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 5,
+        "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 3,
         paths=("Sources/WebTransport", "Tests/WebTransportTests", "Examples/Support"),
         # The tests and the blocks of the documentation, which every run takes, see the trait.
         traits=("WebBackend",), targets=("WebTransportTests",), steps=(Tests("WebTransportTests", r"^WebTransportTests\.", 6),)),
@@ -141,10 +143,15 @@ PARTS = (
         packages=("libhiredis-dev", "redis-server"),
         steps=(Command("packages without traits", ("Scripts/check-packages", "plain"), 330),)),
     Part(
-        "web-servers", "Stores over Kinto and Django, which the tests start.", 9,
-        paths=("Tests/WebServers", "Examples/ToDo"),
+        "web-servers", "Stores over Kinto and Django, which the tests start.", 5,
+        paths=("Tests/WebServers/Sources", "Tests/WebServers/Tests", "Examples/ToDo/Sources"),
+        traits=("WebBackend",), environment=(("COREDATA_WEB_SERVERS", "1"), ("WEB_SERVERS_REQUIRED", "1")),
         packages=("python3", "python3-venv"),
-        steps=(Command("stores over real servers", ("Scripts/check-packages", "servers"), 500),)),
+        steps=(Tests("WebServerTests", r"^WebServerTests\.", 120, waits=True),)),
+    Part(
+        "network-package", "A package that depends on this one and enables the network builds, and has the network's packages alone.", 12,
+        paths=("Tests/WebServers/Package.swift", "Examples/ToDo/Package.swift"),
+        steps=(Command("package with the network", ("Scripts/check-packages", "network"), 700, limit=40),)),
     Part(
         "threads", "The thread sanitizer finds no data race in contexts, caches and stores.", 9,
         steps=(Command("thread sanitizer", ("Scripts/check-threads",), 540, limit=25),)),

@@ -51,9 +51,11 @@ class GateRun:
         self.rows, self.failed, self.tests = [], [], [0, 0]
         self.seed = os.environ.get("COREDATA_TEST_SEED") or str(repository.seed())
         self.environment = {**os.environ, "COREDATA_TEST_SEED": self.seed}
+        # Commands of other parts build the package in another way: they do not see this.
+        self.parts_environment = dict(setting for part in chosen for setting in part.environment)
         # SwiftPM passes traits on in the order of a set: in another order than the last build's, everything would be compiled anew.
         # The structures of the graph check themselves after each change.
-        self.build_environment = {"SWIFT_DETERMINISTIC_HASHING": "1", "COREDATA_INTERNAL_CHECKS": "1"}
+        self.build_environment = {**self.parts_environment, "SWIFT_DETERMINISTIC_HASHING": "1", "COREDATA_INTERNAL_CHECKS": "1"}
         left_out = [f"-{target}" for part in table.PARTS if part not in chosen for target in part.targets]
         if left_out:
             self.build_environment["COREDATA_TARGETS"] = ",".join(left_out)
@@ -112,7 +114,7 @@ class GateRun:
             words = [PRODUCT, "--testing-library", "swift-testing"]
             words += ["--filter", step.filter] if step.filter else []
             words += ["--skip", step.skip] if step.skip else []
-            return Job(step.name, words, step.seconds, step.limit, waits=step.waits, filter=step.filter)
+            return Job(step.name, words, step.seconds, step.limit, environment=dict(self.parts_environment), waits=step.waits, filter=step.filter)
         scratch = os.environ.get("PACKAGES_SCRATCH") or str(repository.ROOT / ".build-packages")
         words = [word.replace(TRAITS, ",".join(self.traits)).replace(SCRATCH, scratch)
                  for given in step.words for word in (BUILD_WORDS if given == BUILD else [given])]
