@@ -25,6 +25,29 @@ struct CollectionMethodTests {
     }
 
     @Test(
+        "A method does what its name tells",
+        arguments: [
+            ("addToTracks(_ value: Track)", "addObjects(ManagedAccess.members(value), toRelationship: \"tracks\")"),
+            ("removeFromTracks(_ values: NSSet)", "removeObjects(ManagedAccess.members(values), fromRelationship: \"tracks\")"),
+            (
+                "insertIntoTracks(_ value: Track, at index: Int)",
+                "insertObjects(ManagedAccess.members(value), at: ManagedAccess.indexes(index), intoRelationship: \"tracks\")"
+            ),
+            ("removeFromTracks(at index: Int)", "removeObjects(at: ManagedAccess.indexes(index), fromRelationship: \"tracks\")"),
+            (
+                "replaceTracks(at index: Int, with value: Track)",
+                "replaceObjects(at: ManagedAccess.indexes(index), with: ManagedAccess.members(value), inRelationship: \"tracks\")"
+            ),
+            ("setPrimitiveTitle(_ value: String?)", "setPrimitiveValue(value, forKey: \"title\")"),
+            ("primitiveTitle() -> String?", "ManagedAccess.primitive(\"primitiveTitle\", of: \"title\", as: String?.self)"),
+        ])
+    func code(declaration: String, call: String) {
+        let translated = TranslationTests.translate("class Album: NSManagedObject { @NSManaged func \(declaration) }")
+        #expect(translated.problems.isEmpty)
+        #expect(translated.source.contains(call), "\(translated.source)")
+    }
+
+    @Test(
         "Other methods are not Core Data's",
         arguments: [("play", ["_"]), ("addtracks", ["_"]), ("addToTracks", []), ("insertIntoTracks", ["_"]), ("address", ["_"])])
     func unknown(name: String, labels: [String]) {
