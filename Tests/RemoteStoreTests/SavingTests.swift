@@ -210,6 +210,34 @@ import Testing
         }
     }
 
+    @Test(
+        "What others have deleted and the policy keeps is a new resource, under the identifier that the backend gives it",
+        arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite])
+    func keptAfterDeletion(policy: NSMergePolicy) throws {
+        let backend = backend(versions: .numbers)
+        backend.put("Band", 1, ["name": "Beatles"])
+        backend.put("Album", 2, ["title": "Help", "year": 1965, "band": .one(1)])
+        let context = try backend.context()
+        context.mergePolicy = policy
+        try context.performAndWait {
+            let album = try context.fetch(fetchRequest("Album"))[0]
+            let band = try #require(album.value(forKey: "band") as? NSManagedObject)
+            album.setValue(1966, forKey: "year")
+            band.setValue("The Beatles", forKey: "name")
+            backend.remove("Album", 2)
+            backend.remove("Band", 1)
+            try context.save()
+            let (ids, bands) = (backend.ids("Album"), backend.ids("Band"))
+            try #require(ids.count == 1 && bands.count == 1 && ids[0] != 2 && bands[0] != 1, "\(ids) \(bands)")
+            expect(backend.values("Album", ids[0])?["band"], equals: .one(.init(bands[0])))
+            expect(album.objectID, equals: try context.fetch(fetchRequest("Album"))[0].objectID)
+            album.setValue("Help!", forKey: "title")
+            try context.save()
+            expect(backend.ids("Album"), equals: ids)
+            expect(backend.values("Album", ids[0])?["title"], equals: "Help!")
+        }
+    }
+
     @Test("Where the service checks nothing, the store reads and compares before it writes")
     func readBeforeWrite() throws {
         let backend = backend(.init(conflicts: .byReading), versions: .none)

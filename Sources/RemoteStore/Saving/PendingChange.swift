@@ -64,6 +64,13 @@ struct PendingChange {
     /// Whether it follows a change of the same save.
     var isFollowing: Bool { only != nil || settled != nil }
 
+    /// Whether it makes an object whose identifier the backend assigns: also one that others have deleted and that is inserted again, for the backend
+    /// does not take the former identifier.
+    var awaitsIdentifier: Bool {
+        guard kind == .insert, settled == nil, case .assignedByBackend = saving.identity else { return false }
+        return true
+    }
+
     // MARK: Properties
 
     /// The attributes and to-one relationships to send.
@@ -118,7 +125,8 @@ struct PendingChange {
     ) -> BackendChange {
         var sent = BackendChange(
             key: BackendChange.Key(number: number), kind: kind, entity: entity.name ?? "?", idempotencyKey: idempotencyKey)
-        sent.id = decoding.resourceID(current(id))
+        let now = current(id)
+        sent.id = awaitsIdentifier && now == id.current ? nil : decoding.resourceID(now)
         sent.version = version
         func reference(_ id: NSManagedObjectID, _ relationship: NSRelationshipDescription) -> ResourceReference? {
             let own = id.owningEntity === relationship.destinationEntity ? nil : id.owningEntity.name

@@ -109,11 +109,11 @@ extension RemoteWriter {
             // Another object with the identifier: the backend refuses this one.
             guard isOwn else { return unsettled.forgetEntry(one.id) }
             let version = reader.versions.version(one.id, row.version)
-            unsettled.note(sent, of: one.id, baseVersion: nil, .saved(version), sentAfter: report.began)
             let rest = draft(of: PendingChange(index, of: one, following: sent, version)).values
             let before = Dictionary(uniqueKeysWithValues: rest.map { ($0.key, sent.values[$0.key] ?? $0.value.empty) })
             // What is to follow was made on what was sent: others have changed the same since.
             if !reader.contains(row, before), !reader.contains(row, rest) { return fail(.conflicting(row)) }
+            unsettled.note(sent, of: one.id, baseVersion: nil, .saved(version), sentAfter: report.began)
             follow(sent, version, index, &pending, &report)
         } catch {
             fail(.unknown(error as NSError))
@@ -193,4 +193,21 @@ extension RemoteWriter {
             RequestRunner.log.warning("The versions of \(report.unversioned.count) saved objects could not be read: \(error)")
         }
     }
+}
+
+extension ResourceID {
+    /// Creates an identifier from the value of an attribute; nil for a type that identifies nothing.
+    init?(_ value: PropertyValue) {
+        switch value {
+        case .int64(let number): self = .integer(number)
+        case .string(let text): self = .string(text)
+        case .uuid(let uuid): self = .uuid(uuid)
+        default: return nil
+        }
+    }
+}
+
+extension RemoteReader {
+    /// Returns whether all objects have identifiers.
+    func decodesAll(_ ids: [NSManagedObjectID]) -> Bool { ids.allSatisfy { decoding.resourceID($0.current) != nil } }
 }

@@ -132,7 +132,8 @@ final class RemoteWriter: Sendable {
         if let first = changed.first(where: { pending[$0].kind == .insert }) ?? changed.first {
             // Objects that refer to each other: the first is saved without, and gets its references by an update.
             let back = pending[first].references.filter { !report.isSaved($0.id) && pending[first].dependencies.contains($0.id) }
-            if reader.decodesAll(back.map(\.id)) {
+            let unnamed = Set(waiting.filter { pending[$0].awaitsIdentifier }.map { pending[$0].id })
+            if reader.decodesAll(back.map(\.id)), !back.contains(where: { unnamed.contains($0.id) }) {
                 pending[first].dependencies = []
             } else {
                 pending[first].postponed = Set(back.map(\.name))
@@ -328,7 +329,7 @@ final class RemoteWriter: Sendable {
     ) {
         let one = pending[index]
         var current = report.currentID(one)
-        if sent.kind == .insert, one.id.isTemporaryID, report.assigned[one.id] == nil {
+        if sent.kind == .insert, sent.id == nil, report.assigned[one.id] == nil {
             guard let id else {
                 // It is saved, and nobody knows where.
                 report.outcomes[one.id] = .unknown(Self.missingOutcome)
@@ -391,21 +392,4 @@ final class RemoteWriter: Sendable {
         reader.versions.number(answer)
         return one.change.base.map { answer.rows[0].filled(from: $0) } ?? answer.rows[0]
     }
-}
-
-extension ResourceID {
-    /// Creates an identifier from the value of an attribute; nil for a type that identifies nothing.
-    init?(_ value: PropertyValue) {
-        switch value {
-        case .int64(let number): self = .integer(number)
-        case .string(let text): self = .string(text)
-        case .uuid(let uuid): self = .uuid(uuid)
-        default: return nil
-        }
-    }
-}
-
-extension RemoteReader {
-    /// Returns whether all objects have identifiers.
-    func decodesAll(_ ids: [NSManagedObjectID]) -> Bool { ids.allSatisfy { decoding.resourceID($0.current) != nil } }
 }

@@ -16,7 +16,9 @@ def watch(parent):
 
 def serve(application):
     threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
-    server = waitress.create_server(application, host="127.0.0.1", port=0, threads=8, clear_untrusted_proxy_headers=True)
+    # Clients close connections that nobody uses, after a minute. A server that does so, too, may meet a request on its way.
+    server = waitress.create_server(
+        application, host="127.0.0.1", port=0, threads=8, channel_timeout=3600, clear_untrusted_proxy_headers=True)
     print(server.effective_port, flush=True)
     # Whoever has started this reads until the end of what is printed.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
