@@ -165,6 +165,8 @@ public struct Parameter: Hashable, Sendable {
     /// Whether exactly those resources are found that compare so in Core Data's sense. If not, it may find more, never less, and what it
     /// finds is compared again in memory.
     public var isExact: Bool
+    /// The dates that it can be given; nil for all.
+    public var dateSteps: DateSteps?
 
     /// Creates a parameter for one or several key paths.
     ///
@@ -176,9 +178,10 @@ public struct Parameter: Hashable, Sendable {
     ///   - maximumValues: The number of values that it takes at once.
     ///   - text: How strings are compared.
     ///   - isExact: Whether it finds exactly what Core Data would find.
+    ///   - dateSteps: The dates that it can be given; nil for all.
     public init(
         _ keyPaths: String..., name: String? = nil, operators: Set<Operator>? = nil, isRequired: Bool = false, maximumValues: Int = 1,
-        text: PredicateComparison.Options = [], isExact: Bool = true
+        text: PredicateComparison.Options = [], isExact: Bool = true, dateSteps: DateSteps? = nil
     ) {
         self.keyPaths = keyPaths
         self.name = name ?? keyPaths.first ?? ""
@@ -187,6 +190,7 @@ public struct Parameter: Hashable, Sendable {
         self.maximumValues = max(1, maximumValues)
         self.text = text
         self.isExact = isExact
+        self.dateSteps = dateSteps
     }
 
     /// The comparisons that a parameter may express. Nil compares as in Core Data's stores: it is less than, greater than and different

@@ -41,6 +41,29 @@ public protocol ResourceIdentifier: Hashable, Sendable {
     var resourceID: ResourceID { get }
 }
 
+extension ResourceID {
+    /// Whether two identifiers are the same. Strings are compared by their bytes, as services do: `String` takes “é” as one scalar and as two for equal.
+    public static func == (left: ResourceID, right: ResourceID) -> Bool {
+        switch (left, right) {
+        case (.integer(let left), .integer(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.composite(let left), .composite(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Hashes the identifier, strings by their bytes.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .integer(let number): hasher.combine(number)
+        case .string(var text): text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .uuid(let id): hasher.combine(id)
+        case .composite(let parts): hasher.combine(parts)
+        }
+    }
+}
+
 extension ResourceID: ResourceIdentifier {
     /// Creates the identifier itself.
     public init?(resourceID: ResourceID) { self = resourceID }

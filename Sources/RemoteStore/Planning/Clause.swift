@@ -43,6 +43,26 @@ struct ClauseReader {
         return nil
     }
 
+    /// Returns whether a value that a part of a predicate compares may be missing.
+    func mayLeadToNil(_ tree: PredicateTree) -> Bool {
+        switch tree {
+        case .true, .false: return false
+        case .block: return true
+        case .not(let part): return mayLeadToNil(part)
+        case .and(let parts), .or(let parts): return parts.contains(where: mayLeadToNil)
+        case .comparison(let comparison):
+            guard comparison.left.isOneKeyPath else { return true }
+            var current: NSEntityDescription? = entity
+            for key in comparison.left.keys {
+                guard let property = current?.propertiesByName[key] else { return key != "self" && key != "objectID" }
+                let relationship = property as? NSRelationshipDescription
+                if property.isOptional, !(relationship?.isToMany ?? false) { return true }
+                current = relationship?.destinationEntity
+            }
+            return false
+        }
+    }
+
     /// Returns the comparison that a part of a predicate is; nil where it is of another form.
     func clause(_ tree: PredicateTree) -> Clause? {
         guard case .comparison(let comparison) = tree, comparison.modifier != .all, comparison.left.isOneKeyPath,

@@ -74,6 +74,11 @@ struct EndpointBinding {
         case .isIn: if parameter.operators.isDisjoint(with: [.equal, .isIn]) { return nil }
         default: if !parameter.operators.contains(clause.comparison) { return nil }
         }
+        switch parameter.dateFit(clause.comparison, clause.values) {
+        case .sent: break
+        case .sentWider: return .wider
+        case .decidedInMemory: return nil
+        }
         guard clause.values.contains(where: { if case .string = $0 { true } else { false } }) else {
             return parameter.isExact ? .exact : .wider
         }
@@ -140,7 +145,7 @@ struct EndpointBinding {
         } else if clause.values.isEmpty {
             append([], [])
         } else {
-            for part in clause.values.parts(of: room) { append(part, []) }
+            for part in parameter.sentValues(clause.comparison, clause.values).parts(of: room) { append(part, []) }
         }
         variants = variants.flatMap { variant in filters.map { variant + [$0] } }
     }
@@ -168,19 +173,22 @@ struct EndpointBinding {
         case .and, .or, .not, .block: return nil
         case .comparison(var comparison):
             guard let clause = candidate.clause else { return nil }
-            let fits = endpoint.parameters.compactMap { parameter -> Fit? in
-                clause.comparison == .isIn
-                    && (clause.count > parameter.maximumValues || !parameter.operators.contains(.isIn)) ? nil : fit(clause, parameter)
+            let fits = endpoint.parameters.compactMap { parameter -> (fit: Fit, parameter: Parameter)? in
+                guard clause.comparison != .isIn || clause.count <= parameter.maximumValues && parameter.operators.contains(.isIn) else {
+                    return nil
+                }
+                return fit(clause, parameter).map { ($0, parameter) }
             }
-            let isExact = fits.contains(.exact)
-            guard isExact || !fits.isEmpty && !mustBeExact else { return nil }
+            guard let best = fits.first(where: { $0.fit == .exact }) ?? (mustBeExact ? nil : fits.first) else { return nil }
+            let isExact = best.fit == .exact
             if let ids = clause.ids {
                 let values = ids.map(\.propertyValue)
                 // Objects of other stores are compared in memory.
                 if values.isEmpty { return nil }
                 comparison.right = .constant(clause.comparison == .isIn ? .array(values) : values[0])
-            } else if let first = clause.values.first {
-                comparison.right = .constant(clause.comparison == .isIn ? .array(clause.values) : first)
+            } else if !clause.values.isEmpty {
+                let values = best.parameter.sentValues(clause.comparison, clause.values)
+                comparison.right = .constant(clause.comparison == .isIn ? .array(values) : values[0])
             }
             return (.comparison(comparison), isExact)
         }
@@ -203,7 +211,10 @@ struct EndpointBinding {
             if case .and = tree { return (.and(trees), isExact) }
             return (.or(trees), isExact)
         case .not(let part):
-            return expressed(part, reader, endpoint, mustBeExact: true).map { (.not($0.tree), true) }
+            // Backends know two values where predicates know three: what they find besides has nothing that could be compared.
+            let isExact = !reader.mayLeadToNil(part)
+            guard isExact || !mustBeExact else { return nil }
+            return expressed(part, reader, endpoint, mustBeExact: true).map { (.not($0.tree), isExact) }
         default: return expressed(Candidate(tree: tree, clause: reader.clause(tree)), endpoint, mustBeExact: mustBeExact)
         }
     }

@@ -102,8 +102,11 @@ struct PendingChange {
         }
     }
 
-    /// Whether there is anything to send.
-    var isEmpty: Bool { kind == .update && settled == nil && sentProperties.isEmpty && sentLists.isEmpty }
+    /// Whether there is nothing to send, also where objects are sent whole: what has changed is the other end of a relationship only.
+    var isEmpty: Bool {
+        kind == .update && settled == nil && sentLists.isEmpty
+            && !change.changedProperties.contains { !$0.isTransient && !$0.isToManyRelationship }
+    }
 
     /// The objects that are referred to.
     var references: [(name: String, id: NSManagedObjectID)] {

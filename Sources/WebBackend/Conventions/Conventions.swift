@@ -160,7 +160,8 @@ extension ServiceStyle {
             ],
             maximumValues: 200,
             inexact: [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .notEqual, .beginsWith, .contains],
-            identifier: "_id", comparesTextInOrder: false)
+            identifier: "_id", comparesTextInOrder: false,
+            listTemplates: [.equal: "{\"$elemMatch\": {\"$eq\": {value}}}", .isIn: "{\"$elemMatch\": {\"$in\": {values}}}"])
         style.paging = PagingStyle(
             .cursor("bookmark"), sizeParameter: "limit", size: 200, next: .body("bookmark"), stability: .cursors, endsShort: true,
             isInBody: true)

@@ -81,6 +81,10 @@ struct CallPlan: Sendable {
         }
         for keyPath in call.includes { try Self.check(keyPath, context, place) }
 
+        for index in parameters.indices {
+            parameters[index].dateSteps = parameters[index].keyPaths.lazy.compactMap { context.properties[$0]?.dateSteps }.first
+        }
+
         let (isTree, connectives) = style.filters.form.logic
         let canTree = isTree && places.isEmpty && call.parameters.isEmpty && call.returns != .one
         let total = paging.total != nil

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import JSONReading
 internal import PropertyLists
+internal import RemoteStore
 
 /// How the dates of a property are written in JSON: a form of the description, of which the pattern has been read.
 struct DateSpelling: Hashable, Sendable {
@@ -46,6 +47,26 @@ struct DateSpelling: Hashable, Sendable {
 
     /// Whether texts are read as ISO 8601.
     var isISO8601: Bool { notation == .iso8601 }
+
+    /// The steps of the dates that it has; nil where it has all.
+    var steps: DateSteps? {
+        func keeps(_ seconds: Double) -> Bool {
+            let read: Double? =
+                switch json(Date(timeIntervalSinceReferenceDate: seconds)) {
+                case .string(let text)?:
+                    Array(text.utf8).withUnsafeBytes { self.seconds($0) }
+                case .integer(let number)?: self.seconds(Double(number))
+                case .number(let number)?: self.seconds(number)
+                default: nil
+                }
+            return read.map { abs($0 - seconds) < 1e-6 } ?? false
+        }
+        if keeps(86_400.123456) { return nil }
+        for unit in [0.001, 1, 60, 3600, 86_400] where [1, 7, 12_345].allSatisfy({ keeps(Double($0) * unit) }) {
+            return DateSteps(seconds: unit, mayLieBetween: kind == .day)
+        }
+        return DateSteps(seconds: .infinity)
+    }
 
     // MARK: Reading
 

@@ -164,6 +164,15 @@ extension StyleChecks {
         } else if filters.separator != ",", !templates.contains(where: { $0.contains("{values}") }) {
             throw refused("filters.separator", "No comparison has {values}, between which it would stand", "Write {values}, or remove it.")
         }
+        if case .expression(let expression) = filters.form {
+            // Sent without what it negates or groups, it would filter by something else.
+            for (key, text) in [("not", expression.not), ("group", expression.group)] {
+                guard let text else { continue }
+                if text.ranges(of: "{}").count != 1 || !Template(text.replacing("{}", with: "")).places.isEmpty {
+                    throw refused("filters.\(key)", "“\(text)” does not say where the expression stands", "Write {} once, in its place.")
+                }
+            }
+        }
         if let lacking = filters.caseInsensitive.map(\.rawValue).sorted().first(where: { name in
             !filters.templates.keys.contains { $0.rawValue == name }
         }) {

@@ -1,4 +1,5 @@
 internal import ObjectGraph
+internal import RemoteStore
 
 /// What is known of a property before any request: its type, and where and how the service has it.
 struct PropertyPlan: Sendable {
@@ -27,6 +28,8 @@ struct PropertyPlan: Sendable {
     /// The name in filters and sort keys.
     let queryName: String
     let isReadOnly: Bool
+    /// Whether a list is empty where a resource lacks it, in styles that leave out what is empty: other lists are asked for by their other end.
+    var isEmptyWhereOmitted = true
     /// Whether it is text: its order may be another one in the service.
     let isText: Bool
     /// How its dates are written: as its transform says, or the style.
@@ -36,6 +39,17 @@ struct PropertyPlan: Sendable {
     /// Whether it is a date that is written as text.
     var isDateText: Bool {
         if case .attribute(.dateAttributeType, _) = kind { dates.isText } else { false }
+    }
+
+    /// The steps of the dates that filters can be given; nil for all, and for attributes of other types.
+    var dateSteps: DateSteps? {
+        if case .attribute(.dateAttributeType, _) = kind { dates.steps } else { nil }
+    }
+
+    /// Whether it is a reference to one that the service keeps as a list, whose only element it is.
+    var isOnlyElement: Bool {
+        guard case .toOne = kind, let steps = path?.steps, case .element(0)? = steps.last else { return false }
+        return steps.dropLast().allSatisfy { if case .key = $0 { true } else { false } }
     }
 
     var isAttribute: Bool {

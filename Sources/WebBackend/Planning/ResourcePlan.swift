@@ -78,12 +78,16 @@ final class ResourcePlan: Sendable {
         for (name, property) in everywhere where !property.isTransient && !resource.ignored.contains(name) {
             plans[name] = try PropertyPlan(property, resource.properties[name], style, of: resource.entity)
         }
-        properties = plans
         sentLists = Set(
             plans.values.filter { plan in
                 guard plan.isWritableList, let relationship = everywhere[plan.name] as? NSRelationshipDescription else { return false }
                 return relationship.isSent(in: service)
             }.map(\.name))
+        for case let (name, relationship as NSRelationshipDescription) in everywhere
+        where relationship.isToMany && !sentLists.contains(name) {
+            plans[name]?.isEmptyWhereOmitted = !relationship.isAskedByOtherEnd(in: service)
+        }
+        properties = plans
         let identityPath = identity.count == 1 ? JSONPath(identity[0]) : nil
         identifierAttribute = plans.values.filter { plan in plan.isAttribute && plan.path != nil && plan.path == identityPath }
             .map(\.name).min()
@@ -110,6 +114,21 @@ final class ResourcePlan: Sendable {
         }
         self.calls = calls
         if let saving { try SavingChecks(saving, "the saving of “\(resource.entity)”").run(self) }
+        try checkPlaces()
+    }
+
+    /// Checks that what is written stands where it can be: an element of a list has no place of its own in a change.
+    private func checkPlaces() throws {
+        guard saving != nil else { return }
+        for property in properties.values.sorted(by: { $0.name < $1.name }) where !property.isReadOnly {
+            guard let path = property.path, path.steps.contains(where: { if case .element = $0 { true } else { false } }),
+                !property.isOnlyElement
+            else { continue }
+            throw WebBackendError.description(
+                "“\(property.name)” of “\(entity)”",
+                "It stands in a list, at “\(path)”, and a change of it would have to know the others of the list.",
+                next: "Write readOnly: true for it, or describe the list itself.")
+        }
     }
 
     /// The kinds of an entity with subentities, as the style has them.
@@ -330,6 +349,22 @@ extension NSRelationshipDescription {
         let style = service.style
         guard style.hasLists || mapping?.path != nil || style.hasListsAtOneEnd && inverse.isKeptAsList else { return true }
         return (entity?.name ?? "", name) <= (inverse.entity?.name ?? "", inverse.name)
+    }
+
+    /// Whether lists of the resources at the other end can be asked for the members of this one.
+    fileprivate func isAskedByOtherEnd(in service: WebService) -> Bool {
+        guard let inverse = inverseRelationship, let name = inverse.entity?.name else { return false }
+        guard let other = service.resource(name) ?? (service.includesAllEntities ? WebResource(name) : nil),
+            !other.ignored.contains(inverse.name)
+        else { return false }
+        let style = service.style
+        let templates = inverse.isToMany ? style.filters.listTemplates ?? style.filters.templates : style.filters.templates
+        let filters = templates[.equal] != nil || templates[.isIn] != nil
+        return (other.calls ?? style.calls).contains { call in
+            if call.returns == .one { return false }
+            if call.parameters.contains(where: { $0.keyPaths.contains(inverse.name) }) { return true }
+            return filters && (call.filters?.contains(inverse.name) ?? true)
+        }
     }
 
     /// Whether it has no inverse to one, and comes first of both ends.

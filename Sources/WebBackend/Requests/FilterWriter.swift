@@ -27,8 +27,7 @@ struct FilterWriter {
             let custom =
                 call.parameters["\(comparison.keyPath) \(comparison.comparison.rawValue)"]
                 ?? call.parameters.values.first { $0.keyPaths.contains(comparison.keyPath) && $0.templates[comparison.comparison] != nil }
-            let own = comparison.keyPath.hasPrefix("ANY ") ? style.listTemplates ?? style.templates : style.templates
-            let text = custom?.templates[comparison.comparison] ?? own[comparison.comparison]
+            let text = custom?.templates[comparison.comparison] ?? template(of: comparison)
             guard let text, let template = Template.parameter(text) else { throw unwritten(comparison) }
             let quoting = custom == nil ? style.quoting : .bare
             var texts = try self.texts(comparison, quoting)
@@ -65,6 +64,13 @@ struct FilterWriter {
         let json = text.hasPrefix("\"") ? text : JSONValue.string(text).description
         let hex = String(scalar.value, radix: 16)
         return json.replacing(separator, with: "\\u" + String(repeating: "0", count: 4 - hex.count) + hex)
+    }
+
+    /// The template of the style for a comparison: lists may have others.
+    private func template(of comparison: Condition.Comparison) -> String? {
+        let style = plan.style.filters
+        let own = comparison.keyPath.hasPrefix("ANY ") ? style.listTemplates ?? style.templates : style.templates
+        return own[comparison.comparison]
     }
 
     private func unwritten(_ comparison: Condition.Comparison) -> NSError {
@@ -116,7 +122,7 @@ struct FilterWriter {
             }
             return not.replacing("{}", with: text)
         case .comparison(let comparison):
-            guard let template = filters.templates[comparison.comparison] else { throw unwritten(comparison) }
+            guard let template = template(of: comparison) else { throw unwritten(comparison) }
             let texts = try self.texts(comparison, filters.quoting)
             try checkBare(texts.values, comparison, style)
             return Template(template).filled { place in
@@ -188,7 +194,7 @@ struct FilterWriter {
     /// Returns the object of operators of a comparison. Its template is the operator's key, or JSON with `{value}`, `{values}` or
     /// `{pattern}`, the value as a regular expression.
     private func operators(_ comparison: Condition.Comparison) throws -> JSONValue {
-        guard let template = plan.style.filters.templates[comparison.comparison] else { throw unwritten(comparison) }
+        guard let template = template(of: comparison) else { throw unwritten(comparison) }
         var json = try self.json(comparison)
         if let property = names.property(comparison.keyPath), !property.isAttribute {
             let references = ReferenceWriter(plans: names.plans, values: values)

@@ -88,13 +88,15 @@ extension JSONValue {
 
     /// Sets the value at a path, making objects on the way. Elements of arrays are not made.
     mutating func set(_ value: JSONValue, at path: JSONPath) {
-        guard case .key(let key)? = path.steps.first else {
-            if path.steps.isEmpty { self = value }
-            return
-        }
-        if path.steps.count == 1 {
-            self[key] = value
-        } else {
+        switch path.steps.first {
+        case nil: self = value
+        // It is the only element: the description of another is refused.
+        case .element?: self = .array(value.isNull ? [] : [value])
+        case .key(let key)?:
+            if path.steps.count == 1 {
+                self[key] = value
+                return
+            }
             var inner = self[key] ?? .null
             inner.set(value, at: JSONPath(steps: Array(path.steps.dropFirst())))
             self[key] = inner

@@ -38,7 +38,7 @@ struct ValueWriter {
             let scaled = number / factor
             // What was a whole number in the service is one again, whatever the product has lost.
             let whole = scaled.rounded()
-            let isWhole = abs(scaled - whole) <= 1e-9 * max(1, abs(scaled)) && abs(scaled) < 1e15
+            let isWhole = abs(scaled - whole) <= 4 * scaled.ulp && abs(scaled) < 1e15
             return isWhole ? .integer(Int64(whole)) : .number(scaled)
         case .text: return .string(text(value))
         case .json:

@@ -32,7 +32,12 @@ struct BodyWriter {
                 if change.kind == .insert, saving.removal != nil { continue }
                 json.set(try removal(), at: path)
             case (_, .value(let value)): json.set(try values.json(value, property, of: plan.entity), at: path)
-            case (_, .one(nil)): json.set(saving.removal == nil ? references.none(property) : try removal(), at: path)
+            case (_, .one(nil)):
+                if saving.removal != nil, !property.isOnlyElement {
+                    json.set(try removal(), at: path)
+                } else {
+                    json.set(references.none(property), at: path)
+                }
             case (_, .one(let reference?)): json.set(try references.json(reference, property, of: plan.entity), at: path)
             case (_, .many(let list)): json.set(try self.list(list, property), at: path)
             }

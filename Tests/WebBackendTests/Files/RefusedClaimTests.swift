@@ -155,6 +155,16 @@ import WebTransport
             call("\"list\""), "POST"),
         Claim(style: #"{"sorting": {"parameter": "sort", "place": "body", "last": "id"}}"#, #""Album""#, "sorting.last"),
         Claim(style: #"{"filters": {"form": {"selector": {"place": "body:selector"}}, "equal": "$eq"}}"#, call("\"list\""), "POST"),
+        Claim(
+            style: #"{"filters": {"form": {"expression": {"parameter": "q", "and": ",", "not": "1 = 1"}}, "equal": "{name}={value}"}}"#,
+            #""Album""#, "filters.not", "{}"),
+        Claim(
+            style:
+                #"{"filters": {"form": {"expression": {"parameter": "q", "and": ",", "not": "NOT {value}{}"}}, "equal": "{name}={value}"}}"#,
+            #""Album""#, "filters.not"),
+        Claim(
+            style: #"{"filters": {"form": {"expression": {"parameter": "q", "and": ",", "group": "all"}}, "equal": "{name}={value}"}}"#,
+            #""Album""#, "filters.group"),
         Claim(style: #"{"paging": {"page": "p", "inBody": true}}"#, call("\"list\""), "POST"),
         Claim(style: #"{"paging": {"page": "p", "next": "body:next"}}"#, call("\"list\""), "envelope.items"),
         Claim(style: #"{"paging": {"form": "none", "hasMore": "header:More"}}"#, #""Album""#, "hasMore"),

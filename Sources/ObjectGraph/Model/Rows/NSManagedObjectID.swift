@@ -16,6 +16,24 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
         case string(String)
         case uuid(UUID)
         case temporary(UUID)
+
+        /// Strings are equal by their bytes, as stores compare keys: `String` takes “é” as one scalar and as two for equal.
+        package static func == (left: Reference, right: Reference) -> Bool {
+            switch (left, right) {
+            case (.integer(let left), .integer(let right)): left == right
+            case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+            case (.uuid(let left), .uuid(let right)), (.temporary(let left), .temporary(let right)): left == right
+            default: false
+            }
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            switch self {
+            case .integer(let number): hasher.combine(number)
+            case .string(var text): text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+            case .uuid(let id), .temporary(let id): hasher.combine(id)
+            }
+        }
     }
 
     /// The entity of the object.
