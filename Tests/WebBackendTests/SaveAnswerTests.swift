@@ -198,6 +198,35 @@ import WebTransport
         expect(place, equals: "p41", "\(second)")
     }
 
+    @Test("A version that the body of an answer lacks is that of the header ETag, and the next change goes out with it")
+    func tagInsteadOfAVersion() throws {
+        let version = Mutexed(1)
+        let service = ScriptedService { request in
+            version.withValue { version in
+                let band = #"{"id": 1, "name": "Larks"}"#
+                func tag() -> String { "\"\(version)\"" }
+                if request.path == "/bands" { return .json("[\(band)]") }
+                if request.method == .get { return .json(band, headers: ["ETag": tag()]) }
+                guard request.headers["If-Match"] == tag() else { return .json("{}", status: 412) }
+                version += 1
+                return .json(#"{"data": {"id": 1}}"#, headers: ["ETag": tag()])
+            }
+        }
+        var style = ServiceStyle.plain
+        style.version = .eTag
+        style.saving = SavingStyle(precondition: .ifMatch, receipt: .init(id: "data.id", version: "data.version"))
+        let context = try WebService(base, style: style, resources: [WebResource("Band")]).context(service)
+        try context.performAndWait {
+            let band = try #require(try context.fetch(fetch("Band")).first)
+            for name in ["Owls", "Finches"] {
+                band.setValue(name, forKey: "name")
+                try context.save()
+            }
+        }
+        expect(service.requests.filter { $0.method != .get }.map { $0.headers["If-Match"] }, equals: ["\"1\"", "\"2\""])
+        expect(service.requests.count, equals: 4, "The list, what it had no version of, and two changes.")
+    }
+
     /// Saves, and returns what the error says; nothing where there is none.
     private static func told(saving context: NSManagedObjectContext) -> String {
         do {

@@ -30,7 +30,8 @@ struct AnswerReader {
         _ response: WebResponse, to request: BackendRequest, at url: String, tellingNext teller: PageTeller? = nil
     ) throws -> BackendAnswer {
         guard let item = shapes[plan.entity] else { return request.answer() }
-        let reader = ItemReader(shapes, request)
+        let isOfOne = call.call.returns == .one && call.places.contains { CallPlan.keyPath($0) == "SELF" }
+        let reader = ItemReader(shapes, request, isOfOne: isOfOne)
         let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
         var findings = Findings()
         let given = Given(
@@ -58,6 +59,7 @@ struct AnswerReader {
                 throw WebBackendError.answer(request.description, "It has nothing at “\(path)”, where resources should be.")
             }
         }
+        try reader.checkAsked(plan)
         var answer = reader.answer
         answer.total = try total(request, response, findings)
         if request.wantsCount, answer.total == nil {

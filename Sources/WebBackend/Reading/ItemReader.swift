@@ -10,6 +10,11 @@ final class ItemReader {
     let shapes: ItemShapes
     let request: BackendRequest
     @exclusivity(unchecked) var answer: BackendAnswer
+    /// The resource that the call was asked for by its identifier; nil where it was asked for otherwise, or for several.
+    private let asked: ResourceID?
+    /// Whether it has come, and the first resource that came in its place.
+    @exclusivity(unchecked) private var hasComeAsAsked = false
+    @exclusivity(unchecked) private var other: ResourceID?
     /// Writers that no resource is being read with: as many as resources lie within each other, for each of their entities.
     @exclusivity(unchecked) private var idle: [ItemSink] = []
 
@@ -32,9 +37,12 @@ final class ItemReader {
         mutating func note(_ property: Int) { if !seen.isEmpty { seen[property] = true } }
     }
 
-    init(_ shapes: ItemShapes, _ request: BackendRequest) {
+    /// - Parameter isOfOne: Whether the call answers with the resource whose identifier it is given.
+    init(_ shapes: ItemShapes, _ request: BackendRequest, isOfOne: Bool = false) {
         self.shapes = shapes
         self.request = request
+        let ids = isOfOne ? request.ids("SELF") : []
+        asked = ids.count == 1 ? ids[0] : nil
         answer = request.answer()
     }
 
@@ -80,9 +88,17 @@ final class ItemReader {
                 raw: raw)
             return
         }
+        if let asked { if id.isSame(as: asked) { hasComeAsAsked = true } else { other = other ?? id } }
         if item.unread.isEmpty { return answer.add(sink.writer, id: id, version: item.version) }
         let raw = Self.raw(scanner, start..<end)
         answer.add(sink.writer, id: id, version: item.version, unread: item.unread, raw: raw)
+    }
+
+    /// Checks that the resource which was asked for has come, where one has: another in its place does not say that it is gone.
+    func checkAsked(_ plan: ResourcePlan) throws {
+        guard let asked, let other, !hasComeAsAsked else { return }
+        throw WebBackendError.unfit(
+            request.description, "the resource \(asked)", "\(other) at “\(plan.identity.joined(separator: "”, “"))”")
     }
 
     /// Adds what stands where a resource should be, and has none.

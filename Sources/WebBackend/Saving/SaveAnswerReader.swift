@@ -62,7 +62,10 @@ struct SaveAnswerReader {
         case .resource?, .assigned?, nil: break
         }
         if isIdentified, !hasBody { return .told(id: nil, version: nil, values: [:]) }
-        if answer == nil, let receipt = saving.receipt { return content(receipt, body, change, found) }
+        if answer == nil, let receipt = saving.receipt {
+            let hasTag = plan.version == .eTag && response.headers["ETag"] != nil
+            return content(receipt, body, change, hasTag: hasTag, found)
+        }
         let (path, isWhole): (JSONPath, Bool) =
             switch answer {
             case .resource(let path)?: (path, true)
@@ -74,7 +77,7 @@ struct SaveAnswerReader {
         let id = values.identifier(item, plan)
         let identity = plan.identity.map { (path + JSONPath($0)).description }.joined(separator: "”, “")
         if let known = change.id {
-            if let id, !Self.isSame(id, known) { return .unfit(expected: "the resource \(known)", found: "\(id) at “\(identity)”") }
+            if let id, !id.isSame(as: known) { return .unfit(expected: "the resource \(known)", found: "\(id) at “\(identity)”") }
             // Identifiers of which a part stands elsewhere cannot be compared.
             if id == nil, isWhole, !plan.identity.contains(where: { $0.hasPrefix("@") }) {
                 if answer != nil { return .unfit(expected: "the identifier of the resource at “\(identity)”", found: found) }
@@ -89,17 +92,20 @@ struct SaveAnswerReader {
         return .told(id: id, version: values.version(item, plan), values: values.values(item, of: change.entity, plan, isWhole: isWhole))
     }
 
-    private func content(_ receipt: SavingStyle.Receipt, _ body: JSONValue?, _ change: BackendChange, _ found: String) -> Content {
+    /// - Parameter hasTag: Whether the answer tells the version in a header.
+    private func content(
+        _ receipt: SavingStyle.Receipt, _ body: JSONValue?, _ change: BackendChange, hasTag: Bool, _ found: String
+    ) -> Content {
         guard let id = body?.value(at: receipt.id).flatMap({ ResourceID($0, plan.identifier) }) else {
             return .unfit(expected: "the identifier at “\(receipt.id)”", found: found)
         }
-        if let known = change.id, !Self.isSame(id, known) {
+        if let known = change.id, !id.isSame(as: known) {
             return .unfit(expected: "the resource \(known)", found: "\(id) at “\(receipt.id)”")
         }
         guard plan.version != .none else { return .told(id: id, version: nil, values: [:]) }
         guard let version = body?.value(at: receipt.version), !version.isNull else {
             // Without it the next change would be a conflict; of a new resource the identifier is what matters.
-            if change.id == nil { return .told(id: id, version: nil, values: [:]) }
+            if change.id == nil || hasTag { return .told(id: id, version: nil, values: [:]) }
             return .unfit(expected: "the version at “\(receipt.version)”", found: found)
         }
         return .told(id: id, version: .tag(version.string ?? version.description), values: [:])
@@ -122,10 +128,5 @@ struct SaveAnswerReader {
             return .integer(number)
         }
         return ResourceID(key: text, plan.identifier ?? ReferenceReader(shapes: shapes).kind(ofPart: 0, plan))
-    }
-
-    /// Whether two identifiers are of one resource: services write a number as a text, and letters of a UUID in either case.
-    private static func isSame(_ left: ResourceID, _ right: ResourceID) -> Bool {
-        left == right || left.description.lowercased() == right.description.lowercased()
     }
 }
