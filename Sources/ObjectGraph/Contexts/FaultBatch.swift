@@ -112,5 +112,9 @@ struct FaultBatches {
         limit = max(4096, count * 2)
     }
 
+    /// Forgets all requests, because all objects are refreshed: also those of batches whose own objects are gone, which would keep the destinations that
+    /// they have loaded.
+    func reset() { for batch in batches.values { batch.reset() } }
+
     mutating func removeAll() { self = FaultBatches() }
 }

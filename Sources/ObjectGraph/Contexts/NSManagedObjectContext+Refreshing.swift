@@ -87,6 +87,7 @@ extension NSManagedObjectContext {
                 refreshed.insert(object)
             }
         }
+        faultBatches.reset()
         if !refreshed.isEmpty { postUnregistered(ObjectChanges(refreshed: refreshed)) }
     }
 

@@ -64,6 +64,15 @@ import Testing
         }
     }
 
+    @Test("A refresh of everything lets go of what only relationships of objects that are gone have loaded")
+    func refreshedDestinations() throws {
+        try withBands(20) { _, context in
+            for album in try context.all(Album.self) { #expect(album.band?.name.hasPrefix("band") == true) }
+            context.refreshAllObjects()
+            expect(context.registeredObjects.count, equals: 0)
+        }
+    }
+
     @Test("To-one relationships of a batch are loaded together, from rows or by a query", arguments: [true, false])
     func toOne(_ inNodes: Bool) throws {
         try withBands(200) { store, context in
