@@ -61,10 +61,21 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
             values, entity: sourceObject.owningEntity, objectID: sourceObject.objectID, version: Int64(newVersionNumber))
     }
 
-    /// A description of the object and the two versions.
+    /// A description of the object and the two versions, or of what differs, where a store has no versions to compare.
     open override var description: String {
-        "NSMergeConflict: \(sourceObject.objectID) was read with version \(oldVersionNumber), "
-            + (newVersionNumber == 0 ? "and has been deleted" : "the store has version \(newVersionNumber)")
+        let found =
+            switch newVersionNumber {
+            case 0: "and has been deleted"
+            case oldVersionNumber where !differences.isEmpty: "and the store has other values of \(differences.joined(separator: ", "))"
+            default: "the store has version \(newVersionNumber)"
+            }
+        return "NSMergeConflict: \(sourceObject.objectID) was read with version \(oldVersionNumber), \(found)"
+    }
+
+    /// The properties whose stored values are not those that the object was read with.
+    private var differences: [String] {
+        guard let read = objectSnapshot, let stored = persistedSnapshot ?? cachedSnapshot else { return [] }
+        return Set(read.keys).union(stored.keys).filter { read[$0] as? AnyHashable != stored[$0] as? AnyHashable }.sorted()
     }
 
     /// Creates the error that passes conflicts to the merge policy and, if they stay unresolved, to the caller of the save.

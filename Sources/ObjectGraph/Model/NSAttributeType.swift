@@ -96,4 +96,26 @@ extension NSAttributeType {
         case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType: nil
         }
     }
+
+    /// What the type's values are called in messages.
+    var words: String {
+        switch self {
+        case .undefinedAttributeType: "a value without a type"
+        case .integer16AttributeType: "a 16-bit integer"
+        case .integer32AttributeType: "a 32-bit integer"
+        case .integer64AttributeType: "a 64-bit integer"
+        case .decimalAttributeType: "a decimal number"
+        case .doubleAttributeType: "a double"
+        case .floatAttributeType: "a float"
+        case .stringAttributeType: "a string"
+        case .booleanAttributeType: "a Boolean"
+        case .dateAttributeType: "a date"
+        case .binaryDataAttributeType: "binary data"
+        case .UUIDAttributeType: "a UUID"
+        case .URIAttributeType: "a URI"
+        case .transformableAttributeType: "a transformable value"
+        case .objectIDAttributeType: "an object ID"
+        case .compositeAttributeType: "a composite value"
+        }
+    }
 }

@@ -15,11 +15,20 @@ package enum CoreDataError {
         _ code: Int, _ what: String, reason: String? = nil, next: String? = nil, cause: (any Error)? = nil, info: [String: Any] = [:]
     ) -> NSError {
         var userInfo = info
-        userInfo[NSLocalizedDescriptionKey] = [what, reason, next].compactMap { $0 }.joined(separator: " ")
+        userInfo[NSLocalizedDescriptionKey] = sentences([what, reason, next].compactMap { $0 })
         if let reason { userInfo[NSLocalizedFailureReasonErrorKey] = reason }
         if let next { userInfo[NSLocalizedRecoverySuggestionErrorKey] = next }
         if let cause { userInfo[NSUnderlyingErrorKey] = cause as NSError }
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo)
+    }
+
+    /// Joins the parts of a message. Each ends before the next begins, also where it is what somebody else has said without a full stop.
+    private static func sentences(_ parts: [String]) -> String {
+        parts.enumerated().map { index, part in
+            let last = part.last { !"”\"')".contains($0) }
+            let isEnded = index == parts.count - 1 || last.map { ".!?:…^".contains($0) || $0.isNewline } ?? true
+            return isEnded ? part : part + "."
+        }.joined(separator: " ")
     }
 
     /// Calls `body`, and appends its error to `errors`: each of those that it combines.

@@ -38,6 +38,25 @@ struct Misfit: CustomTestStringConvertible {
         }
     }
 
+    @Test(
+        "The error says what the value is and what the attribute holds, however it was given",
+        arguments: [
+            (Misfit(key: "text", value: 1), "Unacceptable value 1: it is of type Int, not a string."),
+            (Misfit(key: "moment", value: "today"), "Unacceptable value today: it is of type String, not a date."),
+            (Misfit(key: "tiny", value: 32_768), "Unacceptable value 32768: it does not fit into a 16-bit integer."),
+            (Misfit(key: "big", value: 1.5), "Unacceptable value 1.5: it does not fit into a 64-bit integer."),
+            (Misfit(key: "text", value: Optional(1)), "Unacceptable value 1: it is of type Int, not a string."),
+        ])
+    func words(_ misfit: Misfit, _ words: String) throws {
+        try Scraps.run { context in
+            let scrap = Scrap(context: context)
+            scrap.setValue(misfit.value, forKey: misfit.key)
+            var value: Any? = misfit.value
+            let errors = [failure { try context.save() }, failure { try scrap.validateValue(&value, forKey: misfit.key) }]
+            for error in errors { #expect(error?.localizedDescription.contains(words) == true, "\(String(describing: error))") }
+        }
+    }
+
     @Test("A right value, set by key, mends it")
     func mendedByKey() throws {
         try Scraps.run { context in

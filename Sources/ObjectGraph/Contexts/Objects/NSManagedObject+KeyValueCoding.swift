@@ -139,9 +139,9 @@ extension NSManagedObject: KeyValueReadable {
     }
 
     private func storePrimitive(_ value: Any?, of property: NSPropertyDescription, notes: Bool) {
-        guard let attribute = property as? NSAttributeDescription, let stored = AttributeCheck.conform(value, to: attribute) else {
-            reject(value, for: property, because: "it is of \(Swift.type(of: value as Any)) or out of range")
-            return
+        let attribute = property as? NSAttributeDescription
+        guard let attribute, let stored = AttributeCheck.conform(value, to: attribute) else {
+            return reject(value, for: property, because: AttributeCheck.misfit(value, attribute?.attributeType ?? .undefinedAttributeType))
         }
         guard notes ? prepareRowForChange(at: property.slotIndex) : makeRowExclusive() else { return }
         row.known("a row for writing has just been prepared").store(stored, in: slot(of: property))
@@ -163,7 +163,7 @@ extension NSManagedObject: KeyValueReadable {
     }
 
     static func mismatchReason(_ value: Any?, _ relationship: NSRelationshipDescription) -> String {
-        "it is of \(Swift.type(of: value as Any)), not \(relationship.isToMany ? "managed objects" : "one managed object")"
+        "it is of type \(AttributeCheck.typeName(value)), not \(relationship.isToMany ? "managed objects" : "one managed object")"
     }
 
     /// Records an error for a value that a property cannot hold, for validation to report.

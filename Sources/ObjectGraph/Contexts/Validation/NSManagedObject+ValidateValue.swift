@@ -15,7 +15,7 @@ extension NSManagedObject {
         } else if let attribute = property as? NSAttributeDescription {
             switch AttributeCheck.conform(value, to: attribute) {
             case nil:
-                errors.append(unacceptable(value, for: attribute, because: "it is of \(Swift.type(of: value as Any)) or out of range"))
+                errors.append(unacceptable(value, for: attribute, because: AttributeCheck.misfit(value, attribute.attributeType)))
             case .null?: if !attribute.isOptional, !attribute.isTransient { errors.append(missing(attribute)) }
             default: break
             }

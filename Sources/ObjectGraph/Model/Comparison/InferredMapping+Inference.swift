@@ -186,8 +186,8 @@ private struct MappingInference {
         guard Self.isNumber(attribute), Self.isNumber(before) else {
             refuse(
                 entity, attribute.name,
-                "Source and destination attribute types are incompatible: \(Self.words(before.attributeType)) cannot become "
-                    + "\(Self.words(attribute.attributeType)).")
+                "Source and destination attribute types are incompatible: \(before.attributeType.words) cannot become "
+                    + "\(attribute.attributeType.words).")
             return nil
         }
         return .converted(before)
@@ -215,27 +215,6 @@ private struct MappingInference {
             .floatAttributeType, .booleanAttributeType:
             true
         default: false
-        }
-    }
-
-    private static func words(_ type: NSAttributeType) -> String {
-        switch type {
-        case .undefinedAttributeType: "a value without a type"
-        case .integer16AttributeType: "a 16-bit integer"
-        case .integer32AttributeType: "a 32-bit integer"
-        case .integer64AttributeType: "a 64-bit integer"
-        case .decimalAttributeType: "a decimal number"
-        case .doubleAttributeType: "a double"
-        case .floatAttributeType: "a float"
-        case .stringAttributeType: "a string"
-        case .booleanAttributeType: "a Boolean"
-        case .dateAttributeType: "a date"
-        case .binaryDataAttributeType: "binary data"
-        case .UUIDAttributeType: "a UUID"
-        case .URIAttributeType: "a URI"
-        case .transformableAttributeType: "a transformable value"
-        case .objectIDAttributeType: "an object ID"
-        case .compositeAttributeType: "a composite value"
         }
     }
 

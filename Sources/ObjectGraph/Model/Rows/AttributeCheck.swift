@@ -89,6 +89,23 @@ package enum AttributeCheck {
         return "\(value)"
     }
 
+    /// Says why an attribute of a type cannot hold a value.
+    static func misfit(_ value: Any?, _ type: NSAttributeType) -> String {
+        let value = unwrapped(value)
+        let isOfKind =
+            switch type {
+            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
+                .booleanAttributeType, .decimalAttributeType:
+                value is any Numeric || value is NSNumber
+            case .dateAttributeType: value is Date
+            default: false
+            }
+        return isOfKind ? "it does not fit into \(type.words)" : "it is of type \(typeName(value)), not \(type.words)"
+    }
+
+    /// Returns the name of a value's type, without enclosing optionals.
+    static func typeName(_ value: Any?) -> String { unwrapped(value).map { "\(Swift.type(of: $0))" } ?? "nil" }
+
     /// Returns `value` without enclosing optionals, and nil for `NSNull`.
     package static func unwrapped(_ value: Any?) -> Any? {
         guard let value, !(value is NSNull) else { return nil }
