@@ -107,6 +107,42 @@ import Testing
         withExtendedLifetime(news) {}
     }
 
+    @Test(
+        "What another context's save, or a merged history of others, has made match is in a live list, though nobody has read it there",
+        .timeLimit(.minutes(1)), arguments: [true, false])
+    func liveList(isSameCoordinator: Bool) async throws {
+        let options = Self.options()
+        let coordinators = [try await coordinator(options), try await coordinator(options)]
+        let (watching, editor) = (context(coordinators[0]), context(coordinators[isSameCoordinator ? 0 : 1]))
+        try await editor.perform {
+            for label in ["a", "b"] { try ServerHistoryTests.insertTag(label, editor) }
+            editor.reset()
+        }
+        await watching.perform { watching.automaticallyMergesChangesFromParent = isSameCoordinator }
+        let start = coordinators[0].currentPersistentHistoryToken(fromStores: nil)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+        request.predicate = NSPredicate(format: "label IN {'a', 'c'}")
+        var results = watching.liveResults(for: request).makeAsyncIterator()
+        let first = try #require(try await results.next())
+        expect(first.count, equals: 1)
+        try await editor.perform {
+            let hidden = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+            hidden.predicate = NSPredicate(format: "label == 'b'")
+            try #require(try editor.fetch(hidden).first).setValue("c", forKey: "label")
+            try editor.save()
+        }
+        if !isSameCoordinator {
+            try await watching.perform {
+                for transaction in try ServerHistoryTests.history(watching, after: start) {
+                    watching.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+                }
+            }
+        }
+        let second = try #require(try await results.next())
+        let labels = await watching.perform { second.objects(in: watching).compactMap { $0.value(forKey: "label") as? String } }
+        expect(Set(labels), equals: ["a", "c"])
+    }
+
     @Test("A save wakes who listens, when it is committed") func wakeUp() async throws {
         let coordinator = try await coordinator(freshOptions())
         let channel = CommitAftermath.channel(of: coordinator.persistentStores[0].identifier ?? "")

@@ -45,6 +45,73 @@ import Testing
         #expect(try await titles(results.next(), context) == ["a", "b", "c", "d"])
     }
 
+    /// What another context does, so that an album comes into a list or leaves it.
+    enum Change: CaseIterable { case insertion, value, relatedValue, relationship, deletion }
+
+    @Test(
+        "What another context's save has made match is in the list, and in a controller, also an object that nobody has read there",
+        .timeLimit(.minutes(2)), arguments: [NSInMemoryStoreType, NSSQLiteStoreType], Change.allCases)
+    func changesOfOthers(type: String, change: Change) async throws {
+        for isRead in [false, true] {
+            let folder = try ScratchFolder("live")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+            let store = try coordinator.addPersistentStore(
+                ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : folder.file("music.sqlite"))
+            let (editor, watching) = (Music.context(coordinator), Music.context(coordinator))
+            try await editor.perform {
+                try editor.saveBand("Can", albums: ["a", "late"])
+                try editor.saveBand("Neu!", albums: ["b"])
+                try editor.all(Album.self, "title == 'late'")[0].year = 2010
+                try editor.save()
+                editor.reset()
+            }
+            let (request, listener) = (self.request(), ResultsListener())
+            request.predicate = NSPredicate(format: "band.name == 'Can' AND year < 2005")
+            let controller = try await watching.perform {
+                watching.automaticallyMergesChangesFromParent = true
+                watching.retainsRegisteredObjects = true
+                if isRead { for album in try watching.all(Album.self) { _ = (album.year, album.band?.name) } }
+                let controller = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: watching, sectionNameKeyPath: nil, cacheName: nil)
+                controller.delegate = listener
+                try controller.performFetch()
+                return Guarded(controller)
+            }
+            var results = watching.liveResults(for: request).makeAsyncIterator()
+            #expect(try await titles(results.next(), watching) == ["a"])
+            let expected = try await editor.perform { () -> [String] in
+                func album(_ title: String) throws -> Album { try editor.all(Album.self, "title == '\(title)'")[0] }
+                defer { #expect(throws: Never.self) { try editor.save() } }
+                switch change {
+                case .insertion:
+                    let new = Album(context: editor)
+                    (new.title, new.band) = ("new", try album("a").band)
+                    return ["a", "new"]
+                case .value:
+                    try album("late").year = 2001
+                    return ["a", "late"]
+                case .relatedValue:
+                    try album("b").band?.name = "Can"
+                    return ["a", "b"]
+                case .relationship:
+                    try album("b").band = album("a").band
+                    return ["a", "b"]
+                case .deletion:
+                    editor.delete(try album("a"))
+                    return []
+                }
+            }
+            #expect(try await titles(results.next(), watching) == expected, "read before: \(isRead)")
+            await watching.perform {
+                let shown = controller.withValue { $0.fetchedObjects ?? [] }
+                expect(shown.map(\.title), equals: expected, "read before: \(isRead)")
+            }
+            withExtendedLifetime(listener) {}
+            try coordinator.remove(store)
+            folder.remove()
+        }
+    }
+
     @Test("They go on after a reset, with objects that live in the context")
     func reset() async throws {
         let context = try Music.context()

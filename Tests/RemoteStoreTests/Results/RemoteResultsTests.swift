@@ -80,6 +80,28 @@ import Testing
         expect(seen.withValue { $0 }, equals: [["Help!"], ["Help!", "New"]])
     }
 
+    @Test("What another context's save has made match is shown, though this context has not read it", .timeLimit(.minutes(1)))
+    func changeOfAnotherContext() async throws {
+        server.put("Album", 2, ["title": "Debut", "year": 1993])
+        server.put("Album", 3, ["title": "Post", "year": 1960])
+        try await fill()
+        await context.perform { [context] in context.automaticallyMergesChangesFromParent = true }
+        let request = fetchRequest("Album", "year < 1970", by: ["title"])
+        request.cachePolicy = .cacheOnly
+        var iterator = context.results(for: request).makeAsyncIterator()
+        #expect(await titles(try await iterator.next()) == ["Post"])
+        let editor = coordinator.context()
+        try await editor.perform {
+            let debut = fetchRequest("Album", "title == 'Debut'")
+            debut.cachePolicy = .cacheOnly
+            try editor.fetch(debut)[0].setValue(1965, forKey: "year")
+            try editor.save()
+        }
+        var latest = try await iterator.next()
+        while await titles(latest) == ["Post"] { latest = try await iterator.next() }
+        #expect(await titles(latest) == ["Debut", "Post"])
+    }
+
     @Test("A server that does not answer is told with the results of before, and changes still follow")
     func offline() async throws {
         try await fill()
