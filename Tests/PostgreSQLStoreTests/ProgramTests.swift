@@ -29,7 +29,7 @@ extension ProgramStore {
     /// A schema that each context opens with a coordinator of its own, as the processes of several machines do, with a history.
     static let postgreSQLCoordinators = ProgramStore(name: "PostgreSQL, several coordinators") { model in
         let options = ServerHistoryTests.tracking()
-        return try [model, ProgramModel.make(), ProgramModel.make()].map { try openedCoordinator(options, $0) }
+        return try ProgramStore.models(like: model).map { try openedCoordinator(options, $0) }
     }
 }
 #endif

@@ -27,7 +27,7 @@ extension ProgramStore {
     static let sqliteFile = ProgramStore(name: "SQLite, several coordinators") { model in
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("programs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        return try [model, ProgramModel.make(), ProgramModel.make()].map { model in
+        return try ProgramStore.models(like: model).map { model in
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: directory.appendingPathComponent("store.sqlite"),

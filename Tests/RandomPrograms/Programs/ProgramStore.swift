@@ -49,6 +49,11 @@ package struct ProgramStore: Sendable, CustomStringConvertible {
 
     package var description: String { name }
 
+    /// Models for three coordinators, each of which has its own, as in three processes.
+    package static func models(like model: NSManagedObjectModel) -> [NSManagedObjectModel] {
+        [model] + (0..<2).compactMap { _ in model.copy() as? NSManagedObjectModel }
+    }
+
     /// The coordinators of two contexts and of one that looks what is stored, over an empty store.
     package func coordinators(_ model: NSManagedObjectModel) throws -> [NSPersistentStoreCoordinator] { try open(model) }
 
