@@ -36,7 +36,7 @@ struct BatchSender {
         // Whether anything was saved is not known where there is no answer.
         for (change, _) in sent.dropFirst(answers.count) { outcomes[change.key] = .unknown(error) }
         for ((change, value), answer) in zip(sent, answers) {
-            outcomes[change.key] = sender.outcome(try self.response(answer), change, value.request)
+            outcomes[change.key] = await sender.toldApart(sender.outcome(try self.response(answer), change, value.request), change)
         }
         return outcomes
     }

@@ -51,19 +51,19 @@ struct ChangeSender {
     private func save(_ change: BackendChange) async throws -> BackendOutcome? {
         let (sent, outcomes) = try await prepared([change]) { try request($0, current: $1) }
         guard let (change, request) = sent.first else { return outcomes[change.key] }
-        do {
-            let found = outcome(try await send(request), change, request)
-            if case .conflict = found, case .tag(let tag)? = change.version, Self.isWeak(tag),
-                await isCurrent(change)
-            {
-                return .refused(
-                    WebBackendError.unwritable(
-                        "\(change.kind)", plan.entity,
-                        "The service refuses the weak tag \(tag) that it has issued itself, and that the resource still has.",
-                        next: "Describe the saving with precondition: none, so that the store compares by reading."))
-            }
-            return found
-        } catch { return Self.outcome(error) }
+        do { return await toldApart(outcome(try await send(request), change, request), change) } catch { return Self.outcome(error) }
+    }
+
+    /// Returns the outcome of a change that was sent. A service that refuses a weak tag which the resource still has cannot compare it: that is no conflict.
+    func toldApart(_ outcome: BackendOutcome, _ change: BackendChange) async -> BackendOutcome {
+        guard case .conflict = outcome, case .tag(let tag)? = change.version, Self.isWeak(tag), await isCurrent(change) else {
+            return outcome
+        }
+        return .refused(
+            WebBackendError.unwritable(
+                "\(change.kind)", plan.entity,
+                "The service refuses the weak tag \(tag) that it has issued itself, and that the resource still has.",
+                next: "Describe the saving with precondition: none, so that the store compares by reading."))
     }
 
     /// Whether the service still has the version that a change was made on; false where a read does not tell.
