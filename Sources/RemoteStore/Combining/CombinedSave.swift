@@ -230,10 +230,6 @@ struct CombinedSave {
             kind, change.entity, id: try row?.native ?? native(own.values, id, share, key), own.values,
             changedProperties: kind == .insert ? nil : own.changedProperties, lists: own.lists,
             version: { if case .backend = saving.conflicts { row?.version } else { nil } }(),
-            // References are those of this backend, which no part knows.
-            base: change.base.filter { name, value in
-                share.share.properties.contains(name) && { if case .value = value { true } else { false } }()
-            },
             idempotencyKey: key)
         if kind == .delete { (made.values, made.lists, made.changedProperties) = ([:], [:], []) }
         return try await member.translated(made)
