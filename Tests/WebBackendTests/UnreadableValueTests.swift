@@ -258,11 +258,11 @@ import WebTransport
 }
 
 /// Gathers the errors and warnings that are logged.
-private final class KeptLines: Sendable {
+final class KeptLines: Sendable {
     let lines = Synchronization.Mutex<[String]>([])
 }
 
-private struct KeptLinesHandler: LogHandler {
+struct KeptLinesHandler: LogHandler {
     let kept: KeptLines
     var logLevel = Logger.Level.warning
     var metadata: Logger.Metadata = [:]

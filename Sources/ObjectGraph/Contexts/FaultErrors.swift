@@ -66,10 +66,11 @@ extension NSManagedObject {
     /// store has named. ``fulfillFault()`` and `existingObject(with:)` throw this error. Call it on the context's queue.
     public var faultError: (any Error)? {
         checkQueue("faultError")
-        if let errors = registry?.context?.faultErrors, !errors.isEmpty,
-            let error = (isFault ? errors.error(of: objectID) : nil) ?? errors.propertyError(of: objectID)
-        {
-            return error
+        if let context = registry?.context, !context.faultErrors.isEmpty {
+            // A fetch may have brought its row since.
+            let lacksRow = isFault && objectID.persistentStore?.knownRow(of: objectID, in: context) == nil
+            let error = (lacksRow ? context.faultErrors.error(of: objectID) : nil) ?? context.faultErrors.propertyError(of: objectID)
+            if let error { return error }
         }
         return unreadFailures().min { $0.key < $1.key }?.value.error
     }

@@ -9,6 +9,9 @@ extension RemoteReader {
     private static let usualWait = Duration.seconds(5)
     /// How often requests are halved to find out whom a refusal is about: a backend that refuses everything is not asked for each object.
     private static let mostHalvings = 16
+    /// After so many rounds without an answer, what may pass is about the backend: a request, its halves and its quarters, which less than four objects
+    /// cannot all spoil.
+    private static let mostSilences = 3
 
     /// Runs a read for each number, so many side by side as the options allow, and returns what came of each.
     ///
@@ -55,59 +58,99 @@ extension RemoteReader {
 
     /// Reads what the requests of a plan find, each by itself.
     ///
-    /// A request for several objects that is refused is asked again in halves, until it is known whom the refusal is about.
-    ///
     /// - Parameter failures: The objects that could not be read; all of `ids` that are missing, where a request names none.
     func readEach(
         _ plan: FetchPlan, _ budget: FetchBudget, mayEndEarly: Bool = true, for ids: [NSManagedObjectID],
         _ failures: inout Failures, for caller: StoreCaller
     ) async throws -> Found {
         let known = Dictionary(ids.compactMap { id in decoding.resourceID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
-        var open = zip(plan.requests, plan.endpoints).map { (request: $0, endpoint: $1) }
-        var parts: [Found] = []
-        var halvings = 0
+        let asked = zip(plan.requests, plan.endpoints).map { GroupRequest($0, at: $1, naming: $0.identityIndex) }
+        let (parts, refused) = try await answers(asked) { one in
+            try await self.readAll(one.request, one.endpoint, budget, mayEndEarly, for: caller)
+        }
+        for (one, failure) in refused {
+            for id in one.ids.isEmpty ? ids : one.ids.compactMap({ known[$0] }) { failures[id] = failure }
+        }
+        return Found(joining: parts)
+    }
+
+    /// Asks requests for several objects each. One that is refused is asked again in halves, until it is known whom the refusal is about.
+    ///
+    /// What may pass is left alone where the backend has named a time or could not be reached, and after some rounds in which nothing was answered.
+    ///
+    /// - Returns: What was answered, and the requests that are refused, with the reason. Those that name several objects may be about any of them.
+    func answers<Value: Sendable>(
+        _ requests: [GroupRequest], _ read: @escaping @Sendable (GroupRequest) async throws -> Value
+    ) async throws -> (values: [Value], refused: [(request: GroupRequest, failure: UnreadObjects.Failure)]) {
+        var open = requests
+        var values: [Value] = []
+        var refused: [(request: GroupRequest, failure: UnreadObjects.Failure)] = []
+        var (halvings, silences) = (0, 0)
         while !open.isEmpty {
             let asked = open
             open = []
-            let outcomes = try await outcomes(asked.count) { index in
-                try await self.readAll(asked[index].request, asked[index].endpoint, budget, mayEndEarly, for: caller)
-            }
+            let outcomes = try await outcomes(asked.count) { try await read(asked[$0]) }
+            silences = outcomes.contains { if case .success = $0 { true } else { false } } ? 0 : silences + 1
             for (one, outcome) in zip(asked, outcomes) {
                 switch outcome {
-                case .success(let part): parts.append(part)
+                case .success(let value): values.append(value)
                 case .failure(let error):
                     let failure = try Self.failure(error)
-                    let wanted = one.request.identities
-                    if wanted.count > 1, failure.retryAfter == nil, halvings < Self.mostHalvings {
+                    if one.ids.count > 1, halvings < Self.mostHalvings, Self.isWorthHalving(error, silences) {
                         halvings += 1
-                        let middle = wanted.count / 2
-                        open.append((one.request.asking(for: Array(wanted[..<middle])), one.endpoint))
-                        open.append((one.request.asking(for: Array(wanted[middle...])), one.endpoint))
-                    } else if wanted.isEmpty {
-                        for id in ids { failures[id] = failure }
+                        open += one.halves
                     } else {
-                        for id in wanted.compactMap({ known[$0] }) { failures[id] = failure }
+                        refused.append((one, failure))
                     }
                 }
             }
         }
-        return Found(joining: parts)
+        return (values, refused)
+    }
+
+    /// Whether a refusal of several objects may be about some of them.
+    ///
+    /// - Parameter silences: How many rounds have ended without an answer.
+    private static func isWorthHalving(_ error: any Error, _ silences: Int) -> Bool {
+        let prospect = Prospect(error)
+        if prospect.retryAfter != nil { return false }
+        if prospect.mayPass != true { return true }
+        return !prospect.isOffline && !prospect.needsCredentials && silences < mostSilences
+    }
+}
+
+/// A request that names several objects, or owners of objects.
+struct GroupRequest: Sendable {
+    let request: BackendRequest
+    let endpoint: Endpoint
+    /// The place of the filter that names them; nil where the request asks by something else.
+    private let index: Int?
+
+    init(_ request: BackendRequest, at endpoint: Endpoint, naming index: Int?) {
+        (self.request, self.endpoint, self.index) = (request, endpoint, index)
+    }
+
+    /// The identifiers that the request names; none where it asks by something else.
+    var ids: [ResourceID] { index.map { request.filters[$0].ids } ?? [] }
+
+    /// Two requests, for half of the objects each.
+    var halves: [GroupRequest] {
+        guard let index else { return [self] }
+        let middle = ids.count / 2
+        return [ids[..<middle], ids[middle...]].map { GroupRequest(request.naming(Array($0), at: index), at: endpoint, naming: index) }
     }
 }
 
 extension BackendRequest {
-    private var identityIndex: Int? { filters.firstIndex { $0.keyPath == "SELF" && !$0.ids.isEmpty } }
+    /// The place of the filter by identifiers; nil where the request asks by something else.
+    fileprivate var identityIndex: Int? { filters.firstIndex { $0.keyPath == "SELF" && !$0.ids.isEmpty } }
 
-    /// The identifiers of the objects that the request asks for; none where it asks by something else.
-    var identities: [ResourceID] { identityIndex.map { filters[$0].ids } ?? [] }
-
-    /// Returns the request for some of the objects.
-    func asking(for ids: [ResourceID]) -> BackendRequest {
-        guard let index = identityIndex else { return self }
-        var part = self
+    /// Returns the request with other identifiers in one of its filters.
+    func naming(_ ids: [ResourceID], at index: Int) -> BackendRequest {
+        var other = self
         let filter = filters[index]
-        part.filters[index] = Filter(
+        other.filters[index] = Filter(
             parameter: filter.parameter, keyPath: filter.keyPath, comparison: filter.comparison, values: [], ids: ids)
-        return part
+        return other
     }
 }

@@ -259,21 +259,15 @@ extension RemoteReader {
             requests = requests.flatMap { $0.oneForEachOwner(inverse.name) }
         }
         let time = AskTime(options.now())
-        let asked = requests
-        let outcomes = try await outcomes(asked.count) { index in
-            try await self.pairs(asked[index], plan.endpoints[min(index, plan.endpoints.count - 1)], inverse, wanted, budget)
+        let asked = requests.enumerated().map { index, request in
+            GroupRequest(request, at: plan.endpoints[min(index, plan.endpoints.count - 1)], naming: request.linkIndex(inverse.name))
         }
-        var parts: [[(owner: NSManagedObjectID, row: Row)]] = []
-        for (request, outcome) in zip(asked, outcomes) {
-            switch outcome {
-            case .success(let part): parts.append(part)
-            case .failure(let error):
-                let failure = try Self.failure(error)
-                let owners = request.owners(inverse.name).compactMap { wanted[$0] }
-                if owners.isEmpty { throw error }
-                // One that asks for several does not tell whom the refusal is about.
-                for owner in owners { failures[owner] = failure }
-            }
+        let (parts, refused) = try await answers(asked) { one in
+            try await self.pairs(one.request, one.endpoint, inverse, wanted, budget)
+        }
+        for (one, failure) in refused {
+            if one.ids.isEmpty { throw failure.error }
+            for owner in one.ids.compactMap({ wanted[$0] }) { failures[owner] = failure }
         }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         var seen: Set<Pair> = []
@@ -349,25 +343,19 @@ extension BackendRequest {
         (filter.keyPath == inverse || filter.keyPath == "ANY \(inverse)") && (filter.comparison == .equal || filter.comparison == .isIn)
     }
 
-    /// The owners that the request asks for.
-    func owners(_ inverse: String) -> [ResourceID] { filters.first { isLink($0, inverse) }?.ids ?? [] }
+    /// The place of the filter by owners; nil where the request asks by something else.
+    fileprivate func linkIndex(_ inverse: String) -> Int? { filters.firstIndex { isLink($0, inverse) } }
 
     /// The owner that the request asks for, if it is only one.
     func onlyOwner(_ inverse: String) -> ResourceID? {
-        let owners = owners(inverse)
+        let owners = linkIndex(inverse).map { filters[$0].ids } ?? []
         return owners.count == 1 ? owners[0] : nil
     }
 
     /// Returns a request for each owner.
     func oneForEachOwner(_ inverse: String) -> [BackendRequest] {
-        guard let index = filters.firstIndex(where: { isLink($0, inverse) }), filters[index].ids.count > 1 else { return [self] }
-        return filters[index].ids.map { id in
-            var one = self
-            let filter = filters[index]
-            one.filters[index] = Filter(
-                parameter: filter.parameter, keyPath: filter.keyPath, comparison: filter.comparison, values: [], ids: [id])
-            return one
-        }
+        guard let index = linkIndex(inverse), filters[index].ids.count > 1 else { return [self] }
+        return filters[index].ids.map { naming([$0], at: index) }
     }
 }
 
