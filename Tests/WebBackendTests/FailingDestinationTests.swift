@@ -221,7 +221,7 @@ private final class RefusingBands: Transport {
         await #expect(processExitsWith: .success) {
             let kept = KeptLines()
             LoggingSystem.bootstrap { _ in KeptLinesHandler(kept: kept) }
-            let service = RefusingBands(.forbidden, refused: [RefusedDestinationTests.refused])
+            let service = RefusingBands(.forbidden, refused: [FailingDestinationTests.refused])
             let context = NSManagedObjectContext(.privateQueue)
             context.persistentStoreCoordinator = try service.coordinator(together: 1, isCached: false)
             try context.performAndWait {
