@@ -60,7 +60,7 @@ import WebTransport
             expect(dates.count, equals: texts.count)
             for _ in 0..<40 {
                 let near = try #require(dates.randomElement(using: &random))
-                let offset = [0, 0.5, -0.5, 0.25, 1].randomElement(using: &random) ?? 0
+                let offset: Double = [0, 0.5, -0.5, 0.25, 1].randomElement(using: &random) ?? 0
                 let date = near.addingTimeInterval(offset * width) as NSDate
                 for sign in ["==", "!=", "<", "<=", ">", ">="] {
                     let request = fetch("Album")

@@ -123,7 +123,7 @@ import WebTransport
 @Suite("References that a service keeps as a list of one") struct OnlyElementTests {
     private static func context(_ service: ScriptedService, _ path: JSONPath) throws -> NSManagedObjectContext {
         var style = ServiceStyle.plain
-        style.saving = SavingStyle(conflicts: .none, update: .init(.patch, "{path}/{SELF}"))
+        style.saving = SavingStyle(update: .init(.patch, "{path}/{SELF}"), conflicts: .none)
         return try WebService(
             base, style: style, resources: [WebResource("Album", properties: ["band": .at(path)]), WebResource("Band")]
         ).context(service)
