@@ -28,7 +28,7 @@ import WebTransport
         ScriptedService { request in
             var found = Array(texts.enumerated())
             for (_, name) in operators {
-                guard let value = request.query("release[\(name)]") else { continue }
+                guard let value = request.query("release[\(name)]")?.replacing("+", with: " ") else { continue }
                 found.removeAll { !matches($0.element, name, value) }
             }
             return .json("[" + found.map { #"{"id": \#($0.offset + 1), "release": "\#($0.element)"}"# }.joined(separator: ", ") + "]")

@@ -132,7 +132,11 @@ import WebTransport
     @Test("Its only element is written, and nothing as an empty list") func written() throws {
         let service = ScriptedService { request in
             if request.method != .get { return .json(#"{"id": 1}"#) }
-            return .json(request.path.hasPrefix("/bands") ? #"[{"id": 8, "name": "Blur"}]"# : #"[{"id": 1, "title": "13", "bands": [7]}]"#)
+            switch request.path {
+            case "/albums": return .json(#"[{"id": 1, "title": "13", "bands": [7]}]"#)
+            case "/bands": return .json(#"[{"id": 8, "name": "Blur"}]"#)
+            default: return .json(#"{"id": 7, "name": "Ash"}"#)
+            }
         }
         let context = try Self.context(service, "bands[0]")
         try context.performAndWait {

@@ -46,7 +46,7 @@ import WebTransport
             properties: [
                 "releaseDate": .at("release.date", .date(.secondsSince1970)), "rating": .at("stars_percent", .scaled(by: 0.05)),
                 "kind": .at("type", .enumeration(["1": "studio", "2": "live"])), "price": .at("cents", .scaled(by: 0.01)),
-                "year": .at("year", .text), "title": .at("names[1]"),
+                "year": .at("year", .text), "title": .at("names[1]", isReadOnly: true),
             ])
         let service = ScriptedService { _ in
             .json(

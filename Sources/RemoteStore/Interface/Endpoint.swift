@@ -18,6 +18,8 @@ public struct Endpoint: Hashable, Sendable {
     public var logic: Logic
     /// The connectives that predicates of an endpoint with ``Logic/tree`` may have besides AND.
     package var connectives: Set<Connective> = [.or, .not]
+    /// Whether the negation of a comparison finds what has no value, too: most services know two truth values.
+    package var negationsFindNil = false
     /// The sort keys.
     public var sorting: Sorting
     /// How much one answer brings.

@@ -211,8 +211,8 @@ struct EndpointBinding {
             if case .and = tree { return (.and(trees), isExact) }
             return (.or(trees), isExact)
         case .not(let part):
-            // Backends know two values where predicates know three: what they find besides has nothing that could be compared.
-            let isExact = !reader.mayLeadToNil(part)
+            // What is found besides has nothing that could be compared.
+            let isExact = !(endpoint.negationsFindNil && reader.mayLeadToNil(part))
             guard isExact || !mustBeExact else { return nil }
             return expressed(part, reader, endpoint, mustBeExact: true).map { (.not($0.tree), isExact) }
         default: return expressed(Candidate(tree: tree, clause: reader.clause(tree)), endpoint, mustBeExact: mustBeExact)

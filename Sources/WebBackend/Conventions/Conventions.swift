@@ -149,7 +149,7 @@ extension ServiceStyle {
         style.identity = ["_id"]
         style.omitsNil = true
         style.version = .tag("_rev")
-        style.hasLists = true
+        style.hasListsAtOneEnd = true
         style.envelope = Envelope(items: "docs", type: "type")
         style.filters = FilterStyle(
             .selector(.init(.body("selector"), constants: "{\"type\": \"{type}\"}")),
@@ -186,7 +186,7 @@ extension ServiceStyle {
         style.omitsNil = true
         style.version = .tag("updatedAt")
         style.references = .pointer(id: "objectId", constants: ["__type": "Pointer", "className": "{type}"])
-        style.hasLists = true
+        style.hasListsAtOneEnd = true
         style.dateWrapping = .init("iso", constants: ["__type": "Date"])
         style.envelope = Envelope(items: "results")
         style.filters = FilterStyle(

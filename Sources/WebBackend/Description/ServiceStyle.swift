@@ -29,8 +29,7 @@ public struct ServiceStyle: Hashable, Sendable {
     /// Whether of a relationship that is to many at both ends one end is a list: that whose entity and name come first, and the other is asked
     /// for by it.
     public var hasListsAtOneEnd: Bool
-    /// Whether resources lack what is nil, and lists that are empty, as documents do. If not, what an answer lacks is unknown, as is a list that is written
-    /// at its other end.
+    /// Whether resources lack what is nil, and lists that are empty, as documents do. If not, what an answer lacks is unknown.
     public var omitsNil: Bool
     /// Where resources of an entity with subentities say which they are of, by its name; nil where each resource describes it.
     public var kind: JSONPath?

@@ -97,6 +97,7 @@ struct CallPlan: Sendable {
             includesSubentities: call.includesSubentities, freshness: call.freshness.map { .seconds($0) },
             cost: call.returns == .one && call.cost == .init() ? .init(expectedRows: 1) : call.cost)
         endpoint.connectives = connectives
+        endpoint.negationsFindNil = true
         self.endpoint = endpoint
     }
 

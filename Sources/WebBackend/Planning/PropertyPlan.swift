@@ -28,8 +28,6 @@ struct PropertyPlan: Sendable {
     /// The name in filters and sort keys.
     let queryName: String
     let isReadOnly: Bool
-    /// Whether a list is empty where a resource lacks it, in styles that leave out what is empty: other lists are asked for by their other end.
-    var isEmptyWhereOmitted = true
     /// Whether it is text: its order may be another one in the service.
     let isText: Bool
     /// How its dates are written: as its transform says, or the style.

@@ -83,10 +83,6 @@ final class ResourcePlan: Sendable {
                 guard plan.isWritableList, let relationship = everywhere[plan.name] as? NSRelationshipDescription else { return false }
                 return relationship.isSent(in: service)
             }.map(\.name))
-        for case let (name, relationship as NSRelationshipDescription) in everywhere
-        where relationship.isToMany && !sentLists.contains(name) {
-            plans[name]?.isEmptyWhereOmitted = !relationship.isAskedByOtherEnd(in: service)
-        }
         properties = plans
         let identityPath = identity.count == 1 ? JSONPath(identity[0]) : nil
         identifierAttribute = plans.values.filter { plan in plan.isAttribute && plan.path != nil && plan.path == identityPath }
@@ -349,22 +345,6 @@ extension NSRelationshipDescription {
         let style = service.style
         guard style.hasLists || mapping?.path != nil || style.hasListsAtOneEnd && inverse.isKeptAsList else { return true }
         return (entity?.name ?? "", name) <= (inverse.entity?.name ?? "", inverse.name)
-    }
-
-    /// Whether lists of the resources at the other end can be asked for the members of this one.
-    fileprivate func isAskedByOtherEnd(in service: WebService) -> Bool {
-        guard let inverse = inverseRelationship, let name = inverse.entity?.name else { return false }
-        guard let other = service.resource(name) ?? (service.includesAllEntities ? WebResource(name) : nil),
-            !other.ignored.contains(inverse.name)
-        else { return false }
-        let style = service.style
-        let templates = inverse.isToMany ? style.filters.listTemplates ?? style.filters.templates : style.filters.templates
-        let filters = templates[.equal] != nil || templates[.isIn] != nil
-        return (other.calls ?? style.calls).contains { call in
-            if call.returns == .one { return false }
-            if call.parameters.contains(where: { $0.keyPaths.contains(inverse.name) }) { return true }
-            return filters && (call.filters?.contains(inverse.name) ?? true)
-        }
     }
 
     /// Whether it has no inverse to one, and comes first of both ends.

@@ -99,7 +99,7 @@ struct AnswerReader {
         let wanted = plan.style.fields == nil ? nil : request.properties
         return item.properties.indices.filter { index in
             let property = item.properties[index]
-            if case .toMany(_, _, let isWhole) = property.kind, !isWhole || !property.isEmptyWhereOmitted { return false }
+            if case .toMany(_, _, false) = property.kind { return false }
             return (wanted?.contains(property.name) ?? true) && (call.call.properties?.contains(property.name) ?? true)
         }
     }

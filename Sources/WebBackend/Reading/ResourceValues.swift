@@ -22,9 +22,7 @@ struct ResourceValues {
         var values: [String: ResourceValue] = [:]
         let own = plan.propertiesOfKinds[entity]
         for property in plan.properties.values where own?.contains(property.name) ?? true {
-            guard let path = property.path,
-                isWhole && plan.style.omitsNil && property.isEmptyWhereOmitted || json.value(at: path) != nil
-            else { continue }
+            guard let path = property.path, isWhole && plan.style.omitsNil || json.value(at: path) != nil else { continue }
             let json = json.value(at: path) ?? .null
             switch property.kind {
             case .attribute(let type, let transform):

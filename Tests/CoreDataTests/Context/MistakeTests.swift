@@ -103,7 +103,7 @@ import Testing
         },
         Mistake("an address of the web", 134_080, "example.com/Music.sqlite", "Its place must be a file.") { _ in
             try NSPersistentStoreCoordinator(managedObjectModel: Music.model()).addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: nil, at: try #require(URL(string: "http://example.com/Music.sqlite")))
+                ofType: NSSQLiteStoreType, configurationName: nil, at: URL(string: "http://example.com/Music.sqlite"))
         },
         Mistake("a file of another kind", 259, "no-database.txt", "file is not a database", "Restore the file") { _ in
             let folder = try ScratchFolder("mistakes")

@@ -80,7 +80,7 @@ enum Lie: String, CaseIterable, Sendable {
         case .saysThereIsNoMore: .init(.paging, "Publisher.list", "all pages", claim: "resources.Publisher.calls.list")
         case .moreWithoutCursor: .init(.call, "Publisher.list", "the list", claim: "resources.Publisher.calls.list")
         case .countDiffers: .init(.count, "Book.list", "the number", claim: "style.paging.total")
-        case .oneIsAnother: .init(.one, "Book.one", "the identifier", claim: "resources.Book.calls.one")
+        case .oneIsAnother: .init(.one, "Book.one", "one “", claim: "resources.Book.calls.one")
         case .oneHasTextualIdentifier: .init(.one, "Book.one", "the identifier", claim: "resources.Book.calls.one")
         case .oneIsOlder: .init(.one, "Book.one", "pages", claim: "style.attributes, for “pages”")
         case .oneLacksProperty: .init(.value, "Book.one", "pages", claim: "resources.Book.calls.one.properties")
