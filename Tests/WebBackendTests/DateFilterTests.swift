@@ -28,7 +28,7 @@ import WebTransport
         ScriptedService { request in
             var found = Array(texts.enumerated())
             for (_, name) in operators {
-                guard let value = request.query("release[\(name)]")?.replacing("+", with: " ") else { continue }
+                guard let value = request.query("release_\(name)") else { continue }
                 found.removeAll { !matches($0.element, name, value) }
             }
             return .json("[" + found.map { #"{"id": \#($0.offset + 1), "release": "\#($0.element)"}"# }.joined(separator: ", ") + "]")
@@ -37,7 +37,7 @@ import WebTransport
 
     private static func described(_ form: DateForm) -> WebService {
         var style = ServiceStyle.plain
-        style.filters = FilterStyle(.parameters, Dictionary(uniqueKeysWithValues: operators.map { ($0.0, "{name}[\($0.1)]={value}") }))
+        style.filters = FilterStyle(.parameters, Dictionary(uniqueKeysWithValues: operators.map { ($0.0, "{name}_\($0.1)={value}") }))
         return WebService(base, style: style, resources: [WebResource("Album", properties: ["releaseDate": .at("release", .date(form))])])
     }
 
@@ -79,14 +79,14 @@ import WebTransport
         let service = Self.service((1...28).map { "2026-02-\($0 < 10 ? "0" : "")\($0)" })
         let context = try Self.described(.day).context(service)
         let noon = Date(timeIntervalSince1970: 1_770_724_800)
-        for (sign, sent) in [("<", "lt]=2026-02-11"), ("<=", "lte]=2026-02-11"), (">", "gt]=2026-02-10"), (">=", "gte]=2026-02-10")] {
+        for (sign, sent) in [("<", "lt=2026-02-11"), ("<=", "lte=2026-02-11"), (">", "gt=2026-02-10"), (">=", "gte=2026-02-10")] {
             let before = service.requests.count
             try context.performAndWait {
                 let request = fetch("Album")
                 request.predicate = NSPredicate(format: "releaseDate \(sign) %@", noon as NSDate)
                 _ = try context.fetch(request)
             }
-            expect(service.targets.dropFirst(before).map { String($0) }, equals: ["GET /albums?release[\(sent)"])
+            expect(service.targets.dropFirst(before).map { String($0) }, equals: ["GET /albums?release_\(sent)"])
         }
     }
 }

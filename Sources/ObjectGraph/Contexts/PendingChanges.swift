@@ -9,6 +9,8 @@ struct PendingChanges {
     /// The IDs of objects deleted since the stores were queried.
     private let deletedIDs: Set<NSManagedObjectID>
     private let predicate: CompiledPredicate?
+    /// The attributes that the predicate reads; nil where it may read others.
+    private let predicateAttributes: Set<String>?
     private let sort: CompiledSort?
 
     /// The number of objects that may enter or leave the result.
@@ -42,6 +44,7 @@ struct PendingChanges {
         self.deleted = deleted
         self.context = context
         predicate = try query.predicate?.compiled(for: entity.frozen!.schema)
+        predicateAttributes = try query.predicateTree()?.attributesItReads
         sort = query.sortDescriptors.isEmpty ? nil : try CompiledSort(query.sortDescriptors, for: entity.frozen!.schema)
     }
 
@@ -58,7 +61,8 @@ struct PendingChanges {
         var touched = Set(deleted.map(ObjectIdentifier.init))
         for object in changed {
             touched.insert(ObjectIdentifier(object))
-            if try predicate?.matches(object.subject()) ?? true { matching.append(object) }
+            // What else is unknown of it a store would be asked for.
+            if try predicate?.matches(object.subject(reading: predicateAttributes)) ?? true { matching.append(object) }
         }
         var objects = deletedIDs.isEmpty ? fetched : fetched.filter { !deletedIDs.contains($0.objectID) }
         if sort == nil {

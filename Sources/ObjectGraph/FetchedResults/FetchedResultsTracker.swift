@@ -22,6 +22,8 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     private(set) var request: NSFetchRequest<any NSFetchRequestResult>?
     private var predicate: CompiledPredicate?
+    /// The attributes that the predicate reads; nil where it may read others.
+    private var predicateAttributes: Set<String>?
     private var sort: CompiledSortKeys?
     private var sectionKeyPath: String?
     /// What decides about the results.
@@ -71,6 +73,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         self.contents = contents
         self.request = request
         self.predicate = predicate
+        predicateAttributes = try? context.query(for: request).predicateTree()?.attributesItReads
         self.sort = sort
         self.sectionKeyPath = sectionKeyPath
         self.reach = reach
@@ -196,7 +199,8 @@ final class FetchedResultsTracker: @unchecked Sendable {
         var new: [NSManagedObject] = []
         for object in changed where seen.insert(ObjectIdentifier(object)).inserted && reach.includes(object.owningEntity) {
             let exists = !object.isDeleted && object.registry === context.registry
-            let matches = try exists && (judged[ObjectIdentifier(object)] ?? predicate?.matches(object.subject()) ?? true)
+            let matches =
+                try exists && (judged[ObjectIdentifier(object)] ?? predicate?.matches(object.subject(reading: predicateAttributes)) ?? true)
             switch (contents.node(of: object), matches) {
             case (nil, false): break
             case (nil, true): new.append(object)
