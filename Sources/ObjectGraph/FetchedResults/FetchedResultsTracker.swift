@@ -22,8 +22,6 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     private(set) var request: NSFetchRequest<any NSFetchRequestResult>?
     private var predicate: CompiledPredicate?
-    /// The attributes that the predicate reads; nil where it may read others.
-    private var predicateAttributes: Set<String>?
     private var sort: CompiledSortKeys?
     private var sectionKeyPath: String?
     /// What decides about the results.
@@ -73,7 +71,6 @@ final class FetchedResultsTracker: @unchecked Sendable {
         self.contents = contents
         self.request = request
         self.predicate = predicate
-        predicateAttributes = try? context.query(for: request).predicateTree()?.attributesItReads
         self.sort = sort
         self.sectionKeyPath = sectionKeyPath
         self.reach = reach
@@ -200,7 +197,8 @@ final class FetchedResultsTracker: @unchecked Sendable {
         for object in changed where seen.insert(ObjectIdentifier(object)).inserted && reach.includes(object.owningEntity) {
             let exists = !object.isDeleted && object.registry === context.registry
             let matches =
-                try exists && (judged[ObjectIdentifier(object)] ?? predicate?.matches(object.subject(reading: predicateAttributes)) ?? true)
+                try exists
+                && (judged[ObjectIdentifier(object)] ?? predicate?.matches(object.subject(reading: reach.predicateAttributes)) ?? true)
             switch (contents.node(of: object), matches) {
             case (nil, false): break
             case (nil, true): new.append(object)

@@ -18,13 +18,17 @@ struct RequestReach {
     let paths: [Path]
     /// Whether code decides, which may read any object.
     let isOpaque: Bool
+    /// The attributes that the predicate reads; nil where it may read others.
+    let predicateAttributes: Set<String>?
 
     init(_ query: StoreQuery, sectionKeyPath: String?) throws {
         entity = query.entity
         includesSubentities = query.includesSubentities
         var reader = NeedsReader(query.entity)
         var isOpaque = false
-        if let tree = try query.predicateTree() {
+        let tree = try query.predicateTree()
+        predicateAttributes = tree?.attributesItReads
+        if let tree {
             var shape = PredicateShape { _, _, _ in }
             shape.append(tree)
             isOpaque = shape.isUnique

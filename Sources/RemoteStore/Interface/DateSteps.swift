@@ -1,10 +1,9 @@
 public import Foundation
 internal import Predicates
 
-/// The dates that a parameter can be given, where these are not all: a day of UTC, or a second, has no date within it.
+/// The dates that a parameter can be given where it cannot be given all, such as whole days of UTC or whole seconds.
 ///
-/// Other dates are never sent as the one before. An order is sent by the next date or the one before, so that nothing is missed; equality with a date that
-/// nothing can have is decided in memory.
+/// A date between two of them is not cut to the earlier one: an order is sent by that of the two which misses nothing, and equality is decided in memory.
 public struct DateSteps: Hashable, Sendable {
     /// The number of seconds that dates are multiples of, counted from the beginning of 2001 in UTC; infinite where they have no regular steps, such as
     /// months: then no date is sent.

@@ -33,11 +33,8 @@ struct BodyWriter {
                 json.set(try removal(), at: path)
             case (_, .value(let value)): json.set(try values.json(value, property, of: plan.entity), at: path)
             case (_, .one(nil)):
-                if saving.removal != nil, !property.isOnlyElement {
-                    json.set(try removal(), at: path)
-                } else {
-                    json.set(references.none(property), at: path)
-                }
+                // A list without its only element stays a list.
+                json.set(saving.removal == nil || property.isOnlyElement ? references.none(property) : try removal(), at: path)
             case (_, .one(let reference?)): json.set(try references.json(reference, property, of: plan.entity), at: path)
             case (_, .many(let list)): json.set(try self.list(list, property), at: path)
             }
