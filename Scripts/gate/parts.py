@@ -32,7 +32,7 @@ class Part:
 BASE_TRAITS = ("YAML",)
 BASE_PACKAGES = ()
 # Expected minutes of what every run takes.
-BASE_MINUTES = 7
+BASE_MINUTES = 5
 
 # The folders of all that `import CoreData` gives, and of what its tests are built of.
 GRAPH = (
@@ -76,6 +76,10 @@ OTHER_TESTS = Tests("all others", "", 85)
 PROGRAMS = (r"^CoreDataTests\.(Program|Differential|RandomUndo|RandomGivingWay|RandomModel|QueryDifferential|SideBySide|Soak|PowerFailure|MigrationPower"
             r"|Durability|EightThreads|GraphInvariant)")
 
+# The remote store's random programs and simulations, in a process of their own.
+SIMULATIONS = (r"^RemoteStoreTests\.(Simulation|OutboxRandom|RandomFetch|CombinedRandom|RemoteSoak|KilledCache|KeyLifetime|LostThenRefused|RecordCoder"
+               r"|PendingTransition|Folding|FollowingRequests|MovingPages)")
+
 # What reads the build.
 AFTER_BUILD = (
     Command("list of Apple's API", ("Scripts/api-coverage", "--check", "--scratch-path", BUILD_FOLDER), 4, limit=5),
@@ -85,7 +89,7 @@ AFTER_BUILD = (
 
 PARTS = (
     Part(
-        "graph", "The object graph, its predicates and its queues behave as Core Data's do.", 5.5,
+        "graph", "The object graph, its predicates and its queues behave as Core Data's do.", 2.5,
         paths=(*GRAPH, *WRITER, "Tests/CoreDataTests", "Tests/PredicatesTests", "Tests/RandomPrograms"),
         targets=("CoreDataTests", "PredicatesTests"), follows_targets=True,
         steps=(
@@ -94,7 +98,7 @@ PARTS = (
             Tests("CoreDataTests, L to Z", r"^CoreDataTests\.[L-Z]", 230, skip=PROGRAMS),
             Tests("PredicatesTests", r"^PredicatesTests\.", 40))),
     Part(
-        "files", "Stores in files of every kind, models in files, and migrations between them.", 3.5,
+        "files", "Stores in files of every kind, models in files, and migrations between them.", 1.5,
         paths=(*GRAPH, *WRITER, "Sources/FileStores", "Sources/JSONReading", "Sources/ModelCodeGeneration", "Tests/ArchiveStoresTests",
                "Tests/FileStoreWriter", "Tests/FileStoresTests", "Tests/MigrationTests", "Tests/ModelCodeGenerationTests",
                "Tests/SQLiteTablesTests"),
@@ -105,27 +109,29 @@ PARTS = (
             Tests("ArchiveStoresTests", r"^ArchiveStoresTests\.", 12),
             Tests("files, tables and models", r"^(FileStoresTests|ModelCodeGenerationTests|SQLiteTablesTests)\.", 115))),
     Part(
-        "remote", "Stores over backends, with their planner, cache and outbox.", 3,
+        "remote", "Stores over backends, with their planner, cache and outbox.", 2.5,
         paths=(*GRAPH, *WRITER, "Tests/RemoteStoreTests"), targets=("RemoteStoreTests",), follows_targets=True,
-        steps=(Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 500),)),
+        steps=(
+            Tests("RemoteStoreTests, programs and simulations", SIMULATIONS, 160),
+            Tests("RemoteStoreTests", r"^RemoteStoreTests\.", 160, skip=SIMULATIONS))),
     Part(
-        "postgresql", "Stores in PostgreSQL databases, over a server and a pool that the tests start.", 2,
+        "postgresql", "Stores in PostgreSQL databases, over a server and a pool that the tests start.", 1.5,
         paths=("Sources/PostgreSQLStore", "Sources/SQLQueries", "Sources/MappedTables", "Tests/PostgreSQLStoreTests", "Tests/TableCases",
                "Examples/Demo"),
         traits=("PostgreSQL",), targets=("PostgreSQLStoreTests",), packages=("postgresql", "libpq-dev", "pgbouncer"),
         steps=(Tests("PostgreSQLStoreTests", r"^PostgreSQLStoreTests\.", 300, waits=True),)),
     Part(
-        "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 3,
+        "network", "Requests go over real sockets, with and without encryption; articles that use the network compile.", 1.5,
         paths=("Sources/WebTransport", "Tests/WebTransportTests", "Examples/Support"),
         # The tests and the blocks of the documentation, which every run takes, see the trait.
         traits=("WebBackend",), targets=("WebTransportTests",), steps=(Tests("WebTransportTests", r"^WebTransportTests\.", 6),)),
     Part(
-        "command", "The command works in a terminal, and its explorer in a browser.", 7,
+        "command", "The command works in a terminal, and its explorer in a browser.", 2.5,
         paths=("Sources/Explorer", "Sources/StoreCommands", "Sources/CoreDataCommand", "Tests/ExplorerTests", "Tests/StoreCommandsTests"),
         traits=("Command",), targets=("StoreCommandsTests", "ExplorerTests"), packages=("chromium", "chromium-driver"),
         steps=(Tests("StoreCommandsTests", r"^StoreCommandsTests\.", 60), Tests("ExplorerTests", r"^ExplorerTests\.", 45, alone=True))),
     Part(
-        "macros", "Models declared as Swift classes: their macros, and what becomes of them.", 6,
+        "macros", "Models declared as Swift classes: their macros, and what becomes of them.", 1.5,
         paths=("Sources/CoreDataMacro", "Sources/TakenNames", "Tests/CoreDataMacroTests"),
         traits=("Macros",), targets=("CoreDataMacroTests",), steps=(Tests("CoreDataMacroTests", r"^CoreDataMacroTests\.", 10),)),
     Part(
@@ -143,7 +149,7 @@ PARTS = (
         packages=("libhiredis-dev", "redis-server"),
         steps=(Command("packages without traits", ("Scripts/check-packages", "plain"), 330),)),
     Part(
-        "web-servers", "Stores over Kinto and Django, which the tests start.", 5,
+        "web-servers", "Stores over Kinto and Django, which the tests start.", 2,
         paths=("Tests/WebServers/Sources", "Tests/WebServers/Tests", "Examples/ToDo/Sources"),
         traits=("WebBackend",), environment=(("COREDATA_WEB_SERVERS", "1"), ("WEB_SERVERS_REQUIRED", "1")),
         packages=("python3", "python3-venv"),

@@ -41,6 +41,16 @@ class TurnTests(unittest.TestCase):
         again, _ = turns.choose(table.PARTS, [Turn("1", 40, taken, owed)], [], table.BASE_MINUTES)
         self.assertEqual(again[0], owed[0])
 
+    def test_where_many_have_waited_too_long_what_has_changed_is_taken_beside_them(self):
+        parts = [Part(name, "", 9) for name in "abcdef"] + [Part("g", "", 5, paths=("Sources/",)), Part("h", "", 5)]
+        known = [Turn(str(number), 10, ["g", "h"]) for number in range(9)]
+        for _ in range(3):
+            taken, owed = turns.choose(parts, known, ["Sources/x.swift"], 5)
+            self.assertIn("g", taken)
+            self.assertEqual(owed, [])
+            known.append(Turn("next", 37, taken))
+        self.assertLessEqual(max(turns.waits(parts[:6], known).values()), 2)
+
     def test_no_part_is_missed_for_more_than_five_landings_in_a_row(self):
         for seed in range(20):
             generator = random.Random(seed)

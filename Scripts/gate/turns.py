@@ -73,10 +73,14 @@ def waits(parts, turns):
     return result
 
 
+def share(waited):
+    """Returns how many parts a run takes so that each has its turn in time."""
+    return -(-len(waited) // (MOST_MISSED + 1))
+
+
 def needed(waited):
     """Returns how many of the parts that have waited longest a run takes at least, so that no later one has to take more than its share."""
-    share = -(-len(waited) // (MOST_MISSED + 1))
-    return max(sum(wait >= MOST_MISSED - later for wait in waited.values()) - share * later for later in range(MOST_MISSED + 1))
+    return max(sum(wait >= MOST_MISSED - later for wait in waited.values()) - share(waited) * later for later in range(MOST_MISSED + 1))
 
 
 def choose(parts, turns, files, base_minutes):
@@ -84,16 +88,18 @@ def choose(parts, turns, files, base_minutes):
 
     First come those that have waited so long that they, or others behind them, would be missed too often. Then come the parts that the changed files
     call for, and what the last run owed, as far as the cap allows: what is beyond it is owed. Where there is room below the aim, the run takes more
-    of those that have waited longest. The first part is always taken, so that one that is too long by itself has its turn, too.
+    of those that have waited longest. The first part is always taken, so that one that is too long by itself has its turn, too. Where more have
+    waited too long than are one run's share, only the first of them comes before what has changed, and as many others as the cap allows after it.
     """
     known, waited = {part.name: part for part in parts}, waits(parts, turns)
     owed = [name for name in (turns[-1].owed if turns else []) if name in known]
     changed = called_for(parts, files)
     called = sorted(dict.fromkeys(owed + changed), key=lambda name: (name not in changed, name not in owed, -waited[name]))
     oldest = sorted(known, key=lambda name: (-waited[name], name not in called))
-    taken, left = oldest[:max(0, needed(waited))], []
+    due = oldest[:max(0, needed(waited))]
+    taken, left = (due if len(due) <= share(waited) else due[:1]), []
     minutes = base_minutes + sum(known[name].minutes for name in taken)
-    for limit, names in ((CAP, called), (AIM, oldest[:IN_TURN])):
+    for limit, names in ((CAP, [*(name for name in called if name in changed), *due, *called]), (AIM, oldest[:IN_TURN])):
         for name in names:
             if name in taken:
                 continue

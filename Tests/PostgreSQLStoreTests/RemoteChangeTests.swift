@@ -109,7 +109,7 @@ import Testing
 
     @Test(
         "What another context's save, or a merged history of others, has made match is in a live list, though nobody has read it there",
-        .timeLimit(.minutes(1)), arguments: [true, false])
+        .timeLimit(.minutes(30)), arguments: [true, false])
     func liveList(isSameCoordinator: Bool) async throws {
         let options = Self.options()
         let coordinators = [try await coordinator(options), try await coordinator(options)]

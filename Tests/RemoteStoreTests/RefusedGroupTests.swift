@@ -73,7 +73,7 @@ private struct GroupShop {
 
     @Test(
         "Whatever is refused at random, and why, each of the others is read right, or waits for a time that was named, by a bounded number of requests",
-        .timeLimit(.minutes(2)), arguments: GroupRefusal.Kind.allCases, [false, true])
+        .timeLimit(.minutes(30)), arguments: GroupRefusal.Kind.allCases, [false, true])
     fileprivate func random(_ kind: GroupRefusal.Kind, isToMany: Bool) async throws {
         let base = TestSeed.current(for: "Refused groups, \(kind), to many \(isToMany)")
         for round in TestRounds(seconds: 0.5, atLeast: 6) {

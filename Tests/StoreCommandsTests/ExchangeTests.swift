@@ -142,7 +142,7 @@ struct ExchangeTests {
         ("Artist.csv", "name\n\"Can", "Artist.csv, line 2: Expected a closing quote"),
         ("Album.csv", "title,year\nA,1971\nB,soon\n", "Album.csv, line 3, Album.year: Expected a whole number"),
         ("Album.csv", "title,year\nA,99999999999\n", "Album.csv, line 2, Album.year: Expected a whole number from -2147483648"),
-        ("Album.csv", "released\nyesterday\n", "Album.csv, line 2, Album.released: Expected a date"),
+        ("Album.csv", "released\nyesterday\n", "Album.csv, line 2, Album.released: “yesterday” is not a date"),
         ("Album.csv", "artist\nArtist/p99\n", "Album.csv, line 2, Album.artist: “Artist/p99” is no object"),
         ("Album.csv", "artist\nAlbum/p1\n", "Album.csv, line 2, Album.artist: “Album/p1” is of “Album”, not of “Artist”."),
         ("x.json", "{\"Artist\": [\n{\"name\": \"Can\"},\n{\"name\": null}]}", "x.json, line 3, Artist.name:"),

@@ -129,7 +129,7 @@ private final class RefusingBands: Transport {
     }
 
     @Test(
-        "Whatever it answers, the others are read right, it carries its error, and nothing else fails for it", .timeLimit(.minutes(2)),
+        "Whatever it answers, the others are read right, it carries its error, and nothing else fails for it", .timeLimit(.minutes(30)),
         arguments: Refusal.allCases, [1, 50])
     fileprivate func one(_ refusal: Refusal, together: Int) async throws {
         for isCached in [false, true] {
@@ -184,7 +184,7 @@ private final class RefusingBands: Transport {
     }
 
     @Test(
-        "It is asked for again after a refresh, or comes with a fetch, and not before", .timeLimit(.minutes(2)),
+        "It is asked for again after a refresh, or comes with a fetch, and not before", .timeLimit(.minutes(30)),
         arguments: Refusal.allCases, [false, true])
     fileprivate func again(_ refusal: Refusal, isCached: Bool) async throws {
         for isRefreshed in [false, true] {
@@ -238,7 +238,7 @@ private final class RefusingBands: Transport {
     }
 
     @Test(
-        "A time that an answer names is waited for, and then it is asked for again without a refresh", .timeLimit(.minutes(2)),
+        "A time that an answer names is waited for, and then it is asked for again without a refresh", .timeLimit(.minutes(30)),
         arguments: [1, 50], [false, true])
     func named(together: Int, isCached: Bool) async throws {
         let service = RefusingBands(.busy, refused: [Self.refused], wait: 0.3)

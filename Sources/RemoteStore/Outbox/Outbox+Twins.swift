@@ -36,9 +36,10 @@ extension Outbox {
         // Whoever was known before it was sent had the identifier before.
         if let sent = record.sent, twin.number < sent.nextKey { return .earlier }
         if isReadSince { return .later }
-        // The outcome may be that of an earlier attempt, or have come late. What can be sent again is settled once it is known.
+        // With a key the outcome may be that of an earlier attempt. What can be sent again is settled once it is known.
         if subject.saving.isIdempotent { return .unclear }
-        return record.mayHaveArrived ? .later : .earlier
+        // Without one it is that of this attempt, which was answered just now: another object has not got the identifier since, but had it before.
+        return .earlier
     }
 
     /// Removes a row whose object was deleted, as its identifier has been given to another one.

@@ -50,7 +50,7 @@ import Testing
 
     @Test(
         "What another context's save has made match is in the list, and in a controller, also an object that nobody has read there",
-        .timeLimit(.minutes(2)), arguments: [NSInMemoryStoreType, NSSQLiteStoreType], Change.allCases)
+        .timeLimit(.minutes(30)), arguments: [NSInMemoryStoreType, NSSQLiteStoreType], Change.allCases)
     func changesOfOthers(type: String, change: Change) async throws {
         for isRead in [false, true] {
             let folder = try ScratchFolder("live")

@@ -20,10 +20,11 @@ import Testing
 
         init(
             _ conflicts: ConflictResolution = .setAside, _ versions: ScriptedBackend.Versions = .numbers, _ hearing: Hearing = .fetches,
-            incarnation: String? = nil, network: SimulatedNetwork = SimulatedNetwork(), concurrentRequests: Int = 8
+            incarnation: String? = nil, network: SimulatedNetwork = SimulatedNetwork(), concurrentRequests: Int = 8,
+            isIdempotent: Bool = true
         ) async throws {
             let (clock, model) = (ManualClock(), Notebook.model())
-            let resources = Notebook.resources(.init(isIdempotent: true), pageSize: nil).map { resource in
+            let resources = Notebook.resources(.init(isIdempotent: isIdempotent), pageSize: nil).map { resource in
                 var resource = resource
                 resource.incarnation = incarnation
                 return resource
@@ -203,6 +204,36 @@ import Testing
                 try expect(world.shown(), equals: (isEdited ? ["a": "mine", "c": "new"] : ["c": "new"]))
                 try expect(world.store.pendingChanges().map(\.state), equals: (isEdited ? [.conflicting] : []))
             }
+        }
+    }
+
+    @Test("A new object that is sent once more gets the identifier of one that was read since the first attempt, and takes its place")
+    func repeatedWithoutKey() async throws {
+        let network = SimulatedNetwork()
+        for versions in [ScriptedBackend.Versions.numbers, .tags] {
+            let world = try await World(.preferMine, versions, incarnation: "mark", network: network, isIdempotent: false)
+            world.server.options.reusesIdentifiers = true
+            try world.context.performAndWait {
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: world.context)
+                note.setValue("c", forKey: "mark")
+                note.setValue("new", forKey: "text")
+                try world.context.save()
+            }
+            network.script { _ in .lost }
+            try? await world.store.sendPending()
+            network.script { _ in .delivered }
+            world.server.put("Note", 2, ["mark": "b", "text": "other"])
+            try await world.hear()
+            world.server.remove("Note", 2)
+            let change = try #require(try world.store.pendingChanges().first)
+            expect(change.state, equals: .unknown)
+            try world.store.retry(change.objectID)
+            try await world.store.sendPending()
+            expect(world.texts, equals: ["a": "base", "c": "new"])
+            try expect(world.shown(), equals: ["a": "base", "c": "new"], "\(versions), before the next read")
+            try await world.hear()
+            try expect(world.shown(), equals: ["a": "base", "c": "new"], "\(versions)")
+            try expect(world.store.pendingCount(), equals: 0)
         }
     }
 

@@ -27,7 +27,7 @@ private struct HeldController: @unchecked Sendable {
         }
     }
 
-    @Test("A limited list and another fetch in its context cost a request each", .timeLimit(.minutes(1)))
+    @Test("A limited list and another fetch in its context cost a request each", .timeLimit(.minutes(30)))
     func limited() async throws {
         let shop = try CachedShop()
         let context = shop.context
@@ -53,7 +53,7 @@ private struct HeldController: @unchecked Sendable {
 
     @Test(
         "Lists, fetches, merges, saves and deletions at random cost no more requests than the program has asked for",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(30)))
     func budget() async throws {
         let base = TestSeed.current(for: "Requests of lists")
         for round in TestRounds(seconds: 1.5, atLeast: 5) {
@@ -122,7 +122,7 @@ private struct HeldController: @unchecked Sendable {
 
     @Test(
         "Without a cache, too, a list does not ask the service while a change is told, and afterwards it is what a fresh fetch finds",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(30)))
     func uncached() async throws {
         let base = TestSeed.current(for: "Changes of lists without a cache")
         for round in TestRounds(seconds: 1, atLeast: 5) {
