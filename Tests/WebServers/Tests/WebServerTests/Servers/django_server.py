@@ -81,7 +81,8 @@ def prepare(name):
     with making:
         if name in made:
             return
-        connections.settings.setdefault(name, dict(connections.settings["default"], **database(name)))
+        # Each request begins with a look at all databases, in whatever thread: a dictionary that grows meanwhile ends that with an error.
+        connections.settings = {**connections.settings, name: dict(connections.settings["default"], **database(name))}
         keeper = sqlite3.connect(database(name)["NAME"], check_same_thread=False)
         keeper.execute("PRAGMA journal_mode=WAL")
         with connections[name].schema_editor() as editor:
