@@ -10,6 +10,9 @@ note.text = "Buy milk"
 note.id = UUID()
 note.default = "none"
 note.count = 3
+// The types of scalar properties are those of the model.
+let (rank, size): (Int64, Int32) = (.max, 2)
+(note.rank, note.size) = (rank, size)
 let reply = Reply(context: context)
 note.addToReplies(reply)
 reply.text = "Done"
