@@ -125,6 +125,7 @@ extension SimulatedServer {
         let refusals = Dictionary(changes.map { ($0.key, refusal($0)) }, uniquingKeysWith: { first, _ in first })
         return contents.withLock { contents in
             contents.keepPast(time)
+            contents.saveCalls += 1
             let before = (contents.state, contents.applied)
             var outcomes: [BackendChange.Key: BackendOutcome] = [:]
             var isWhole = true
@@ -162,7 +163,7 @@ extension SimulatedServer.Contents {
         guard case .saved(let assigned, _, _) = outcome else { return outcome }
         state.answeredKeys[change.idempotencyKey] = outcome
         if let id = change.id ?? assigned {
-            applied.append(.init(change: change, client: client, id: id, revision: state.clock))
+            applied.append(.init(change: change, client: client, id: id, revision: state.clock, call: saveCalls))
         }
         return outcome
     }

@@ -57,6 +57,8 @@ public final class SimulatedServer: Sendable {
         public let id: ResourceID
         /// The revision that it made.
         public let revision: Int64
+        /// The number of the call that has brought it, among those of all clients.
+        public let call: Int
     }
 
     struct Contents {
@@ -66,6 +68,8 @@ public final class SimulatedServer: Sendable {
         /// What the replica may still have, with the time until which the server had it.
         var past: [(until: Duration, state: ScriptedBackend.State)] = []
         var applied: [Applied] = []
+        /// The number of calls that saved something, or tried to.
+        var saveCalls = 0
         /// The values of a new resource that were not given, by entity.
         var nulls: [String: [String: ResourceValue]] = [:]
     }

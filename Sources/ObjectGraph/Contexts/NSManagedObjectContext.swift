@@ -198,6 +198,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
 
     deinit {
+        // First: objects of this context may be offered to another one meanwhile.
+        registry.contextWillDeallocate()
         faultBatches.removeAll()
         retained = [:]
         undoer?.forgetClient(ObjectIdentifier(self))
@@ -206,9 +208,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.relationships = []
             object.extras = nil
         }
+        registry.contextDidTakeObjectsApart()
         stopListening()
         leaveList()
-        registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeReleasedIDs() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })
     }

@@ -6,7 +6,7 @@ internal import Predicates
 ///
 /// Objects may be released on any thread, so the table is guarded by a lock. A lookup and the removal in an object's deinitializer
 /// exclude each other; a lookup does not find an object whose deinitialization has begun.
-// `lock` guards `map`, `releasedIDs` and `owner`. It is not a `LockedBox`: every object that comes or goes passes here, and fields are taken one by one under it.
+// `lock` guards `map`, `releasedIDs`, `owner` and `departure`. It is not a `LockedBox`: every object that comes or goes passes here, and fields are taken one by one under it.
 final class ObjectRegistry: @unchecked Sendable {
     let lock = Mutex()
     @exclusivity(unchecked) private(set) var map = IdentityMap()
@@ -15,6 +15,14 @@ final class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) private var remembersReleases = false
     /// Not held. The context clears it, under the lock, when it goes. Weak would make every count of the context's references slow.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
+    /// How far the deallocation of the context has come.
+    @exclusivity(unchecked) private var departure = Departure.notBegun
+
+    private enum Departure {
+        case notBegun
+        case begun(on: pthread_t)
+        case over
+    }
 
     /// Sets the context, which has just made the registry.
     func setContext(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
@@ -30,11 +38,37 @@ final class ObjectRegistry: @unchecked Sendable {
         return owner.takeRetainedValue()
     }
 
-    /// Clears the reference to the context.
+    /// Clears the reference to the context, which begins to take its objects apart.
     func contextWillDeallocate() {
         lock.lock()
         owner = nil
+        departure = .begun(on: pthread_self())
         lock.unlock()
+    }
+
+    /// Notes that the context does not touch its objects any more.
+    func contextDidTakeObjectsApart() {
+        lock.lock()
+        departure = .over
+        lock.unlock()
+    }
+
+    /// Waits until a context that is being deallocated on another thread has taken its objects apart. Returns whether it is gone.
+    ///
+    /// Nothing waits for the calling thread there: no lock is held while objects are related.
+    func isGone() -> Bool {
+        while livingContext == nil {
+            lock.lock()
+            let departure = departure
+            lock.unlock()
+            switch departure {
+            case .over: return true
+            case .begun(let thread) where pthread_equal(thread, pthread_self()) != 0: return true
+            // The last reference is gone, and the deinitializer begins at once.
+            case .begun, .notBegun: sched_yield()
+            }
+        }
+        return false
     }
 
     /// Returns the registered object of an identity.

@@ -1,4 +1,5 @@
 import CoreData
+import Foundation
 import RandomPrograms
 import TestSupport
 import Testing
@@ -109,6 +110,32 @@ import Testing
                 try context.save()
                 try expect(Crates.stored(coordinator), equals: [])
             }
+        }
+    }
+
+    @Test("fail, whatever moment the context of the object goes at", arguments: ["shelf", "crates", "labels"])
+    func goingContext(_ name: String) throws {
+        let coordinator = try ProgramStore.inMemory.coordinators(Crates.model())[0]
+        defer { ProgramStore.inMemory.discard([coordinator]) }
+        let context = Crates.context(coordinator)
+        for _ in TestRounds(seconds: 0.4, atLeast: 100) {
+            let other = Guarded<NSManagedObjectContext?>(Crates.context(coordinator))
+            let object = Crates.crate("target", in: other.withValue { $0 }, of: coordinator)
+            let (isReady, isGone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread.detachNewThread {
+                isReady.signal()
+                other.withValue { $0 = nil }
+                isGone.signal()
+            }
+            isReady.wait()
+            try context.performAndWait {
+                let owner = Crates.crate("owner", in: nil, of: coordinator)
+                Crates.relate(owner, name, object)
+                context.insert(owner)
+                try expectDangling(failure { try context.save() }, owner, name, object)
+                context.rollback()
+            }
+            isGone.wait()
         }
     }
 

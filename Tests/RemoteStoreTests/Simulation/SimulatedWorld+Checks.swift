@@ -128,7 +128,7 @@ extension SimulatedWorld {
         note("ends", "everything comes back")
         for client in clients { network.setConnected(true, client.address) }
         for _ in 0..<100 where !network.messages.isEmpty {
-            network.deliverAll()
+            deliverAll()
             try listen()
             executor.run()
         }

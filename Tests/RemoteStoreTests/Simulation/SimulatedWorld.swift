@@ -20,6 +20,8 @@ final class SimulatedWorld {
     private(set) var events: [String] = []
     /// How often something happened, by its kind.
     private(set) var counts: [String: Int] = [:]
+    /// The requests that have arrived at the server, and those for what was asked to be read that a client needs which knows everything.
+    private(set) var (arrived, neededReads) = (0, 0)
 
     /// What the server has had: by the mark of a note and the property, the values with their revisions.
     var history: [String: [String: [(revision: Int64, value: String?)]]] = [:]
@@ -169,12 +171,15 @@ final class SimulatedWorld {
 
     private func read(_ client: SimulatedClient) throws {
         if setting.readsFeed {
+            if network.isConnected(client.address) { neededReads += 1 }
             return start(client, "asks what has changed") { [store = client.store, coordinator = client.coordinator] in
                 try await coordinator.mergeRemoteChanges(of: store)
             }
         }
         let policy: CachePolicy = random.chance(0.5) ? .networkOnly : .cachedThenFresh
-        let query = try client.query(random.chance(0.8) ? "Note" : "Folder", policy)
+        let entity = random.chance(0.8) ? "Note" : "Folder"
+        let query = try client.query(entity, policy)
+        if network.isConnected(client.address) { neededReads += pageCount(entity) }
         start(client, "reads") { [store = client.store] in
             _ = try await (store as! any AsynchronousStore).fetch(query, for: StoreCaller())
         }
@@ -184,6 +189,7 @@ final class SimulatedWorld {
         let ids = try client.shown(folder: folders).map(\.id)
         guard !ids.isEmpty else { return }
         let id = ids.sorted { $0.description < $1.description }[random.below(ids.count)]
+        if network.isConnected(client.address) { neededReads += 1 }
         start(client, "refreshes a note") { [store = client.store] in
             let store = store as! any AsynchronousStore
             (store as? any RowCacheObserver)?.willReload([id])
@@ -239,7 +245,20 @@ final class SimulatedWorld {
         note(
             "\(message.isAnswer ? "answers" : "requests") \(fate)",
             "\(message.isAnswer ? "answer to" : "request of") \(message.client): \(message.text) is \(fate)")
+        if !message.isAnswer, fate == .delivered { arrived += 1 }
         network.settle(message, fate)
+    }
+
+    /// Delivers everything that is held.
+    func deliverAll() {
+        arrived += network.messages.count { !$0.isAnswer }
+        network.deliverAll()
+    }
+
+    /// The number of pages that all resources of an entity take.
+    private func pageCount(_ entity: String) -> Int {
+        let count = server.ids(entity).count
+        return setting.pageSize.map { max(1, (count + $0 - 1) / $0) } ?? 1
     }
 
     /// Another program changes something.
@@ -270,6 +289,9 @@ final class SimulatedWorld {
         }
     }
 
+    /// The requests that a client needs which knows everything: what is asked to be read, and a call for each that has saved something.
+    var needed: Int { neededReads + Set(server.applied.map(\.call)).count }
+
     func heard(_ key: String, _ mark: String, _ value: String?, by author: String, revision: Int64? = nil) {
         history[mark, default: [:]][key, default: []].append((revision ?? server.revision, value))
         authors[mark, default: []].insert(author)
@@ -283,7 +305,7 @@ final class SimulatedWorld {
             executor.run()
             if work.isDone { break }
             if network.messages.isEmpty, !clock.advanceToNextSleeper() { break }
-            network.deliverAll()
+            deliverAll()
             try listen()
         }
         guard let result = work.result else { throw Wrong("\(client.name) \(what) without end.") }
@@ -292,12 +314,14 @@ final class SimulatedWorld {
 
     func fetch(_ entity: String, _ client: SimulatedClient) throws {
         let query = try client.query(entity, .networkOnly)
+        neededReads += pageCount(entity)
         try pump(client, "reads") { [store = client.store] in
             _ = try await (store as! any AsynchronousStore).fetch(query, for: StoreCaller())
         }
     }
 
     func merge(_ client: SimulatedClient) throws {
+        neededReads += 1
         try pump(client, "asks what has changed") { [store = client.store, coordinator = client.coordinator] in
             try await coordinator.mergeRemoteChanges(of: store)
         }

@@ -12,6 +12,7 @@ import Testing
         let start = ContinuousClock.now
         var count = 0
         var counts: [String: Int] = [:]
+        var (arrived, needed) = (0, 0)
         let first = TestSeed.current(for: "SimulationTests, rule \(SimulationOptions.rules[rule].0)")
         for round in TestRounds(seconds: 1.7, atLeast: 8) {
             let seed = first &+ UInt64(round)
@@ -26,7 +27,9 @@ import Testing
                 if TestTime.rounds == nil { return count }
             }
             count += 1
+            (arrived, needed) = (arrived + world.arrived, needed + world.needed)
         }
+        print("SimulationTests: \(arrived) requests by \(SimulationOptions.rules[rule].0), of which \(needed) are needed")
         let text = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         print("SimulationTests: \(count) runs by \(SimulationOptions.rules[rule].0) in \(ContinuousClock.now - start): \(text)")
         return count

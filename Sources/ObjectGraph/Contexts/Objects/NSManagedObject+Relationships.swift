@@ -325,7 +325,8 @@ extension NSManagedObject {
                 reject(object, for: relationship, because: "its entity is “\(object.owningEntity)”, not “\(destination)”")
                 return false
             }
-            if let context = registry?.context, let other = object.registry?.context, context !== other {
+            // The context of another registry may be going, on whatever thread: until it is gone, it takes its objects apart.
+            if let other = object.sharedRegistry, other !== registry, !other.isGone(), registry?.context != nil {
                 reject(
                     object, for: relationship,
                     because: "it lives in another context than \(objectID); use object(with:) to get it into that one")
