@@ -165,7 +165,7 @@ PARTS = (
         "release", "The optimizer compiles the libraries and the tests without a warning.", 14,
         steps=(Command("release build", ("Scripts/check-release",), 840, limit=45),)),
     Part(
-        "traits", "What depends on a trait compiles with none, and with each alone.", 8,
+        "traits", "What depends on a trait compiles with none, and with each alone.", 10,
         paths=("Package.swift",),
         steps=(Command("traits alone", ("Scripts/check-traits",), 500, limit=30),)),
 )

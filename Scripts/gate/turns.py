@@ -89,7 +89,7 @@ def choose(parts, turns, files, base_minutes):
     First come those that have waited so long that they, or others behind them, would be missed too often. Then come the parts that the changed files
     call for, and what the last run owed, as far as the cap allows: what is beyond it is owed. Where there is room below the aim, the run takes more
     of those that have waited longest. The first part is always taken, so that one that is too long by itself has its turn, too. Where more have
-    waited too long than are one run's share, only the first of them comes before what has changed, and as many others as the cap allows after it.
+    waited too long than are one run's share, only the first of them comes before what has changed, and as many others as the aim allows after it.
     """
     known, waited = {part.name: part for part in parts}, waits(parts, turns)
     owed = [name for name in (turns[-1].owed if turns else []) if name in known]
@@ -97,9 +97,11 @@ def choose(parts, turns, files, base_minutes):
     called = sorted(dict.fromkeys(owed + changed), key=lambda name: (name not in changed, name not in owed, -waited[name]))
     oldest = sorted(known, key=lambda name: (-waited[name], name not in called))
     due = oldest[:max(0, needed(waited))]
-    taken, left = (due if len(due) <= share(waited) else due[:1]), []
+    is_overdue = len(due) > share(waited)
+    taken, left = (due[:1] if is_overdue else list(due)), []
     minutes = base_minutes + sum(known[name].minutes for name in taken)
-    for limit, names in ((CAP, [*(name for name in called if name in changed), *due, *called]), (AIM, oldest[:IN_TURN])):
+    first = [name for name in called if name in changed]
+    for limit, names in ((CAP, first), (AIM if is_overdue else CAP, due), (CAP, called), (AIM, oldest[:IN_TURN])):
         for name in names:
             if name in taken:
                 continue
@@ -108,7 +110,7 @@ def choose(parts, turns, files, base_minutes):
                 continue
             taken.append(name)
             minutes += known[name].minutes
-    return taken, list(dict.fromkeys(left))
+    return taken, [name for name in dict.fromkeys(left) if name not in taken]
 
 
 def simulate(parts, turns, landings, changes, base_minutes):
