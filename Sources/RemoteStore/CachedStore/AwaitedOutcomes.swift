@@ -12,19 +12,21 @@ public enum SyncOutcome: Sendable {
     case rejected(NSError)
     /// Whether the backend has it is not known, with the reason.
     case unknown(NSError)
+    /// It is sent once the change of another object has been: that one was set aside, with the reason.
+    case waiting(NSError)
 }
 
 /// How far a save goes before it returns.
 public enum SaveGoal: Sendable {
     /// The changes are on the disk.
     case stored
-    /// The backend has accepted or refused each.
+    /// The backend has accepted or refused each, or it waits for a decision of the application.
     case acknowledged
 }
 
 extension NSManagedObjectContext {
-    /// Saves, and waits until the backend has accepted or refused each change: as long as it cannot be reached, that takes. Cancelling the task
-    /// ends the waiting, not the changes.
+    /// Saves, and waits until the backend has accepted or refused each change: as long as it cannot be reached, that takes. Meanwhile what is pending is
+    /// sent, also where ``CachedStoreOptions/sendsAutomatically`` is off. Cancelling the task ends the waiting, not the changes.
     ///
     /// ```swift
     /// let outcomes = try await context.save(until: .acknowledged)
@@ -64,6 +66,8 @@ extension CachedStore {
     func outcomes(of ids: [NSManagedObjectID]) async throws -> [NSManagedObjectID: SyncOutcome] {
         let keys = ids.compactMap { file.key(ofOuter: $0.current) }
         let number = waiting.reserve()
+        sender.beginAwaited()
+        defer { sender.endAwaited() }
         let found = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiting.add(keys, number, continuation)
@@ -84,7 +88,11 @@ extension CachedStore {
                 return state.merged.remove(local) != nil ? .merged : .accepted
             }
         }
-        guard record.isSetAside else { return nil }
+        guard record.isSetAside else {
+            let holding = sender.state.withLock { $0.held[record.key] }
+            guard let holding, let other = try outbox.record(holding), other.isSetAside else { return nil }
+            return .waiting(other.error ?? PendingRecord.Failure.lostReason.error)
+        }
         let error = record.error ?? PendingRecord.Failure.lostReason.error
         return record.state == .unknown ? .unknown(error) : .rejected(error)
     }

@@ -156,7 +156,7 @@ extension OutboxSender {
     /// Notes that an upload was cut off.
     private func noteFailed(_ error: any Error, _ upload: BackendUpload, _ name: String, of key: LocalKey) throws {
         let prospect = Prospect(error)
-        if prospect.isOffline { pause(prospect.retryAfter) }
+        noteDeferred([key], prospect)
         if prospect.needsCredentials { noteRefusedCredentials(error, of: upload.principal) }
         let (now, uptime) = (clock.now, clock.uptime)
         let next = try outbox.file.write { transaction -> Double? in

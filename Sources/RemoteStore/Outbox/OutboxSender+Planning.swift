@@ -9,6 +9,8 @@ extension OutboxSender {
         var calls: [SenderState.Call] = []
         /// The changes whose conflicts the application's function settles.
         var conflicts: [LocalKey] = []
+        /// The changes that wait for another one which is set aside.
+        var held: [LocalKey: LocalKey] = [:]
     }
 
     /// Returns what can be done now. Changes that were under way when a process ended become those whose fate is not known.
@@ -59,6 +61,7 @@ extension OutboxSender {
                 items.append(item)
                 records.append((record, saving))
             }
+            plan.held = SendingOrder.held(items)
             var open: [String: Int] = [:]
             for ready in SendingOrder.next(items) {
                 let (record, saving) = records[ready.index]

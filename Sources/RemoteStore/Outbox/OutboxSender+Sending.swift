@@ -62,8 +62,8 @@ extension OutboxSender {
 
     /// What an answer says of the way to the backend.
     private struct Verdict {
-        /// Why it could not be reached.
-        var offline: Prospect?
+        /// Why it could not be reached, or has put changes off.
+        var deferral: Prospect?
         /// Why it does not take the credentials.
         var credentials: (any Error)?
         /// Whether it has looked at a change.
@@ -85,7 +85,7 @@ extension OutboxSender {
 
         private mutating func note(_ error: any Error, saysMore: Bool = false) {
             let prospect = Prospect(error)
-            if prospect.isOffline { offline = prospect }
+            if prospect.isOffline || prospect.mayPass == true, deferral?.isOffline != true { deferral = prospect }
             if prospect.needsCredentials { credentials = error }
             if saysMore, prospect.mayPass != true { isLookedAt = true }
         }
@@ -96,8 +96,7 @@ extension OutboxSender {
     ) async throws {
         let queryTime = NSPersistentStoreCoordinator.cacheTime
         let verdict = Verdict(result)
-        let offline = verdict.offline
-        if offline == nil, case .success = result { state.withLock { $0.pauses = 0 } }
+        if verdict.isLookedAt, verdict.deferral?.isOffline != true { state.withLock { ($0.pauses, $0.deferred) = (0, []) } }
         let (nexts, times, changed) = try outbox.file.write { transaction in
             var nexts: [(LocalKey, Outbox.Next)] = []
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
@@ -145,7 +144,7 @@ extension OutboxSender {
             }
             for (key, next) in nexts where next == .alone { state.alone.insert(key) }
         }
-        if let offline { pause(offline.retryAfter) }
+        if let deferral = verdict.deferral, deferral.isOffline || !verdict.isLookedAt { noteDeferred(marked.map(\.key), deferral) }
         if let error = verdict.credentials {
             noteRefusedCredentials(error, of: marked[0].change.principal)
         } else if verdict.isLookedAt {
@@ -256,7 +255,7 @@ extension OutboxSender {
     /// Notes that objects could not be read.
     func noteUnread(_ error: any Error, _ keys: [LocalKey]) throws {
         let prospect = Prospect(error)
-        if prospect.isOffline { pause(prospect.retryAfter) }
+        noteDeferred(keys, prospect)
         if prospect.needsCredentials { noteRefusedCredentials(error, of: outbox.principal()) }
         let uptime = clock.uptime
         try outbox.file.write { transaction in

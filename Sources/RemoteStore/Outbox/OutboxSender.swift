@@ -50,14 +50,26 @@ final class OutboxSender: Sendable {
 
     /// Begins to send, if it may do so by itself.
     func wake() {
-        guard isAutomatic else { return }
+        guard sendsByItself else { return }
         begin { $0.failure = nil }
     }
+
+    /// Whether it sends without being asked: where that is wanted, and while a save waits for its outcome.
+    private var sendsByItself: Bool { isAutomatic || state.withLock { $0.awaited > 0 } }
+
+    /// Sends by itself until the save that waits from now on has its outcome.
+    func beginAwaited() {
+        state.withLock { $0.awaited += 1 }
+        wake()
+    }
+
+    /// Notes that a save does not wait any more.
+    func endAwaited() { state.withLock { $0.awaited -= 1 } }
 
     /// Says that the backend can be reached again.
     func connectionDidReturn() {
         state.withLock { state in
-            (state.pausedUntil, state.pauses) = (nil, 0)
+            (state.pausedUntil, state.pauses, state.deferred) = (nil, 0, [])
             state.credentials.expectOthers(now: clock.uptime)
             state.returns += 1
         }
@@ -180,12 +192,15 @@ final class OutboxSender: Sendable {
         if ready.isEmpty {
             let plan = try makePlan(for: principal)
             ready = plan.calls
+            state.withLock { $0.held = plan.held }
             for conflict in plan.conflicts { try await resolve(conflict) }
             if !plan.conflicts.isEmpty { state.withLock { $0.isOutdated = true } }
         }
         let begun = state.withLock { state -> [SenderState.Call] in
             if state.isClosed { return [] }
-            let begun = Self.begin(ready, limit, for: principal, now: clock.uptime, &state)
+            // A backend that could not be reached, or was too busy, is tried with one call.
+            let most = state.pauses > 0 ? 1 : limit
+            let begun = Self.begin(ready, most, for: principal, now: clock.uptime, &state)
             state.calls += begun.count
             for call in begun { state.inFlight.formUnion(call.keys) }
             state.attempted.formUnion(begun.flatMap(\.keys))
@@ -224,19 +239,35 @@ final class OutboxSender: Sendable {
     /// How often the connection had returned when the call of this task was begun.
     @TaskLocal static var returnsBefore: Int?
 
-    /// Takes the backend for unreachable for a while, unless the connection has returned since the call was begun that has failed.
+    /// Takes the backend for unreachable or too busy for a while, unless the connection has returned since the call was begun that has failed.
     func pause(_ asked: Duration? = nil) {
         state.withLock { state in
             if let before = Self.returnsBefore, state.returns != before, asked == nil { return }
-            state.pauses += 1
-            state.pausedUntil = clock.uptime + delay(state.pauses, asked)
+            let uptime = clock.uptime
+            // Calls that were under way side by side have failed once.
+            if state.pausedUntil.map({ $0 <= uptime }) ?? true { state.pauses += 1 }
+            state.pausedUntil = max(state.pausedUntil ?? uptime, uptime + delay(state.pauses, asked))
             state.ready = []
         }
     }
 
+    /// Takes note that the backend has put changes off, as it is too busy or does not answer in time: so many in a row are not up to the changes.
+    ///
+    /// - Parameter prospect: What the error says.
+    func noteDeferred(_ keys: [LocalKey], _ prospect: Prospect) {
+        if prospect.isOffline { return pause(prospect.retryAfter) }
+        guard prospect.mayPass == true, !prospect.needsCredentials else { return }
+        let most = 2 * reader.options.concurrentRequests
+        let isBusy = state.withLock { state in
+            state.deferred.formUnion(keys)
+            return state.pauses > 0 || state.deferred.count >= most
+        }
+        if isBusy { pause(prospect.retryAfter) }
+    }
+
     /// Wakes the sender when something is due.
     private func setTimer() {
-        guard isAutomatic else { return }
+        guard sendsByItself else { return }
         let (now, uptime) = (clock.now, clock.uptime)
         let principal = outbox.principal()
         let (paused, due) = state.withLock { state in ([state.pausedUntil, state.credentials.next].compactMap { $0 }.max(), state.due) }

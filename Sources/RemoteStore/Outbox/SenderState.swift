@@ -48,11 +48,17 @@ struct SenderState {
     var merged: Set<LocalKey> = []
     /// Changes that the application has given up, for those who wait for their outcome.
     var dropped: Set<LocalKey> = []
+    /// The changes that wait for another one which is set aside, through whatever others, as the last plan has found.
+    var held: [LocalKey: LocalKey] = [:]
+    /// The number of saves that wait for their outcomes.
+    var awaited = 0
     /// Whether another process had the right to send when it was last wanted.
     var isElsewhere = false
-    /// The time until which the backend is taken for unreachable, and the number of attempts to reach it.
+    /// The time until which the backend is taken for unreachable or too busy, and the number of attempts to reach it.
     var pausedUntil: Duration?
     var pauses = 0
+    /// The changes that the backend was too busy for since it last looked at one.
+    var deferred: Set<LocalKey> = []
     /// Whether the backend takes the credentials.
     var credentials = CredentialState.unknown
     /// How often the connection, or credentials, are said to have come.

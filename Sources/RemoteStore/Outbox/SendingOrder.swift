@@ -85,6 +85,26 @@ struct SendingOrder {
         return ready.sorted { $0.index < $1.index }
     }
 
+    /// Returns the changes that wait for one that is set aside, through whatever others, each with that one.
+    static func held(_ items: [Item]) -> [LocalKey: LocalKey] {
+        let new = Set(items.filter { $0.kind == .insert }.map(\.key))
+        var waiting: [LocalKey: [LocalKey]] = [:]
+        for item in items {
+            for need in item.needs where need.key != item.key && new.contains(need.key) { waiting[need.key, default: []].append(item.key) }
+        }
+        var held: [LocalKey: LocalKey] = [:]
+        for start in items where start.isSetAside {
+            var open = [start.key]
+            while let key = open.popLast() {
+                for next in waiting[key] ?? [] where next != start.key && held[next] == nil {
+                    held[next] = start.key
+                    open.append(next)
+                }
+            }
+        }
+        return held
+    }
+
     /// Whether a deleted object refers to another, at any distance: then neither goes first.
     private static func isReachable(from start: LocalKey, to end: LocalKey, _ byKey: [LocalKey: Item]) -> Bool {
         var open = [start]

@@ -100,6 +100,7 @@ import Testing
             case .merged?: "merged"
             case .rejected?: "rejected"
             case .unknown?: "unknown"
+            case .waiting?: "waiting"
             case nil: "none"
             }
         }
