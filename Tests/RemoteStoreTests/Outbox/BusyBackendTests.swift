@@ -1,9 +1,10 @@
 import CoreData
 import Foundation
-@testable import RemoteStore
 import RemoteStoreTesting
 import TestSupport
 import Testing
+
+@testable import RemoteStore
 
 @Suite("Pending changes at a backend that takes none of them for a while, and saves that wait") struct BusyBackendTests {
     private struct Busy: PassingError { let mayPass = true }
