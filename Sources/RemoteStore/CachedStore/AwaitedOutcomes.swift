@@ -90,7 +90,9 @@ extension CachedStore {
         }
         guard record.isSetAside else {
             let holding = sender.state.withLock { $0.held[record.key] }
-            guard let holding, let other = try outbox.record(holding), other.isSetAside else { return nil }
+            guard let holding, let entity = file.entity(named: holding.root),
+                let other = try outbox.record(CacheKey(entity: entity, number: holding.key)), other.isSetAside
+            else { return nil }
             return .waiting(other.error ?? PendingRecord.Failure.lostReason.error)
         }
         let error = record.error ?? PendingRecord.Failure.lostReason.error
