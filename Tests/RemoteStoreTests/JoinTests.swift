@@ -56,6 +56,22 @@ import Testing
         }
     }
 
+    @Test("A list that is grouped by its owners here is read once for a fetch, however many pages the fetch goes on for")
+    func groupedHere() throws {
+        let list = Endpoint("all", paging: .pages(of: 10), cost: .init(expectedRows: 60))
+        let byID = Endpoint("info", parameters: [Parameter("SELF", isRequired: true, maximumValues: 10)])
+        let backend = backend(albums: [list], bands: [Endpoint("all"), byID])
+        let context = try backend.context()
+        try backend.expectRequests(atMost: 20) {
+            let titles = try context.texts(fetchRequest("Album", "band.albums.@count == 9", limit: 2))
+            expect(titles, equals: [])
+        }
+        try backend.expectRequests(atMost: 20) {
+            let titles = try context.texts(fetchRequest("Album", "band.albums.@count == 10", limit: 2))
+            expect(titles.count, equals: 2)
+        }
+    }
+
     @Test("Order, limit and count are pushed down with the objects that were found")
     func pushedDown() throws {
         let backend = backend(albums: [ofBand])

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ObjectGraph
+@_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
 /// What one fetch has read, and may read where a part of it is finished in memory.
@@ -10,6 +10,8 @@ final class FetchBudget: Sendable {
     /// The clause to blame; nil where everything that is read is a result.
     private let clause: String?
     private let used = LockedBox((rows: 0, requests: 0))
+    /// What whole endpoints have answered, which the next page of the fetch needs, too.
+    private let answers = LockedBox<[BackendRequest: RowList]>([:])
 
     init(_ options: RemoteStoreOptions, _ entity: NSEntityDescription, blaming clause: String?) {
         self.options = options
@@ -37,6 +39,17 @@ final class FetchBudget: Sendable {
                 used.rows += count
                 return used
             })
+    }
+
+    /// Returns all that the requests of a plan answer; where they are one, it is asked once for the fetch.
+    ///
+    /// - Parameter read: Asks.
+    func whole(_ requests: [BackendRequest], _ read: () async throws -> RowList) async throws -> RowList {
+        guard requests.count == 1 else { return try await read() }
+        if let known = answers.withLock({ $0[requests[0]] }) { return known }
+        let rows = try await read()
+        answers.withLock { $0[requests[0]] = rows }
+        return rows
     }
 
     private func check(_ used: (rows: Int, requests: Int)) throws {

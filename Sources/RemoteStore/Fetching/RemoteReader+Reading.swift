@@ -286,7 +286,7 @@ extension RemoteReader {
         let time = AskTime(options.now())
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         var members: [Row] = []
-        for row in try await readAll(plan, budget, for: caller).rows {
+        for row in try await budget.whole(plan.requests, { try await readAll(plan, budget, for: caller).rows }) {
             guard let own = row.knownObjectID.owningEntity.frozenParts.byName[inverse.name] as? NSRelationshipDescription else { continue }
             let here = row.relatedIDs(own).filter(owners.contains)
             for owner in here { found[owner, default: []].append(row.knownObjectID) }
