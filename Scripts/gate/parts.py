@@ -143,7 +143,7 @@ PARTS = (
                     ("swift", "test", "--package-path", "Tests/MacroExpansion", "--scratch-path", f"{SCRATCH}/accessors"), 240),
             Command("packages with accessors", ("Scripts/check-packages", "accessors"), 300))),
     Part(
-        "packages", "Packages that depend on this one build without any trait: a model alone, a store, a backend.", 6,
+        "packages", "Packages that depend on this one build without any trait: a model alone, a store, a backend.", 4,
         paths=("Plugins/ModelCompiler", "Plugins/ShipModels", "Sources/ModelCo", "Examples/LogStore", "Examples/Redis",
                "Tests/Packages/ModelOnly"),
         packages=("libhiredis-dev", "redis-server"),
