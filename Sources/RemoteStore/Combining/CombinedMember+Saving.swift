@@ -16,7 +16,9 @@ extension CombinedMember {
             needed[share.entity, default: []].formUnion(references.map(\.id))
             // What the part has not is not in its list either.
             let removed = change.lists[name]?.removed ?? []
-            wanted[share.entity, default: []].formUnion((references + removed).map(\.id))
+            // Nor is what others have removed a destination of before.
+            let before = change.base[name]?.references ?? []
+            wanted[share.entity, default: []].formUnion((references + removed + before).map(\.id))
         }
         var known: [String: [ResourceID: ResourceID]] = [:]
         for (entity, ids) in wanted {
@@ -36,6 +38,10 @@ extension CombinedMember {
         }
         var own = change
         for (name, value) in change.values { own.values[name] = value.mapReferences(native(name)) }
+        for (name, value) in change.base {
+            let known = value.mapReferences(native(name))
+            own.base[name] = known.references.count == value.references.count ? known : nil
+        }
         for (name, list) in change.lists {
             own.lists[name] = .init(
                 added: list.added.compactMap(native(name)), removed: list.removed.compactMap(native(name)),

@@ -208,7 +208,10 @@ struct CombinedSave {
         case (.delete, _?): kind = .delete
         case (_, let row?):
             kind = .update
-            own.values = own.values.filter { name, value in row.values[name].map { !value.isSame(as: $0) } ?? true }
+            // What came whole, and is not changed, is as the part has it.
+            own.values = own.values.filter { name, value in
+                own.changedProperties.contains(name) && row.values[name].map { !value.isSame(as: $0) } ?? true
+            }
             if change.kind == .insert { own.lists = own.lists.filter { row.values[$0.key] == nil } }
             if own.values.isEmpty, own.lists.isEmpty { return nil }
             if share.saving?.sendsWholeObjects ?? false {
@@ -230,7 +233,7 @@ struct CombinedSave {
             kind, change.entity, id: try row?.native ?? native(own.values, id, share, key), own.values,
             changedProperties: kind == .insert ? nil : own.changedProperties, lists: own.lists,
             version: { if case .backend = saving.conflicts { row?.version } else { nil } }(),
-            idempotencyKey: key)
+            base: kind == .update ? change.base.filter { own.values[$0.key] != nil } : [:], idempotencyKey: key)
         if kind == .delete { (made.values, made.lists, made.changedProperties) = ([:], [:], []) }
         return try await member.translated(made)
     }

@@ -45,8 +45,9 @@ public struct BackendChange: Hashable, Sendable {
     public package(set) var version: ResourceVersion?
     /// The values that the change was made on: of the changed attributes and to-one relationships, or of all for a deletion, as far as they are known.
     ///
-    /// It is empty unless the backend notices conflicts (``Resource/Saving/ConflictDetection/backend``) and ``version`` is nil: then it reads the
-    /// resource before it changes it, and compares.
+    /// Where the backend notices conflicts (``Resource/Saving/ConflictDetection/backend``) and ``version`` is nil, it reads the resource before it changes
+    /// it, and compares. Where an answer does not tell what has become of an update, it reads the resource afterwards: a value that is the one of before
+    /// was not saved. A deletion has them in the first case only, and a change that follows another one of the same save has none.
     public package(set) var base: [String: ResourceValue] = [:]
     /// The user who has made the change, as ``Backend/principal`` has told then; nil where that was not known. A backend sends the change with the credentials
     /// of that user or not at all: it refuses it with an error that ``PassingError/needsCredentials``.

@@ -264,8 +264,9 @@ extension OutboxSender {
     private func base(
         of change: BackendChange, _ record: PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
     ) throws -> [String: ResourceValue] {
-        // With a version, or where the store itself notices what others have changed, there is nothing to compare.
-        if change.kind == .insert || change.version != nil || subject.saving.conflicts != .backend { return [:] }
+        if change.kind == .insert { return [:] }
+        // A deletion with a version, or where the store itself notices what others have changed, has nothing to compare.
+        if change.kind == .delete, change.version != nil || subject.saving.conflicts != .backend { return [:] }
         var values = record.confirmed
         if change.kind == .delete {
             let unknown = subject.row.knowledge.unknown

@@ -146,8 +146,9 @@ struct PendingChange {
         for property in sentProperties where !postponed.contains(property.name) {
             sent.values[property.name] = row.flatMap { value(property, $0) }
         }
-        // With a version, or where the store itself notices what others have changed, there is nothing to compare.
-        if kind != .insert, !isFollowing, version == nil, saving.conflicts == .backend, let base = change.base {
+        // A deletion with a version, or where the store itself notices what others have changed, has nothing to compare.
+        let isCompared = kind == .update || kind == .delete && version == nil && saving.conflicts == .backend
+        if isCompared, !isFollowing, let base = change.base {
             let changed = Set(change.changedProperties.map(\.name))
             for property in entity.frozenParts.properties where !property.isTransient && !property.isToManyRelationship {
                 guard kind == .delete || changed.contains(property.name), !base.isUnknown(property) else { continue }

@@ -122,7 +122,7 @@ public struct SavingStyle: Hashable, Sendable {
     public var delete: Action?
     /// Where identifiers come from.
     public var identity: Identity
-    /// Whether an update has the whole resource. Fields that the model does not have are read before, and sent back.
+    /// Whether an update has the whole resource. It is read before, and sent back with what the program has changed, property by property.
     public var replacesWholeResources: Bool
     /// How the service is told which version a change is made to.
     public var precondition: Precondition
@@ -203,6 +203,9 @@ public struct SavingStyle: Hashable, Sendable {
 /// How errors are written in answers.
 public struct ErrorStyle: Hashable, Sendable {
     /// The paths to a message, the first of which counts.
+    ///
+    /// In an answer of the status 200 that is no resource, a message at a path other than the usual ones refuses the change, unless a read shows that it was
+    /// made.
     public var messages: [JSONPath]
     /// The path to a list of errors; nil for none.
     public var list: JSONPath?

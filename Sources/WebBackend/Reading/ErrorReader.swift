@@ -143,6 +143,30 @@ struct ErrorReader {
         return (true, style.missing.contains { text.hasPrefix($0) })
     }
 
+    /// Whether an answer of the status 200 has a message where errors have theirs. Of one that is no resource that may be all it says of an error.
+    func speaks(_ response: WebResponse) -> Bool {
+        guard response.status == 200, response.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return false }
+        return message(try? JSONValue(parsing: response.body)) != nil
+    }
+
+    /// Whether the description says itself where messages stand.
+    var isDescribed: Bool { plan.style.errors != ErrorStyle() }
+
+    /// Returns the error of a change that was answered with success, and that the service has not made.
+    ///
+    /// - Parameter names: The properties that are as they were.
+    func untaken(_ response: WebResponse, to request: WebRequest, _ names: [String]) -> NSError {
+        if speaks(response) { return error(response, to: request, isSave: true) }
+        var cause = WebServiceError(status: response.status, message: "", request: words.name(request))
+        cause.body = words.excerpt(response.body, request)
+        let what = names.isEmpty ? "it" : "“\(names.joined(separator: "”, “"))”"
+        return CoreDataError.make(
+            NSPersistentStoreSaveError, "The service has not made a change of “\(plan.entity)”.",
+            reason: "\(cause). Read afterwards, \(what) is as before.",
+            next: "See whether the service lets it be changed, and how it says that it does not; describe that as errors.",
+            info: Self.info(cause))
+    }
+
     private func message(_ body: JSONValue?) -> String? {
         guard let body else { return nil }
         for path in plan.style.errors.messages {

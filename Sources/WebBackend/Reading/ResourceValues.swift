@@ -77,7 +77,8 @@ struct ResourceValues {
         return (json.array ?? []).compactMap { self.reference($0, reference) }
     }
 
-    private func reference(_ json: JSONValue, _ reference: PropertyPlan.Reference) -> ResourceReference? {
+    /// Returns a reference; nil where there is none.
+    func reference(_ json: JSONValue, _ reference: PropertyPlan.Reference) -> ResourceReference? {
         switch reference.style {
         case .identifier, .object:
             let destination = plans[reference.entity]

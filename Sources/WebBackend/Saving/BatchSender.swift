@@ -25,18 +25,18 @@ struct BatchSender {
             body: try body.serialized(), isIdempotent: sent.allSatisfy(\.value.request.isIdempotent), label: "\(sender.plan.entity).batch")
         let response: WebResponse
         do { response = try await sender.send(request) } catch {
-            for (change, _) in sent { outcomes[change.key] = ChangeSender.outcome(error) }
+            for one in sent { outcomes[one.change.key] = ChangeSender.outcome(error) }
             return outcomes
         }
         guard response.status < 300, !response.refusesCredentials() else {
-            for (change, value) in sent { outcomes[change.key] = sender.outcome(response, change, value.request) }
+            for one in sent { outcomes[one.change.key] = sender.outcome(response, one.change, one.value.request) }
             return outcomes
         }
         let (answers, error) = sender.answers(response, at: batch.answers, request, sent.count)
         // Whether anything was saved is not known where there is no answer.
-        for (change, _) in sent.dropFirst(answers.count) { outcomes[change.key] = .unknown(error) }
-        for ((change, value), answer) in zip(sent, answers) {
-            outcomes[change.key] = await sender.toldApart(sender.outcome(try self.response(answer), change, value.request), change)
+        for one in sent.dropFirst(answers.count) { outcomes[one.change.key] = .unknown(error) }
+        for (one, answer) in zip(sent, answers) {
+            outcomes[one.change.key] = await sender.outcome(try self.response(answer), one.change, one.value.request, over: one.current)
         }
         return outcomes
     }
@@ -89,17 +89,18 @@ struct DocumentSender {
             body: try JSONValue.object([list: .array(sent.map(\.value))]).serialized(), label: "\(sender.plan.entity).batch")
         let response: WebResponse
         do { response = try await sender.send(request) } catch {
-            for (change, _) in sent { outcomes[change.key] = ChangeSender.outcome(error) }
+            for one in sent { outcomes[one.change.key] = ChangeSender.outcome(error) }
             return outcomes
         }
         guard response.status < 300, !response.refusesCredentials() else {
-            for (change, _) in sent { outcomes[change.key] = sender.outcome(response, change, request) }
+            for one in sent { outcomes[one.change.key] = sender.outcome(response, one.change, request) }
             return outcomes
         }
         let (answers, error) = sender.answers(response, at: "", request, sent.count)
         // Whether anything was saved is not known where there is no answer.
-        for (change, _) in sent.dropFirst(answers.count) { outcomes[change.key] = .unknown(error) }
-        for ((change, _), answer) in zip(sent, answers) {
+        for one in sent.dropFirst(answers.count) { outcomes[one.change.key] = .unknown(error) }
+        for (one, answer) in zip(sent, answers) {
+            let change = one.change
             let status: Int
             if let error = answer["error"]?.string {
                 status = error == "conflict" ? 409 : 400
@@ -112,7 +113,8 @@ struct DocumentSender {
             } else {
                 status = 201
             }
-            outcomes[change.key] = sender.outcome(WebResponse(status: status, body: try answer.serialized()), change, request)
+            outcomes[change.key] = await sender.outcome(
+                WebResponse(status: status, body: try answer.serialized()), change, request, over: one.current)
         }
         return outcomes
     }

@@ -18,13 +18,20 @@ struct BodyWriter {
         references = ReferenceWriter(plans: service.plans, values: values)
     }
 
-    /// Returns the resource of a change: its values on top of what the service has, if that was read.
+    /// Returns the resource of a change: what has changed on top of what the service has, if that was read.
+    ///
+    /// The values that have not changed are those that the read has brought, and not those that the program knows: others may have changed them since.
     ///
     /// - Throws: Code 134070 for a value that cannot be sent.
     func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue {
         var json = saving.replacesWholeResources ? current ?? .object(JSONObject()) : .object(JSONObject())
+        let isMerged = change.kind == .update && saving.replacesWholeResources && current != nil
         for (name, value) in change.values.sorted(by: { $0.key < $1.key }) {
             guard let property = plan.properties[name], let path = property.path, !property.isReadOnly else { continue }
+            if isMerged, !change.changedProperties.contains(name) {
+                try keep(property, at: path, of: &json)
+                continue
+            }
             switch (property.kind, value) {
             case (.composite(let elements), .value(let value)): try set(value, elements, at: path, of: &json)
             case (_, .value(.null)) where property.isAttribute:
@@ -59,6 +66,17 @@ struct BodyWriter {
             }
         }
         return json
+    }
+
+    /// Leaves a value as the service has it: a resource that it has written where others have an identifier becomes the reference that it reads.
+    private func keep(_ property: PropertyPlan, at path: JSONPath, of json: inout JSONValue) throws {
+        guard case .toOne(let reference) = property.kind, let known = json.value(at: path), known.object != nil else { return }
+        switch reference.style {
+        case .identifier, .object:
+            guard let found = ResourceValues(service: values.plans).reference(known, reference) else { return }
+            json.set(try references.json(found, property, of: plan.entity), at: path)
+        case .typed, .link, .pointer: return
+        }
     }
 
     /// Whether the identifier of a new resource, which the store has made, stands nowhere else in its request.
@@ -124,14 +142,19 @@ struct BodyWriter {
         return json
     }
 
-    /// Returns all members of a list: of an unordered one that was changed, those of the service with the change.
+    /// Returns all members of a list that was changed: those of the service with the change, as far as they were read.
     private func members(
         _ list: BackendChange.ListChange, _ property: PropertyPlan, _ path: JSONPath, _ current: JSONValue?
     ) throws -> [ResourceReference] {
-        if let members = list.members { return members }
-        guard let current else { return list.added }
-        let known = ResourceValues(service: values.plans).references(current.value(at: path), property)
+        guard let there = current?.value(at: path), list.members == nil || !there.isNull else { return list.members ?? list.added }
+        let known = ResourceValues(service: values.plans).references(there, property)
         let removed = Set(list.removed.map(\.id))
+        if let members = list.members {
+            // In the order that was set: what others have taken out goes, and what they have added follows.
+            let (knownIDs, own) = (Set(known.map(\.id)), Set(members.map(\.id)).union(removed))
+            let added = Set(list.added.map(\.id))
+            return members.filter { knownIDs.contains($0.id) || added.contains($0.id) } + known.filter { !own.contains($0.id) }
+        }
         let kept = known.filter { !removed.contains($0.id) }
         let keptIDs = Set(kept.map(\.id))
         return kept + list.added.filter { !keptIDs.contains($0.id) }

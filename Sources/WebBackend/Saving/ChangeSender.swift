@@ -14,7 +14,7 @@ struct ChangeSender {
     let words: ServiceWords
     private let builder: RequestBuilder
     let bodies: BodyWriter
-    private let values: ResourceValues
+    let values: ResourceValues
 
     init(
         _ service: ServicePlan, _ shapes: ItemShapes, _ plan: ResourcePlan, _ saving: SavingStyle,
@@ -50,8 +50,30 @@ struct ChangeSender {
 
     private func save(_ change: BackendChange) async throws -> BackendOutcome? {
         let (sent, outcomes) = try await prepared([change]) { try request($0, current: $1) }
-        guard let (change, request) = sent.first else { return outcomes[change.key] }
-        do { return await toldApart(outcome(try await send(request), change, request), change) } catch { return Self.outcome(error) }
+        guard let one = sent.first else { return outcomes[change.key] }
+        do { return await outcome(try await send(one.value), one.change, one.value, over: one.current) } catch {
+            return Self.outcome(error)
+        }
+    }
+
+    /// Returns the outcome of a change that was answered, with what is read where the answer leaves it open.
+    ///
+    /// - Parameter current: What the service had, where the change was written with that.
+    func outcome(
+        _ response: WebResponse, _ change: BackendChange, _ request: WebRequest, over current: JSONValue?
+    ) async -> BackendOutcome {
+        let told = await toldApart(outcome(response, change, request), change)
+        return merged(await checked(told, response, change, request), change, current)
+    }
+
+    /// Adds to the outcome of a resource that was sent whole what that had of the values which have not changed.
+    private func merged(_ outcome: BackendOutcome, _ change: BackendChange, _ current: JSONValue?) -> BackendOutcome {
+        guard change.kind == .update, saving.replacesWholeResources, let current, case .saved(let id, let version, var told) = outcome
+        else { return outcome }
+        for (name, value) in values.values(current, of: change.entity, plan) where !change.changedProperties.contains(name) {
+            if told[name] == nil, let known = change.values[name], known != value { told[name] = value }
+        }
+        return .saved(id: id, version: version, values: told)
     }
 
     /// Returns the outcome of a change that was sent. A service that refuses a weak tag which the resource still has cannot compare it: that is no conflict.
@@ -68,9 +90,7 @@ struct ChangeSender {
 
     /// Whether the service still has the version that a change was made on; false where a read does not tell.
     private func isCurrent(_ change: BackendChange) async -> Bool {
-        var read = change
-        (read.version, read.base) = (nil, [:])
-        guard case .resource(_, let version)? = try? await current(read) else { return false }
+        guard case .resource(_, let version)? = await reading(change) else { return false }
         return version == change.version
     }
 
@@ -82,11 +102,11 @@ struct ChangeSender {
     /// - Parameters:
     ///   - hasFields: Whether what is sent of a deletion has the fields of the resource, too.
     ///   - make: Receives the change and, where it can only be written with that, the resource as the service has it.
-    /// - Returns: What was made, in order, and the outcomes of changes that cannot be sent.
+    /// - Returns: What was made, in order, with that resource, and the outcomes of changes that cannot be sent.
     func prepared<Value>(
         _ changes: [BackendChange], deletionsHaveFields hasFields: Bool = false, _ make: (BackendChange, JSONValue?) throws -> Value
-    ) async throws -> (sent: [(change: BackendChange, value: Value)], outcomes: Outcomes) {
-        var sent: [(change: BackendChange, value: Value)] = []
+    ) async throws -> (sent: [(change: BackendChange, value: Value, current: JSONValue?)], outcomes: Outcomes) {
+        var sent: [(change: BackendChange, value: Value, current: JSONValue?)] = []
         var outcomes: Outcomes = [:]
         for change in changes {
             var current: JSONValue?
@@ -103,7 +123,7 @@ struct ChangeSender {
                     continue
                 }
             }
-            do { sent.append((change, try make(change, current))) } catch { outcomes[change.key] = .refused(error) }
+            do { sent.append((change, try make(change, current), current)) } catch { outcomes[change.key] = .refused(error) }
         }
         return (sent, outcomes)
     }
@@ -222,7 +242,40 @@ struct ChangeSender {
         return .conflict(current: values.values(item, of: change.entity, plan), version: values.version(item, plan))
     }
 
-    // MARK: Reading before
+    // MARK: Reading
+
+    /// What a read has found.
+    enum Reading {
+        case resource(JSONValue, ResourceVersion?)
+        case missing
+        case failed(any Error)
+    }
+
+    /// Reads the resource of a change; nil where the description has no call for that.
+    func reading(_ change: BackendChange) async -> Reading? {
+        guard let id = change.id, let call = plan.callByIdentifier else { return nil }
+        do { return try await read(id, by: call) } catch { return .failed(error) }
+    }
+
+    /// Reads a resource.
+    ///
+    /// - Throws: Code 134060 for an identifier that the call cannot have, and for an answer that is no JSON.
+    private func read(_ id: ResourceID, by call: CallPlan) async throws -> Reading {
+        let request = try builder.request(reading: id, plan, call)
+        let response: WebResponse
+        do { response = try await send(request) } catch { return .failed(error) }
+        let errors = ErrorReader(plan: plan, words: words)
+        if let error = errors.stray(response, to: request, isSave: true) { return .failed(error) }
+        guard response.status < 300 else {
+            if response.status == 404 || response.status == 410 { return .missing }
+            return .failed(errors.error(response, to: request, isSave: true))
+        }
+        let body = try JSONValue(parsing: response.body)
+        guard let item = body.value(at: call.call.items ?? plan.style.envelope.item), item.object != nil else {
+            return .failed(WebBackendError.answer(request.label, "It is no resource."))
+        }
+        return .resource(item, values.version(item, plan) ?? response.headers["ETag"].map { .tag(AnswerReader.opaque($0)) })
+    }
 
     /// What the service has.
     private enum Current {
@@ -242,21 +295,12 @@ struct ChangeSender {
                         "The resource has to be read before it is changed, and the description has no call that reads one by its identifier.",
                         next: "Describe such a call: calls: [one].")))
         }
-        let request = try builder.request(reading: id, plan, call)
-        let response: WebResponse
-        do { response = try await send(request) } catch { return .outcome(.refused(error)) }
-        if let error = ErrorReader(plan: plan, words: words).stray(response, to: request, isSave: true) { return .outcome(.refused(error)) }
-        guard response.status < 300 else {
-            if response.status == 404 || response.status == 410 {
-                return .outcome(change.kind == .delete ? .saved() : .conflict(current: nil))
-            }
-            return .outcome(.refused(ErrorReader(plan: plan, words: words).error(response, to: request, isSave: true)))
+        let (item, version): (JSONValue, ResourceVersion?)
+        switch try await read(id, by: call) {
+        case .resource(let found, let told): (item, version) = (found, told)
+        case .missing: return .outcome(change.kind == .delete ? .saved() : .conflict(current: nil))
+        case .failed(let error): return .outcome(.refused(error))
         }
-        let body = try JSONValue(parsing: response.body)
-        guard let item = body.value(at: call.call.items ?? plan.style.envelope.item), item.object != nil else {
-            return .outcome(.refused(WebBackendError.answer(request.label, "It is no resource.")))
-        }
-        let version = values.version(item, plan) ?? response.headers["ETag"].map { .tag(AnswerReader.opaque($0)) }
         let isOther: Bool
         if let known = change.version {
             isOther = plan.version != .none && version.map { $0 != known } ?? false
