@@ -138,6 +138,13 @@ enum RemoteStoreError {
             next: "Read the resource with the identifier \(change.id.map(\.description) ?? "?").")
     }
 
+    static func isUntaken(_ names: [String], _ change: BackendChange) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A change of “\(change.entity)” was not made.",
+            reason: "The backend has told of success, and “\(names.joined(separator: "”, “"))” is read as before, in the same version.",
+            next: "See whether the backend lets it be changed. What it has is shown.")
+    }
+
     static func hasNoIdentifier(_ change: BackendChange) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "The identifier of a new “\(change.entity)” is not known.",

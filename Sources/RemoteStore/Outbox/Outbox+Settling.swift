@@ -318,13 +318,15 @@ extension Outbox {
     // MARK: Versions
 
     /// Sets the version of a row; a copy of the backend that lags may still answer with the one that it had.
+    ///
+    /// Where the new version was not told, the next read says what the object has, also with the version of before: the backend may have left it as it was.
     func setVersion(_ version: ResourceVersion?, of row: CacheRow, in transaction: CacheTransaction) {
         noteReplaced(row.version, by: version, of: row, in: transaction)
         row.setVersion(version)
     }
 
     private func noteReplaced(_ old: ResourceVersion?, by new: ResourceVersion?, of row: CacheRow, in transaction: CacheTransaction) {
-        guard let old, old != new else { return }
+        guard let old, let new, old != new else { return }
         let (order, key, uptime) = (file.order, row.key, file.clock.uptime)
         transaction.whenCommitted { order.noteReplaced(old.encoded, of: key, uptime: uptime) }
     }

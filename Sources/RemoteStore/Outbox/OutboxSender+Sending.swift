@@ -153,7 +153,9 @@ extension OutboxSender {
         try merge(changed, queryTime)
         for next in [Outbox.Next.read, .compare] {
             let read = nexts.filter { $0.1 == next }.map(\.0)
-            if !read.isEmpty, !state.withLock({ $0.isClosed }) { _ = try await self.read(read, compares: next == .compare) }
+            if read.isEmpty || state.withLock({ $0.isClosed }) { continue }
+            let saved = next == .read ? Dictionary(marked.map { ($0.key, $0.change) }, uniquingKeysWith: { first, _ in first }) : [:]
+            _ = try await self.read(read, compares: next == .compare, saved: saved)
         }
         for (one, next) in zip(marked, nexts.map(\.1)) {
             guard case .twin(let resource) = next, case .success(let outcomes) = result, let outcome = outcomes[one.change.key] else {
@@ -192,10 +194,12 @@ extension OutboxSender {
 
     /// Reads objects whose change is to be sent again, or met a conflict, or has got a version that the backend has not told.
     ///
-    /// - Parameter compares: Whether it is to be seen what others have changed, before what is pending is sent.
+    /// - Parameters:
+    ///   - compares: Whether it is to be seen what others have changed, before what is pending is sent.
+    ///   - saved: What the backend has told to be saved, without the new version. The application is told where it is not.
     /// - Returns: Whether they were read.
     /// - Throws: The errors of the file.
-    @discardableResult func read(_ keys: [LocalKey], compares: Bool) async throws -> Bool {
+    @discardableResult func read(_ keys: [LocalKey], compares: Bool, saved: [LocalKey: BackendChange] = [:]) async throws -> Bool {
         let file = outbox.file
         var wanted: [(key: LocalKey, place: CacheKey, id: NSManagedObjectID, sent: BackendChange?)] = []
         for key in keys {
@@ -222,6 +226,11 @@ extension OutboxSender {
         defer { if compares { outbox.compared.withLock { $0.subtract(keys) } } }
         try take(rows, askedAt)
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+        for one in wanted {
+            guard let sent = saved[one.key], let row = byID[one.id] else { continue }
+            let names = reader.untaken(row, of: sent)
+            if !names.isEmpty { report(RemoteStoreError.isUntaken(names, sent)) }
+        }
         let changed = try file.write { transaction in
             var new: [Row] = []
             for one in wanted {

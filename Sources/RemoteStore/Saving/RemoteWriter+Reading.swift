@@ -187,7 +187,12 @@ extension RemoteWriter {
     func learnVersions(_ report: inout SaveProgress, for caller: StoreCaller) async {
         if report.unversioned.isEmpty { return }
         do {
-            for row in try await reader.read(report.unversioned, isFresh: true, for: caller) { report.rows[row.knownObjectID] = row }
+            for row in try await reader.read(report.unversioned, isFresh: true, for: caller) {
+                report.rows[row.knownObjectID] = row
+                guard let (id, sent) = report.untold[row.knownObjectID] else { continue }
+                let names = reader.untaken(row, of: sent)
+                if !names.isEmpty { report.noteUntaken(id, RemoteStoreError.isUntaken(names, sent)) }
+            }
         } catch {
             // The save succeeded. The next one of these objects meets a conflict, and reads them.
             RequestRunner.log.warning("The versions of \(report.unversioned.count) saved objects could not be read: \(error)")
@@ -208,6 +213,18 @@ extension ResourceID {
 }
 
 extension RemoteReader {
+    /// Returns the properties of an update that a row shows as they were before, in the version that the update was made on: the backend has not saved
+    /// them, whatever it says.
+    func untaken(_ row: Row, of change: BackendChange) -> [String] {
+        guard change.kind == .update, let version = change.version, versions.version(row.knownObjectID, row.version) == version else {
+            return []
+        }
+        return change.changedProperties.filter { name in
+            guard let sent = change.values[name], let base = change.base[name] else { return false }
+            return !contains(row, [name: sent]) && contains(row, [name: base])
+        }.sorted()
+    }
+
     /// Returns whether all objects have identifiers.
     func decodesAll(_ ids: [NSManagedObjectID]) -> Bool { ids.allSatisfy { decoding.resourceID($0.current) != nil } }
 }

@@ -354,7 +354,7 @@ final class RemoteWriter: Sendable {
         if one.kind == .delete, following != nil {
             report.savedCount += 1
         } else {
-            do { try report.noteSaved(one, current, version, following == nil ? values : [:], reader) } catch {
+            do { try report.noteSaved(one, sent, current, version, following == nil ? values : [:], reader) } catch {
                 // It is saved, whatever the answer says besides: the values are read.
                 RequestRunner.log.error("The answer to a save cannot be read: \(error)")
                 report.unversioned.append(current)

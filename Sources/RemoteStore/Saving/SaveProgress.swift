@@ -13,6 +13,8 @@ struct SaveProgress {
     var rows: [NSManagedObjectID: Row] = [:]
     /// Objects whose new version the backend has not told.
     var unversioned: [NSManagedObjectID] = []
+    /// The updates of such objects as they were sent, with the IDs of their changes.
+    var untold: [NSManagedObjectID: (id: NSManagedObjectID, sent: BackendChange)] = [:]
     /// The errors of calls that failed.
     var thrown: [any Error] = []
     /// The number of changes that the backend has saved.
@@ -32,18 +34,23 @@ struct SaveProgress {
 
     /// Notes a saved change.
     ///
-    /// - Parameter current: The ID that the object has now.
+    /// - Parameters:
+    ///   - sent: The change as it was sent.
+    ///   - current: The ID that the object has now.
     /// - Throws: Code 134070 for values that do not fit.
     mutating func noteSaved(
-        _ change: PendingChange, _ current: NSManagedObjectID, _ version: ResourceVersion?, _ values: [String: ResourceValue],
-        _ reader: RemoteReader
+        _ change: PendingChange, _ sent: BackendChange, _ current: NSManagedObjectID, _ version: ResourceVersion?,
+        _ values: [String: ResourceValue], _ reader: RemoteReader
     ) throws {
         savedCount += 1
         if change.kind == .delete { return reader.versions.forget([change.id]) }
         guard let row = change.change.row else { return }
         let isUnversioned = version == nil && reader.versions.hasVersions(current)
         let number = reader.versions.didSave(current, row.version, version)
-        if isUnversioned { unversioned.append(current) }
+        if isUnversioned {
+            unversioned.append(current)
+            untold[current] = (change.id, sent)
+        }
         guard number != row.version || !values.isEmpty else { return }
         let copy = rows[current] ?? row.copy()
         copy.version = number
@@ -58,6 +65,12 @@ struct SaveProgress {
             }
         }
         rows[current] = copy
+    }
+
+    /// Notes that a change which was taken for saved was not.
+    mutating func noteUntaken(_ id: NSManagedObjectID, _ error: NSError) {
+        savedCount -= 1
+        outcomes[id] = .refused(error)
     }
 
     /// Returns the outcome of the save.
