@@ -216,9 +216,10 @@ extension RemoteReader {
     /// Returns the properties of an update that a row shows as they were before, in the version that the update was made on: the backend has not saved
     /// them, whatever it says.
     func untaken(_ row: Row, of change: BackendChange) -> [String] {
-        guard change.kind == .update, let version = change.version, versions.version(row.knownObjectID, row.version) == version else {
-            return []
-        }
+        guard change.kind == .update, let version = change.version,
+            // The number of a row is its version, also where none was told of the save.
+            version == .number(row.version) || version == versions.version(row.knownObjectID, row.version)
+        else { return [] }
         return change.changedProperties.filter { name in
             guard let sent = change.values[name], let base = change.base[name] else { return false }
             return !contains(row, [name: sent]) && contains(row, [name: base])
