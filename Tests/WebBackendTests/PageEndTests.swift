@@ -61,6 +61,20 @@ import WebTransport
         }
     }
 
+    @Test("A total that the first page alone tells counts for the others", arguments: [true, false]) func totalOfTheFirst(byOffset: Bool)
+        throws
+    {
+        // The service gives fewer than it is asked for.
+        let service = ScriptedService { request in
+            let start = byOffset ? Int(request.query("skip") ?? "0") ?? 0 : ((Int(request.query("page") ?? "1") ?? 1) - 1) * 10
+            let end = min(start + (byOffset ? 4 : 10), 25)
+            return Self.page(start < end ? Array(start..<end) : [], start == 0 ? #", "count": 25"# : "")
+        }
+        let form = byOffset ? PagingStyle.Form.offset("skip") : .number("page", first: 1)
+        let paging = PagingStyle(form, sizeParameter: "top", size: 10, total: .body("count"), totalParameter: "count=true")
+        expect(try titles(paging, service), equals: (0..<25).map { "\($0)" }.sorted())
+    }
+
     @Test("Pages of any length, also none, are read to the last") func random() throws {
         let seed = TestSeed.current(for: "Ends of pages")
         var random = SeededGenerator(seed: seed)

@@ -47,6 +47,7 @@ extension CachedStore {
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome { try save(now: changes) }
 
     func save(now changes: StoreChangeSet) throws -> SaveOutcome {
+        try UnsentEdits(reader.catalog) { _ in nil }.check(changes)
         let saved = try file.write { transaction in
             let saved = try outbox.enqueue(changes, token, in: transaction)
             // What is read from now on is filed over it.

@@ -180,11 +180,14 @@ final class CombinedEntity: Sendable {
         let all = shares.compactMap(\.saving)
         if all.isEmpty { return nil }
         let isUnnoticed = all.allSatisfy { if case .none = $0.conflicts { true } else { false } }
-        return Resource.Saving(
+        var saving = Resource.Saving(
             all.reduce(into: []) { $0.formUnion($1.kinds) }, identity: .attribute(identity),
             lists: shares.reduce(into: []) { $0.formUnion($1.lists) }, maximumChanges: 100,
             conflicts: isUnnoticed ? .none : .byReading, isIdempotent: all.allSatisfy(\.isIdempotent),
             keyLifetime: all.compactMap(\.keyLifetime).min())
+        saving.unsent = shares.reduce(into: []) { $0.formUnion(($1.saving?.unsent ?? []).intersection($1.share.properties)) }
+        saving.assigned = shares.reduce(into: []) { $0.formUnion($1.saving?.assigned ?? []) }
+        return saving
     }
 }
 

@@ -118,6 +118,10 @@ extension RemoteReader {
             }
             if isReturned, found.isEarlier { found.note(Array(rows[before...]), in: earlier) }
             if found.time == nil { self.kept.didRead(found.rows) }
+            if !missing.isEmpty {
+                noteOtherForms(missing, of: entity, among: kept?.rows ?? found.rows, &failures)
+                missing.subtract(failures.keys)
+            }
             // One that was asked for alone, or by a call that brings everything, does not exist.
             if found.isProven || new == 0 || plan.predicateInMemory != nil || plan.requests.count == order.count { break }
             order = order.filter(missing.contains)
@@ -242,6 +246,8 @@ extension RemoteReader {
             guard !row.isUnknown(relationship) else { continue }
             found[row.knownObjectID] = row.relatedIDs(relationship)
         }
+        let missing = wanted.filter { found[$0] == nil && failures[$0] == nil }
+        if !missing.isEmpty, let entity = relationship.entity { noteOtherForms(missing, of: entity, among: answer.rows, &failures) }
         return found
     }
 
@@ -286,9 +292,15 @@ extension RemoteReader {
         let time = AskTime(options.now())
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         var members: [Row] = []
+        let forms = OtherForms(owners.compactMap { decoding.resourceID($0) }, of: inverse.destinationEntity?.name ?? "?")
         for row in try await budget.whole(plan.requests, { try await readAll(plan, budget, for: caller).rows }) {
             guard let own = row.knownObjectID.owningEntity.frozenParts.byName[inverse.name] as? NSRelationshipDescription else { continue }
-            let here = row.relatedIDs(own).filter(owners.contains)
+            if row.isUnknown(own), let failure = unreadable.failure([inverse.name], of: row.knownObjectID) { throw failure.error }
+            let related = row.relatedIDs(own)
+            let here = related.filter(owners.contains)
+            for id in related where here.count < related.count {
+                if let other = decoding.resourceID(id).flatMap({ forms.contradiction($0) }) { throw other.error }
+            }
             for owner in here { found[owner, default: []].append(row.knownObjectID) }
             if !here.isEmpty { members.append(row) }
         }
@@ -308,10 +320,17 @@ extension RemoteReader {
     ) async throws -> [(owner: NSManagedObjectID, row: Row)] {
         let only = request.onlyOwner(inverse.name).flatMap { wanted[$0] }
         let asked = Set(wanted.values)
+        let forms = OtherForms(wanted.keys, of: inverse.destinationEntity?.name ?? "?")
         var pairs: [(owner: NSManagedObjectID, row: Row)] = []
         _ = try await readPages(request, endpoint, budget) { answer, _, _ in
             if !answer.owners.isEmpty {
-                for (owner, index) in answer.owners { if let id = wanted[owner] { pairs.append((id, answer.rows[index])) } }
+                for (owner, index) in answer.owners {
+                    if let id = wanted[owner] {
+                        pairs.append((id, answer.rows[index]))
+                    } else if let (_, error) = forms.contradiction(owner) {
+                        throw error
+                    }
+                }
                 return true
             }
             for row in answer.rows {
@@ -320,7 +339,15 @@ extension RemoteReader {
                 } else if let own = row.knownObjectID.owningEntity.frozenParts.byName[inverse.name] as? NSRelationshipDescription,
                     !row.isUnknown(own)
                 {
-                    for id in row.relatedIDs(own) where asked.contains(id) { pairs.append((id, row)) }
+                    for id in row.relatedIDs(own) {
+                        if asked.contains(id) {
+                            pairs.append((id, row))
+                        } else if let found = self.decoding.resourceID(id), let (_, error) = forms.contradiction(found) {
+                            throw error
+                        }
+                    }
+                } else if let unread = answer.unreadValues.first(where: { $0.property == inverse.name && $0.id == row.knownObjectID }) {
+                    throw RemoteStoreError.unreadValue(unread.note, unread.property)
                 } else {
                     throw RemoteStoreError.unanswerable(
                         inverse.entity?.name ?? "?", "“\(inverse.name)” is one of several objects",

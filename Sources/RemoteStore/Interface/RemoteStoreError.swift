@@ -30,6 +30,26 @@ enum RemoteStoreError {
             reason: "The backend has answered \(value), which the property cannot hold.", next: "Convert the value in the backend.")
     }
 
+    /// The error of an object whose row, or whose reference to it, has its identifier in another form.
+    static func otherForm(of entity: String, _ asked: ResourceID, _ found: ResourceID) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "“\(entity)” \(asked) cannot be read.",
+            reason: "It was asked for by “\(asked)”, which is \(asked.formName), and came as “\(found)”, which is \(found.formName).",
+            next:
+                "Let rows and references have one form: in the description of a web service, write \(found.cure(for: asked)) for “\(entity)”."
+        )
+    }
+
+    /// The error of a change that the backend does not take.
+    static func unsent(_ property: String, of entity: String, _ id: ResourceID?) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectValidationError,
+            "“\(property)” of “\(entity)” \(id.map(\.description) ?? "without an identifier") cannot be saved.",
+            reason: "The service does not take it: its description has it as readOnly or ignored, or has no place for it.",
+            next: "Leave the property as it is (refresh the object), or describe where changes of it are written.",
+            info: [NSValidationKeyErrorKey: property])
+    }
+
     static func foreignColumn(of entity: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "A value of “\(entity)” cannot be read.",

@@ -89,6 +89,11 @@ public struct Resource: Sendable {
         public var keyLifetime: Double?
         /// The binary attributes whose values an ``UploadingBackend`` takes in parts, before the object; they must allow external storage.
         public var uploads: Set<String>
+        /// The properties that are never sent, because the backend does not take them: a save that changes one of them, or gives one of a new object another
+        /// value than its default, is an error of that object before anything is sent. What deletions of other objects take out of relationships is none.
+        public var unsent: Set<String> = []
+        /// Those of the unsent properties that new objects may have values of: the backend assigns them, or takes them in another way.
+        public var assigned: Set<String> = []
         /// What can be done to many resources by one call, for batch requests; nil for nothing.
         public var bulk: Bulk?
 

@@ -65,7 +65,11 @@ struct Catalog: Sendable {
         }
         self.resources = known
         hasIncarnations = resources.contains { $0.incarnation != nil }
+        hasUnsentProperties = resources.contains { $0.saving?.unsent.isEmpty == false }
     }
+
+    /// Whether there are properties that are never sent.
+    let hasUnsentProperties: Bool
 
     /// Whether resources with one identifier are told apart.
     let hasIncarnations: Bool

@@ -115,6 +115,9 @@ extension RemoteWriter {
             }
             guard let storable = AttributeCheck.conform(given, to: attribute) else { throw BatchRows.invalidValue(given, attribute) }
             row.store(storable, in: row.layout.slots[attribute.slotIndex])
+            if reader.catalog.saving(of: entity)?.unsent.contains(name) == true {
+                throw RemoteStoreError.unsent(name, of: entity.name ?? "?", nil)
+            }
             values[name] = .value(row.value(of: attribute))
         }
         return values
@@ -125,10 +128,14 @@ extension RemoteWriter {
         let entity = request.knownEntity
         _ = try bulk(of: entity, .insert, for: request)
         let attributes = entity.frozenParts.properties.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isTransient }
+        let saving = reader.catalog.saving(of: entity)
         return try BatchRows(request).made().enumerated().map { number, new in
             var change = BackendChange(
                 key: BackendChange.Key(number: number), kind: .insert, entity: entity.name ?? "?", idempotencyKey: UUID())
             change.id = try knownID(of: entity, new.row).flatMap(reader.decoding.resourceID)
+            if let saving, let name = UnsentEdits.given(new.row, entity, saving) {
+                throw RemoteStoreError.unsent(name, of: change.entity, change.id)
+            }
             for attribute in attributes {
                 let value = new.row.value(of: attribute)
                 if !value.isNull { change.values[attribute.name] = .value(value) }

@@ -60,6 +60,7 @@ final class RemoteWriter: Sendable {
     /// - Throws: `StoreConflicts` where others have changed the objects and nothing was saved; `IncompleteSave` where a part was saved, or
     ///   where that is not known; the backend's error where nothing was saved.
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
+        try UnsentEdits(reader.catalog, reader.decoding.resourceID).check(changes)
         var pending = try pending(changes)
         var report = SaveProgress(began: reader.options.now())
         for change in changes.locked { report.outcomes[change.objectID] = .accepted }

@@ -63,7 +63,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         service = plan
         shapes = ItemShapes(plan)
         limits = JSONLimits()
-        resources = plan.plans.values.map(\.resource).sorted { $0.entity < $1.entity }
+        resources = plan.plans.values.map { $0.resource(unsent: plan.unsent($0)) }.sorted { $0.entity < $1.entity }
         var envelopes: [String: EnvelopeShape] = [:]
         for resource in plan.plans.values {
             for call in resource.calls { envelopes["\(resource.entity).\(call.call.name)"] = EnvelopeShape(resource, call) }
@@ -76,7 +76,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
 
     package func answer(_ request: BackendRequest, tellingNext teller: PageTeller?) async throws -> BackendAnswer {
         guard let plan = service.plans[request.entity], let call = plan.call(request.endpoint) else { return request.answer() }
-        if request.predicate.flatMap(Condition.init)?.matchesNothing == true {
+        if RequestBuilder(service).matchesNothing(request, plan, call) {
             var answer = request.answer()
             answer.total = 0
             return answer

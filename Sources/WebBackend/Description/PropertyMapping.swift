@@ -49,8 +49,10 @@ public indirect enum ValueTransform: Hashable, Sendable {
     case byType
     /// A date in another form than the style's.
     case date(DateForm)
-    /// A value of an enumeration: what JSON has, and the attribute's value as text.
+    /// A value of an enumeration: the text that JSON has, and the attribute's value as text. A number is read, too, and not written.
     case enumeration([String: String])
+    /// A value of an enumeration: the JSON that resources have (`1`, `true`, `"a"` with its quotation marks), and the attribute's value as text.
+    case enumerationOfJSON([String: String])
     /// A number in another unit: the attribute's value is JSON's times this.
     case scaled(by: Double)
     /// Text that is written as another attribute type's, such as a number in quotation marks.

@@ -9,6 +9,8 @@ struct DescriptionSource {
     let value: JSONValue
     /// Returns the line and column of a value, or of the key before it.
     let locate: ([FileStep]) -> (line: Int, column: Int)?
+    /// The keys that are no text, by the steps to their values: in YAML, keys may be numbers or truths.
+    var plainKeys: [[FileStep]: JSONValue] = [:]
 
     /// Creates a source of values that were read.
     init(name: String?, value: JSONValue, locate: @escaping ([FileStep]) -> (line: Int, column: Int)?) {
@@ -46,7 +48,7 @@ struct DescriptionSource {
     /// - Throws: Code 134080, naming the place.
     func file() throws -> WebServiceFile {
         do {
-            var file = try FileForms.file.read(value, FileContext(), nil)
+            var file = try FileForms.file.read(value, FileContext(plainKeys: plainKeys), nil)
             file.clientKeys = FileForms.clientKeys.filter { value[$0] != nil }
             return file
         } catch let problem as FileProblem {

@@ -26,6 +26,8 @@ struct FileContext: Sendable {
     var style: ServiceStyle?
     /// Whether what stands here may be a secret, which no error may print.
     var isConfidential = false
+    /// The keys of the file that are no text, by the steps to their values.
+    var plainKeys: [[FileStep]: JSONValue] = [:]
 
     /// Returns the context of a key's value.
     func at(_ key: String) -> FileContext { at(.key(key)) }

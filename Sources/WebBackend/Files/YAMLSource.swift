@@ -28,7 +28,8 @@ extension DescriptionSource {
                 throw Self.syntaxError(name, nil, "There is no description.")
             }
             var reader = YAMLReader(name: name)
-            self.init(name: name, value: try reader.value(of: node, depth: 0)) { Self.place(of: $0, in: node) }
+            self.init(name: name, value: try reader.value(of: node, [])) { Self.place(of: $0, in: node) }
+            plainKeys = reader.plainKeys
         } catch let error as YamlError {
             throw Self.syntaxError(error, name)
         }
@@ -73,24 +74,31 @@ private struct YAMLReader {
 
     let name: String?
     private var count = 0
+    /// The keys that are numbers or truths.
+    private(set) var plainKeys: [[FileStep]: JSONValue] = [:]
 
     init(name: String?) { self.name = name }
 
-    mutating func value(of node: Node, depth: Int) throws -> JSONValue {
+    mutating func value(of node: Node, _ path: [FileStep]) throws -> JSONValue {
         count += 1
         guard count <= Self.maximum else { throw error(node, "There are more than \(Self.maximum) values.") }
-        guard depth <= DescriptionSource.maximumDepth else {
+        guard path.count <= DescriptionSource.maximumDepth else {
             throw error(node, "More than \(DescriptionSource.maximumDepth) objects and lists stand in one another.")
         }
         switch node {
         case .scalar(let scalar): return Self.value(of: scalar)
-        case .sequence(let sequence): return .array(try sequence.map { try value(of: $0, depth: depth + 1) })
+        case .sequence(let sequence): return .array(try sequence.enumerated().map { try value(of: $1, path + [.element($0)]) })
         case .mapping(let mapping):
             return .object(
                 JSONObject(
                     try mapping.map { pair in
                         guard case .scalar(let key) = pair.key else { throw error(pair.key, "A key must be a word.") }
-                        return JSONObject.Member(key: key.string, value: try value(of: pair.value, depth: depth + 1))
+                        let path = path + [.key(key.string)]
+                        switch Self.value(of: key) {
+                        case .string, .null: break
+                        case let plain: plainKeys[path] = plain
+                        }
+                        return JSONObject.Member(key: key.string, value: try value(of: pair.value, path))
                     }))
         default: throw error(node, "This name stands for no value.")
         }

@@ -1,3 +1,4 @@
+internal import JSONReading
 internal import ObjectGraph
 internal import Predicates
 internal import RemoteStore
@@ -46,6 +47,7 @@ struct CallPlan: Sendable {
         var custom: [String: WebParameter] = [:]
         for name in Set(places.map(Self.keyPath)).sorted() {
             if name != "SELF" { try Self.check(name, context, place) }
+            try Self.checkWords(name, "“{\(name)}” stands", context, place)
             parameters.append(Parameter(keyPaths: context.synonyms(name), name: name, operators: [.equal], isRequired: true))
         }
         for parameter in call.parameters {
@@ -60,6 +62,9 @@ struct CallPlan: Sendable {
                     throw WebBackendError.description(
                         place, "“\(template)” has no name and value.", next: "Write a name, an equals sign and a value: “min_year={value}”."
                     )
+                }
+                if comparison == .equal || comparison == .notEqual {
+                    for keyPath in parameter.keyPaths { try Self.checkWords(keyPath, "“\(template)” stands", context, place) }
                 }
                 let name = "\(parameter.keyPaths.first ?? "") \(comparison.rawValue)"
                 custom[name] = parameter
@@ -99,6 +104,14 @@ struct CallPlan: Sendable {
         endpoint.connectives = connectives
         endpoint.negationsFindNil = true
         self.endpoint = endpoint
+    }
+
+    /// Checks that a value which is given as one has one word in the service.
+    private static func checkWords(_ keyPath: String, _ what: String, _ context: Context, _ place: String) throws {
+        guard let words = context.properties[keyPath]?.transform.mostWords, words > 1 else { return }
+        throw WebBackendError.description(
+            place, "\(what) for one word, and values of “\(keyPath)” have several.",
+            next: "Describe isIn for it, which is given all of them, or leave it out: it is compared in memory.")
     }
 
     /// The property that a place stands for: `{SELF.0}` is a part of `SELF`.
@@ -164,7 +177,16 @@ struct CallPlan: Sendable {
             }
             return .none
         }
-        for keyPath in call.sorting ?? [] { try check(keyPath, context, place) }
+        for keyPath in call.sorting ?? [] {
+            try check(keyPath, context, place)
+            guard let property = context.properties[keyPath], case .attribute(_, let transform) = property.kind, !transform.keepsOrder
+            else {
+                continue
+            }
+            throw WebBackendError.description(
+                place, "It is sorted by “\(keyPath)”, whose order in the service is another one, by how it is written there.",
+                next: "Remove it from “sorting”: it is sorted in memory.")
+        }
         let names =
             call.sorting ?? (style.parameter == "" ? [] : nil)
             ?? context.properties.values.filter { plan in
@@ -271,13 +293,29 @@ extension ValueTransform {
         case .byType, .date, .text: true
         case .scaled(let factor): factor > 0
         case .wrapped(_, _, let inner): inner.keepsOrder
-        case .enumeration, .json, .relativeURL, .joined: false
+        case .enumeration, .enumerationOfJSON, .json, .relativeURL, .joined: false
         }
+    }
+    /// The words of an enumeration, in the order of their texts, with what they stand for; nil for others.
+    var enumerated: [(word: JSONValue, value: String)]? {
+        switch self {
+        case .enumeration(let names): names.sorted { $0.key < $1.key }.map { (.string($0.key), $0.value) }
+        case .enumerationOfJSON(let names):
+            names.sorted { $0.key < $1.key }.compactMap { key, value in
+                (try? JSONValue(parsing: Array(key.utf8))).map { ($0, value) }
+            }
+        case .wrapped(_, _, let inner): inner.enumerated
+        default: nil
+        }
+    }
+    /// The most words that a value of an enumeration has; 1 for others.
+    var mostWords: Int {
+        Dictionary(grouping: enumerated ?? [], by: \.value).values.map(\.count).max() ?? 1
     }
     /// Whether equal values, and only those, are equal in JSON.
     var keepsEquality: Bool {
         switch self {
-        case .byType, .date, .text, .scaled, .enumeration: true
+        case .byType, .date, .text, .scaled, .enumeration, .enumerationOfJSON: true
         case .wrapped(_, _, let inner): inner.keepsEquality
         case .json, .relativeURL, .joined: false
         }

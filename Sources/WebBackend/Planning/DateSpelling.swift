@@ -121,7 +121,7 @@ extension ValueTransform {
         switch self {
         case .date(let form): form
         case .wrapped(_, _, let inner): inner.dateForm
-        case .byType, .enumeration, .scaled, .text, .json, .relativeURL, .joined: nil
+        case .byType, .enumeration, .enumerationOfJSON, .scaled, .text, .json, .relativeURL, .joined: nil
         }
     }
 }

@@ -74,10 +74,17 @@ struct FilterPlan {
             if isText, style.quoting == .bare, case .parameters = style.form, !FilterTemplates.repeats(style.templates[.isIn]) {
                 operators.remove(.isIn)
             }
+            // What is another than a word that the service does not have is whatever has a value.
+            if transform.enumerated != nil, style.templates[.isNotNil] == nil, attribute.isOptional { operators.remove(.notEqual) }
+            // Where a value has several words, all of them are asked for.
+            if transform.mostWords > 1 {
+                operators.remove(.notEqual)
+                if style.templates[.isIn] == nil || transform.mostWords > style.maximumValues { operators.subtract([.equal, .isIn]) }
+            }
             if isText, transform == .byType { operators.formUnion([.beginsWith, .endsWith, .contains, .like]) }
             add(
                 keyPath.contains(".") ? [keyPath] : context.synonyms(keyPath), operators, isText ? style.caseInsensitive : [], style,
-                isInexact: isText && style.isInexactForText)
+                isInexact: isText && style.isInexactForText, words: transform.mostWords)
         case let relationship as NSRelationshipDescription where !relationship.isToMany:
             add([keyPath], [.equal, .notEqual, .isIn, .isNil, .isNotNil], [], style)
         case is NSRelationshipDescription: add(["ANY " + keyPath], [.equal, .isIn], [], style, style.listTemplates)
@@ -88,7 +95,7 @@ struct FilterPlan {
     /// One parameter for each comparison: a lower and an upper bound are given together.
     private mutating func add(
         _ keyPaths: [String], _ operators: Set<Parameter.Operator>, _ caseInsensitive: Set<Parameter.Operator>, _ style: FilterStyle,
-        _ templates: [Parameter.Operator: String]? = nil, isInexact: Bool = false
+        _ templates: [Parameter.Operator: String]? = nil, isInexact: Bool = false, words: Int = 1
     ) {
         let known = operators.intersection((templates ?? style.templates).keys)
         for comparison in known.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -96,7 +103,7 @@ struct FilterPlan {
             parameters.append(
                 Parameter(
                     keyPaths: keyPaths, name: "\(keyPaths[0]) \(comparison.rawValue)", operators: [comparison],
-                    maximumValues: comparison == .isIn ? style.maximumValues : 1,
+                    maximumValues: comparison == .isIn ? max(1, style.maximumValues / words) : 1,
                     text: caseInsensitive.contains(comparison) ? .caseInsensitive : [],
                     isExact: !isInexact && !style.inexact.contains(comparison)))
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSONReading
 internal import ObjectGraph
 internal import PropertyLists
 internal import RemoteStore
@@ -14,6 +15,9 @@ final class ResourcePlan: Sendable {
     /// The paths to the identifier; with `@name` what a call was given.
     let identity: [String]
     let identifier: WebResource.IdentifierKind?
+    /// The kind of identifiers in references to resources: that of ``identifier``, or where the description says none that in which rows have them, as the
+    /// attribute at the same place tells.
+    let referenceKind: WebResource.IdentifierKind?
     let version: VersionSource
     let properties: [String: PropertyPlan]
     let kinds: WebResource.Kinds?
@@ -25,7 +29,7 @@ final class ResourcePlan: Sendable {
     /// The attribute with the identifier, if the entity has one.
     let identifierAttribute: String?
     /// The lists that are sent with their owner, for no other end of the relationship is.
-    private let sentLists: Set<String>
+    let sentLists: Set<String>
 
     /// Creates a plan.
     ///
@@ -87,6 +91,8 @@ final class ResourcePlan: Sendable {
         let identityPath = identity.count == 1 ? JSONPath(identity[0]) : nil
         identifierAttribute = plans.values.filter { plan in plan.isAttribute && plan.path != nil && plan.path == identityPath }
             .map(\.name).min()
+        let told = identifierAttribute.flatMap { plans[$0]?.identifierKind }
+        referenceKind = identifier ?? told
         if case .composite = Self.identityKind(identity), saving?.identity == .newUUID {
             throw WebBackendError.description(
                 "“\(resource.entity)”", "Its identifier has several parts, and new resources are to get a UUID.",
@@ -117,6 +123,13 @@ final class ResourcePlan: Sendable {
     private func checkPlaces() throws {
         guard saving != nil else { return }
         for property in properties.values.sorted(by: { $0.name < $1.name }) where !property.isReadOnly {
+            let words = Dictionary(grouping: property.transform.enumerated ?? [], by: \.value)
+            if let (value, several) = words.filter({ $0.value.count > 1 }).min(by: { $0.key < $1.key }) {
+                throw WebBackendError.description(
+                    "“\(property.name)” of “\(entity)”",
+                    "“\(value)” has several words, \(several.map(\.word.description).joined(separator: ", ")), and which of them to write is not known.",
+                    next: "Give each word a value of its own, or write readOnly: true.")
+            }
             guard let path = property.path, path.steps.contains(where: { if case .element = $0 { true } else { false } }),
                 !property.isOnlyElement
             else { continue }
@@ -163,8 +176,21 @@ final class ResourcePlan: Sendable {
     }
 
     /// The description of the resource for the store.
-    var resource: Resource {
-        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: unreadable)
+    ///
+    /// - Parameter unsent: The properties that no change brings to the service.
+    func resource(unsent: Set<String>) -> Resource {
+        var resource = Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: unreadable)
+        resource.saving?.unsent = unsent
+        resource.saving?.assigned = unsent.intersection(assigned)
+        return resource
+    }
+
+    /// What new resources get from the service, or by the address that they are sent to.
+    private var assigned: Set<String> {
+        let places = [saving?.create, saving?.createIdentified].compactMap { $0 }.flatMap { Template($0.path).places.map(CallPlan.keyPath) }
+        // What `awakeFromInsert` gives, such as the time of creation, is a guess at what the service says.
+        let told = properties.values.filter { $0.isReadOnly && $0.isAttribute && $0.path != nil }.map(\.name)
+        return Set(places + told + [identifierAttribute].compactMap { $0 })
     }
 
     private func described(_ saving: SavingStyle) -> Resource.Saving {
@@ -208,6 +234,16 @@ final class ResourcePlan: Sendable {
 }
 
 extension PropertyPlan {
+    /// The kind of identifiers whose place an attribute has, as its type tells; nil where that leaves it open. A UUID is text in rows, as it stands there.
+    fileprivate var identifierKind: WebResource.IdentifierKind? {
+        guard case .attribute(let type, .byType) = kind else { return nil }
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return .integer
+        case .stringAttributeType, .UUIDAttributeType: return .string
+        default: return nil
+        }
+    }
+
     /// Whether changes of a list are sent with its owner.
     var isWritableList: Bool {
         if case .toMany(_, _, true) = kind { path != nil && !isReadOnly } else { false }
@@ -297,11 +333,15 @@ extension PropertyPlan {
 
     /// Checks that references have a place for the identifier.
     private static func check(_ reference: ReferenceStyle, _ place: String) throws {
-        guard case .link(let template?) = reference, !Template(template).places.contains(where: { CallPlan.keyPath($0) == "SELF" }) else {
-            return
+        guard case .link(let template?) = reference else { return }
+        let places = Template(template).places
+        guard places.contains(where: { CallPlan.keyPath($0) == "SELF" }) else {
+            throw WebBackendError.description(
+                place, "Its links are “\(template)”, which has no place for the identifier.", next: "Write {SELF} where it stands.")
         }
+        guard let other = places.first(where: { CallPlan.keyPath($0) != "SELF" }) else { return }
         throw WebBackendError.description(
-            place, "Its links are “\(template)”, which has no place for the identifier.", next: "Write {SELF} where it stands.")
+            place, "Its links are “\(template)”, and {\(other)} stands for nothing there.", next: "Write what links have in its place.")
     }
 
     private static func check(_ transform: ValueTransform, _ attribute: NSAttributeDescription, _ place: String) throws {
@@ -314,7 +354,14 @@ extension PropertyPlan {
         }
         switch transform {
         case .byType: break
-        case .enumeration, .text:
+        case .enumeration, .enumerationOfJSON, .text:
+            if case .enumerationOfJSON(let names) = transform,
+                let word = names.keys.sorted().first(where: { (try? JSONValue(parsing: Array($0.utf8))) == nil })
+            {
+                throw WebBackendError.description(
+                    place, "“\(word)” is no JSON.",
+                    next: "Write a number, true or false as it is, and text in quotation marks of its own: \"\\\"a\\\"\".")
+            }
             try require(
                 [
                     .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,

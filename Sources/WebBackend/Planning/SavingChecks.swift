@@ -1,4 +1,5 @@
 internal import JSONReading
+internal import ObjectGraph
 internal import RemoteStore
 internal import WebTransport
 
@@ -90,6 +91,13 @@ struct SavingChecks {
         }
         if saving.identity == .newUUID, plan.identifier == .integer {
             throw refused("Identifiers are numbers, and new resources are to get a UUID.", "Change “identity” or “identifier”.")
+        }
+        if case .attribute(let name) = saving.identity, plan.identifier != .uuid, plan.identity.count == 1,
+            case .attribute(.UUIDAttributeType, _)? = plan.properties[name]?.kind
+        {
+            throw refused(
+                "New resources are identified by “\(name)”, a UUID, and rows by text: each would be two objects.",
+                "Write identifier: uuid for “\(plan.entity)”.")
         }
         if saving.current != nil, saving.precondition == .none, !saving.createsIfNoneMatch, saving.createIdentified == nil {
             throw refused(

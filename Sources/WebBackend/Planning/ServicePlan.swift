@@ -14,7 +14,7 @@ final class ServicePlan: Sendable {
     let basePath: String
     let plans: [String: ResourcePlan]
     /// The plans of entities without one of their own, which are those of the entities that they inherit from.
-    private let inherited: [String: ResourcePlan]
+    let inherited: [String: ResourcePlan]
 
     /// Checks a description.
     ///
@@ -84,6 +84,7 @@ final class ServicePlan: Sendable {
             if let plan = owner.flatMap({ plans[$0.name ?? ""] }) { inherited[name] = plan }
         }
         self.inherited = inherited
+        try checkLists()
     }
 
     /// Checks that no header of every request takes the place of what the style says.

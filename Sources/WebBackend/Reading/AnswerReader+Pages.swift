@@ -43,6 +43,8 @@ extension AnswerReader {
         case .number(_, let first):
             let size = Self.size(request, paging)
             let number = request.page.map { NumberToken($0).number } ?? first
+            // Some services tell the total on the first page alone.
+            let total = total ?? request.page.flatMap { NumberToken($0).total }
             if let text, let named = Int(text), let next = paging.next, named != number + 1 {
                 throw contradiction(request, "By the description the page after \(number) is \(number + 1), and \(next) names \(named).")
             }
@@ -51,18 +53,22 @@ extension AnswerReader {
                 ? text != nil
                 : hasMore ?? total.map { goesOn((number - first) * size, findings, size, $0, to: (number - first + 1) * size) }
                     ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
-            return isMore ? NumberToken(number: number + 1, size: size).token : nil
+            return isMore ? NumberToken(number: number + 1, size: size, total: kept(total)).token : nil
         case .offset:
             let size = Self.size(request, paging)
             let offset = request.page.map { NumberToken($0).number } ?? request.offset
+            let total = total ?? request.page.flatMap { NumberToken($0).total }
             let isMore =
                 paging.next != nil
                 ? text != nil
                 : hasMore ?? total.map { goesOn(offset, findings, size, $0, to: offset + findings.count) }
                     ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
-            return isMore ? NumberToken(number: offset + findings.count, size: size).token : nil
+            return isMore ? NumberToken(number: offset + findings.count, size: size, total: kept(total)).token : nil
         }
     }
+
+    /// The total that later pages need: where they are asked for it themselves, they tell it, and it may be another one.
+    private func kept(_ total: Int?) -> Int? { call.paging.next == nil && call.paging.hasMore == nil ? total : nil }
 
     /// Whether a page is followed by another, where the answer tells the number of all resources.
     ///

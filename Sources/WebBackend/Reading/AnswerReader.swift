@@ -12,6 +12,8 @@ struct AnswerReader {
     let call: CallPlan
     let envelope: EnvelopeShape
     let limits: JSONLimits
+    /// Whether identifiers and references in several forms are errors.
+    var checksForms = true
 
     /// What was found around the resources.
     struct Findings {
@@ -31,7 +33,7 @@ struct AnswerReader {
     ) throws -> BackendAnswer {
         guard let item = shapes[plan.entity] else { return request.answer() }
         let isOfOne = call.call.returns == .one && call.places.contains { CallPlan.keyPath($0) == "SELF" }
-        let reader = ItemReader(shapes, request, isOfOne: isOfOne)
+        let reader = ItemReader(shapes, request, isOfOne: isOfOne, checksForms: checksForms)
         let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
         var findings = Findings()
         let given = Given(

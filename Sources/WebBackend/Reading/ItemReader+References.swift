@@ -52,7 +52,9 @@ extension ItemReader {
                 return try readEmbedded(&scanner, destination, isWhole: reference.isWhole).map { .reference($0) } ?? .unreadable
             }
             guard kind != .object else { fallthrough }
-            return try identifier(&scanner, destination?.plan.identifier).map { .reference(ResourceReference($0)) } ?? .unreadable
+            return try identifier(&scanner, shapes.destination(reference.entity)?.plan.referenceKind).map {
+                .reference(ResourceReference($0))
+            } ?? .unreadable
         case .typed, .link, .pointer:
             let value = try scanner.readValue()
             if case .typed(let data, _, _) = reference.style, !data.isEmpty {

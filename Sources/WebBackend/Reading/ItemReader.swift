@@ -15,6 +15,8 @@ final class ItemReader {
     /// Whether it has come, and the first resource that came in its place.
     @exclusivity(unchecked) private var hasComeAsAsked = false
     @exclusivity(unchecked) private var other: ResourceID?
+    /// Whether identifiers and references in several forms are errors.
+    let checksForms: Bool
     /// Writers that no resource is being read with: as many as resources lie within each other, for each of their entities.
     @exclusivity(unchecked) private var idle: [ItemSink] = []
 
@@ -38,8 +40,9 @@ final class ItemReader {
     }
 
     /// - Parameter isOfOne: Whether the call answers with the resource whose identifier it is given.
-    init(_ shapes: ItemShapes, _ request: BackendRequest, isOfOne: Bool = false) {
+    init(_ shapes: ItemShapes, _ request: BackendRequest, isOfOne: Bool = false, checksForms: Bool = true) {
         self.shapes = shapes
+        self.checksForms = checksForms
         self.request = request
         let ids = isOfOne ? request.ids("SELF") : []
         asked = ids.count == 1 ? ids[0] : nil
@@ -88,6 +91,7 @@ final class ItemReader {
                 raw: raw)
             return
         }
+        if checksForms { try plan.forms.noteRow(id, plan.plan, request.description) }
         if let asked { if id.isSame(as: asked) { hasComeAsAsked = true } else { other = other ?? id } }
         if item.unread.isEmpty { return answer.add(sink.writer, id: id, version: item.version) }
         let raw = Self.raw(scanner, start..<end)
@@ -270,7 +274,9 @@ final class ItemReader {
     ) throws -> Bool {
         guard let embedded, try scanner.peek() == .object else { return false }
         let place = scanner.place
-        if let (_, row) = try readEmbedded(&scanner, embedded.plan, embedded.plan.plan.entity, embedded.isWhole) {
+        if let (id, row) = try readEmbedded(&scanner, embedded.plan, embedded.plan.plan.entity, embedded.isWhole),
+            !checksForms || !IdentifierForms(of: id).contradicts(embedded.plan.forms.rows)
+        {
             return writer.setOne(row, column)
         }
         scanner.seek(to: place)
@@ -373,6 +379,13 @@ final class ItemReader {
         item.hasValues = true
         let start = scanner.position
         let isSet: Bool
+        // A reference in another form than its destination has leads to no object.
+        var mistake: (any Error)?
+        func isMistaken(_ found: ResourceID, _ entity: String) -> Bool {
+            guard checksForms, mistake == nil, let destination = shapes.destination(entity) else { return mistake != nil }
+            mistake = destination.forms.mistake(found, entity, property.name, of: plan.plan.entity, request.description)
+            return mistake != nil
+        }
         switch property.kind {
         case .attribute(_, let transform):
             if try scanner.readIfNull() {
@@ -389,17 +402,18 @@ final class ItemReader {
             if try scanner.readIfNull() {
                 isSet = writer.setNull(column)
             } else if case .identifier = reference.style, try scanner.peek() == .number, !reference.hasSubentities,
-                shapes[reference.entity]?.plan.identifier == nil || shapes[reference.entity]?.plan.identifier == .integer
+                shapes.destination(reference.entity)?.plan.referenceKind != .string
             {
                 let number = try scanner.readNumber()
                 if let number = number.int64 {
-                    isSet = writer.setOne(number, column)
+                    isSet = !isMistaken(.integer(number), reference.entity) && writer.setOne(number, column)
                 } else {
                     isSet = ResourceID(large: number.text.string).map { writer.setOne(ResourceReference($0), column) } ?? false
                 }
             } else {
                 switch try self.reference(&scanner, reference) {
-                case .reference(let reference): isSet = writer.setOne(reference, column)
+                case .reference(let found):
+                    isSet = !isMistaken(found.id, found.entity ?? reference.entity) && writer.setOne(found, column)
                 case .none: isSet = writer.setNull(column)
                 case .absent: isSet = true
                 case .unreadable: isSet = false
@@ -410,14 +424,16 @@ final class ItemReader {
                 isSet = true
                 break
             }
-            isSet = references.isComplete && (!isWhole || writer.set(.many(references.list), column))
+            isSet =
+                references.isComplete && !references.list.contains { isMistaken($0.id, $0.entity ?? reference.entity) }
+                && (!isWhole || writer.set(.many(references.list), column))
         }
         if !isSet, !item.unread.contains(where: { $0.property == property.name }) {
             let json = scanner.document[start..<scanner.position]
             let text = String(decoding: json.prefix(80), as: UTF8.self)
             let what = "“\(property.name)” of “\(plan.plan.entity)” cannot hold \(text.trimmingPrefix { $0 == " " })."
             let why = column.kind == .date ? (try? JSONValue(parsing: Array(json)))?.string.flatMap(property.dates.mistake) : nil
-            let reason = WebBackendError.answer(request.description, [what, why].compactMap { $0 }.joined(separator: " "))
+            let reason = mistake ?? WebBackendError.answer(request.description, [what, why].compactMap { $0 }.joined(separator: " "))
             item.unread.append((property.name, reason))
         }
     }

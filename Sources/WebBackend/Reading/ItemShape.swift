@@ -71,6 +71,8 @@ final class ItemPlan: Sendable {
     let partCount: Int
     /// Parts of the identifier that a call was given: their places, and the names of the parameters.
     let givenParts: [(part: Int, parameter: String)]
+    /// The forms in which identifiers have come.
+    let forms = SeenForms()
 
     /// The kinds of values that are read without looking at the mapping.
     enum PlainKind: UInt8, Sendable {

@@ -7,13 +7,19 @@ internal import RemoteStore
 final class ItemShapes: Sendable {
     private let byEntity: [String: ItemPlan]
     private let byType: [String: ItemPlan]
+    /// Those of entities without a plan of their own.
+    private let inherited: [String: ItemPlan]
 
     init(_ service: ServicePlan) {
-        byEntity = service.plans.mapValues { ItemPlan($0) }
+        let own = service.plans.mapValues { ItemPlan($0) }
+        byEntity = own
+        inherited = service.inherited.compactMapValues { own[$0.entity] }
         byType = Dictionary(byEntity.values.map { ($0.plan.type, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     subscript(entity: String) -> ItemPlan? { byEntity[entity] }
+    /// Returns the shape of resources that references to an entity lead to, also where it has none of its own.
+    func destination(_ entity: String) -> ItemPlan? { byEntity[entity] ?? inherited[entity] }
     /// Returns the shape of resources of a type.
     func ofType(_ type: String) -> ItemPlan? { byType[type] }
 }
@@ -26,14 +32,14 @@ struct ReferenceReader {
     ///
     /// - Parameter isInData: Whether the value was taken out of what wraps it.
     func reference(_ value: JSONValue, _ reference: PropertyPlan.Reference, isInData: Bool = false) -> ResourceReference? {
-        let kind = shapes[reference.entity]?.plan.identifier
+        let kind = shapes.destination(reference.entity)?.plan.referenceKind
         switch reference.style {
         case .identifier, .object: return ResourceID(value, kind).map { ResourceReference($0) }
         case .typed(let data, let typePath, let idPath):
             let inner = isInData ? value : value.value(at: data)
             guard let type = inner?.value(at: typePath)?.string else { return nil }
             let known = shapes.ofType(type)
-            return inner?.value(at: idPath).flatMap { ResourceID($0, known?.plan.identifier ?? kind) }.map {
+            return inner?.value(at: idPath).flatMap { ResourceID($0, known?.plan.referenceKind ?? kind) }.map {
                 ResourceReference($0, entity: reference.hasSubentities ? known?.plan.entity : nil)
             }
         case .pointer(let path, _): return value.value(at: path).flatMap { ResourceID($0, kind) }.map { ResourceReference($0) }

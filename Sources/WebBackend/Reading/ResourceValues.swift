@@ -31,10 +31,12 @@ struct ResourceValues {
             case .toOne(let reference):
                 if json.isNull || isEmpty(json, reference) {
                     values[property.name] = .one(nil)
-                } else if let found = self.reference(json, reference) {
+                } else if let found = self.reference(json, reference), !isMistaken(found, reference) {
                     values[property.name] = .one(found)
                 }
-            case .toMany(_, _, true): values[property.name] = .many(references(json, property))
+            case .toMany(let reference, _, true):
+                let found = references(json, property)
+                if !found.contains(where: { isMistaken($0, reference) }) { values[property.name] = .many(found) }
             case .toMany: continue
             }
         }
@@ -61,6 +63,12 @@ struct ResourceValues {
         }
     }
 
+    /// Whether a reference is written in another form than its destination has: it leads to no object.
+    private func isMistaken(_ found: ResourceReference, _ reference: PropertyPlan.Reference) -> Bool {
+        guard let destination = shapes?.destination(found.entity ?? reference.entity) else { return false }
+        return IdentifierForms(of: found.id).contradicts(destination.forms.rows)
+    }
+
     private func isEmpty(_ json: JSONValue, _ reference: PropertyPlan.Reference) -> Bool {
         if case .typed(let data, _, _) = reference.style { json.value(at: data)?.isNull ?? false } else { false }
     }
@@ -83,7 +91,7 @@ struct ResourceValues {
         case .identifier, .object:
             let destination = plans[reference.entity]
             if json.object != nil, let destination { return identifier(json, destination).map { ResourceReference($0) } }
-            return ResourceID(json, destination?.identifier).map { ResourceReference($0) }
+            return ResourceID(json, plans.referenceKind(of: reference.entity)).map { ResourceReference($0) }
         case .typed, .link, .pointer:
             guard let shapes else { return ReferenceReader.plain(json, reference, plans) }
             return ReferenceReader(shapes: shapes).reference(json, reference)
@@ -94,7 +102,7 @@ struct ResourceValues {
 extension ReferenceReader {
     /// Returns a reference without the shapes of other resources.
     static func plain(_ json: JSONValue, _ reference: PropertyPlan.Reference, _ plans: [String: ResourcePlan]) -> ResourceReference? {
-        let kind = plans[reference.entity]?.identifier
+        let kind = plans.referenceKind(of: reference.entity)
         switch reference.style {
         case .typed(let data, _, let id): return json.value(at: data + id).flatMap { ResourceID($0, kind) }.map { ResourceReference($0) }
         case .pointer(let id, _): return json.value(at: id).flatMap { ResourceID($0, kind) }.map { ResourceReference($0) }
@@ -102,5 +110,12 @@ extension ReferenceReader {
             return json.string.flatMap { identifier(in: $0, template) }.map { ResourceReference(ResourceID(key: $0, kind)) }
         case .identifier, .object: return ResourceID(json, kind).map { ResourceReference($0) }
         }
+    }
+}
+
+extension [String: ResourcePlan] {
+    /// Returns the kind of identifiers in references to an entity, or to the one that it inherits from.
+    func referenceKind(of entity: String) -> WebResource.IdentifierKind? {
+        (self[entity] ?? values.first { $0.propertiesOfKinds[entity] != nil })?.referenceKind
     }
 }

@@ -54,6 +54,10 @@ enum ValueReader {
         case .enumeration(let names):
             let key = json.string ?? json.description
             return names[key].flatMap { text($0, type) }
+        case .enumerationOfJSON(let names):
+            // The other form is read, too.
+            let other = json.string ?? JSONValue.string(json.description).description
+            return (names[json.description] ?? names[other]).flatMap { text($0, type) }
         case .scaled(let factor):
             guard let number = json.double else { return nil }
             let scaled = number * factor

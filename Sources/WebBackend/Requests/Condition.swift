@@ -47,6 +47,33 @@ indirect enum Condition: Sendable {
         }
     }
 
+    /// Returns the condition with what its comparisons become; what they decide is decided.
+    func replacing(_ replacement: (Comparison) throws -> Condition) rethrows -> Condition {
+        switch self {
+        case .constant: return self
+        case .comparison(let comparison): return try replacement(comparison)
+        case .not(let part):
+            let part = try part.replacing(replacement)
+            if case .constant(let value) = part { return .constant(!value) }
+            return .not(part)
+        case .and(let parts): return Self.joined(try parts.map { try $0.replacing(replacement) }, isAnd: true)
+        case .or(let parts): return Self.joined(try parts.map { try $0.replacing(replacement) }, isAnd: false)
+        }
+    }
+
+    private static func joined(_ parts: [Condition], isAnd: Bool) -> Condition {
+        var rest: [Condition] = []
+        for part in parts {
+            guard case .constant(let value) = part else {
+                rest.append(part)
+                continue
+            }
+            if value != isAnd { return .constant(value) }
+        }
+        if rest.isEmpty { return .constant(isAnd) }
+        return rest.count == 1 ? rest[0] : isAnd ? .and(rest) : .or(rest)
+    }
+
     private static func count(_ condition: Condition) -> Int {
         switch condition {
         case .and(let parts), .or(let parts): parts.count

@@ -84,9 +84,39 @@ struct FilterWriter {
             values: try json(comparison).map { ValueWriter.text($0, quoting) })
     }
 
+    /// Returns a condition in the words that the service has for values of enumerations: all of them for one with several. What it has no word for is not
+    /// there.
+    ///
+    /// - Throws: Code 134070 for a comparison that has no template then.
+    func inWords(_ condition: Condition) throws -> Condition {
+        try condition.replacing { comparison in
+            guard let transform = names.property(comparison.keyPath)?.transform, transform.enumerated != nil, !comparison.values.isEmpty
+            else { return .comparison(comparison) }
+            let known = comparison.values.filter { values.words($0, transform)?.isEmpty == false }
+            let count = known.reduce(0) { $0 + (values.words($1, transform)?.count ?? 0) }
+            var kind = comparison.comparison
+            switch kind {
+            case .equal, .isIn:
+                if known.isEmpty { return .constant(false) }
+                if kind == .equal, count > 1 { kind = .isIn }
+            case .notEqual:
+                if known.isEmpty {
+                    kind = .isNotNil
+                    if plan.style.filters.templates[kind] == nil { return .constant(true) }
+                }
+                if count > 1 { throw unwritten(comparison) }
+            default: return .comparison(comparison)
+            }
+            return .comparison(Condition.Comparison(keyPath: comparison.keyPath, comparison: kind, values: known, ids: comparison.ids))
+        }
+    }
+
     /// Returns the values of a comparison, with identifiers as the references of the property have them.
     private func json(_ comparison: Condition.Comparison) throws -> [JSONValue] {
         let property = names.property(comparison.keyPath)
+        if let property, property.transform.enumerated != nil {
+            return comparison.values.flatMap { values.words($0, property.transform) ?? [] }
+        }
         return try comparison.ids.map { values.json($0, property, of: plan) }
             + comparison.values.map { try values.json($0, property, of: plan.entity) }
     }

@@ -129,7 +129,7 @@ struct RequestBuilder {
             case .expression, .selector: true
             }
         func isOwn(_ filter: BackendRequest.Filter) -> Bool { isBeside && call.parameters[filter.parameter] != nil }
-        query += try writer.parameters(filters.filter(isOwn).flatMap { Condition($0).comparisons })
+        query += try writer.parameters(filters.filter(isOwn).flatMap { try writer.inWords(Condition($0)).comparisons })
         let comparisons = filters.filter { !isOwn($0) }.map(Condition.init)
         var condition = comparisons.isEmpty ? nil : comparisons.count == 1 ? comparisons[0] : Condition.and(comparisons)
         if let tree = request.predicate {
@@ -138,6 +138,8 @@ struct RequestBuilder {
             }
             condition = parsed
         }
+        condition = try condition.map(writer.inWords)
+        if condition?.matchesNothing == true { throw WebBackendError.unwritable("FALSEPREDICATE", plan.entity, "It matches nothing.") }
         switch plan.style.filters.form {
         case .none, .parameters:
             query += try writer.parameters(condition?.comparisons ?? [])
@@ -151,6 +153,15 @@ struct RequestBuilder {
             }
         case .selector: break
         }
+    }
+
+    /// Whether nothing can match what a request asks for: an empty list, or a value that the service has no word for.
+    func matchesNothing(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) -> Bool {
+        let conditions = request.filters.map(Condition.init) + (request.predicate.flatMap(Condition.init).map { [$0] } ?? [])
+        if conditions.isEmpty { return false }
+        let writer = FilterWriter(plan: plan, call: call, names: NameWriter(plan: plan, plans: service.plans), values: values)
+        // What cannot be written is an error when it is written.
+        return conditions.contains { condition in ((try? writer.inWords(condition)) ?? condition).matchesNothing }
     }
 
     private func addSorts(
@@ -234,15 +245,17 @@ struct RequestBuilder {
 struct NumberToken {
     let number: Int
     let size: Int
+    /// The number of resources in all pages, as the last answer that told it has it; nil where none has.
+    let total: Int?
 
-    init(number: Int, size: Int) { (self.number, self.size) = (number, size) }
+    init(number: Int, size: Int, total: Int? = nil) { (self.number, self.size, self.total) = (number, size, total) }
 
     init(_ token: PageToken) {
         let parts = token.text.split(separator: "@").map { Int($0) ?? 0 }
-        self.init(number: parts.first ?? 0, size: parts.count > 1 ? parts[1] : 1)
+        self.init(number: parts.first ?? 0, size: parts.count > 1 ? parts[1] : 1, total: parts.count > 2 ? parts[2] : nil)
     }
 
-    var token: PageToken { PageToken("\(number)@\(size)") }
+    var token: PageToken { PageToken("\(number)@\(size)" + (total.map { "@\($0)" } ?? "")) }
 }
 
 extension Condition {

@@ -26,13 +26,13 @@ struct ValueWriter {
         case .date:
             guard case .date(let date) = value else { throw unwritable(property, entity, "It is no date.") }
             return try json(date, property, entity)
-        case .enumeration(let names):
-            let text = text(value)
-            guard let found = names.filter({ $0.value == text }).keys.min() else {
+        case .enumeration(let names), .enumerationOfJSON(let names):
+            guard let found = words(value, transform)?.first else {
                 throw unwritable(
-                    property, entity, "The service has no name for “\(text)”; it has: \(names.values.sorted().joined(separator: ", ")).")
+                    property, entity,
+                    "The service has no name for “\(text(value))”; it has: \(names.values.sorted().joined(separator: ", ")).")
             }
-            return .string(found)
+            return found
         case .scaled(let factor):
             guard let number = value.doubleValue, factor != 0 else { throw unwritable(property, entity, "It is no number.") }
             let scaled = number / factor
@@ -55,6 +55,18 @@ struct ValueWriter {
                 text.isEmpty ? [] : text.split(separator: separator, omittingEmptySubsequences: false).map { .string(String($0)) })
         case .wrapped(let key, let constants, let inner):
             return Self.wrapped(try json(value, type, inner, property, entity), key, constants)
+        }
+    }
+
+    /// Returns what the service calls a value of an enumeration; nil for the value of another attribute.
+    func words(_ value: PropertyValue, _ transform: ValueTransform) -> [JSONValue]? {
+        switch transform {
+        case .wrapped(let key, let constants, let inner): words(value, inner)?.map { Self.wrapped($0, key, constants) }
+        default:
+            transform.enumerated.map { enumerated in
+                let text = text(value)
+                return enumerated.filter { $0.value == text }.map(\.word)
+            }
         }
     }
 

@@ -148,6 +148,8 @@ struct BodyWriter {
     ) throws -> [ResourceReference] {
         guard let there = current?.value(at: path), list.members == nil || !there.isNull else { return list.members ?? list.added }
         let known = ResourceValues(service: values.plans).references(there, property)
+        let forms = OtherForms((list.removed + list.added).map(\.id), of: property.destination ?? property.name)
+        if let other = known.lazy.compactMap({ forms.contradiction($0.id) }).first { throw other.error }
         let removed = Set(list.removed.map(\.id))
         if let members = list.members {
             // In the order that was set: what others have taken out goes, and what they have added follows.

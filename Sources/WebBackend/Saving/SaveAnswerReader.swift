@@ -28,6 +28,12 @@ struct SaveAnswerReader {
         if change.kind == .delete { return .saved() }
         switch content(response, change, answer) {
         case .told(let id, let version, let told):
+            if change.kind == .insert, change.id == nil, let known = id,
+                let other = shapes.destination(plan.entity)?.forms.noteSaved(known, plan.entity)
+            {
+                return .unknown(
+                    UnreadAnswer(WebBackendError.unfit(request, other.expected, "\(known), \(known.formName)", next: other.next)))
+            }
             let tag = response.headers["ETag"].flatMap { plan.version == .eTag ? ResourceVersion.tag(AnswerReader.opaque($0)) : nil }
             let changed = told.filter { change.values[$0.key] != $0.value }
             return .saved(id: change.id == nil ? id : nil, version: version ?? tag, values: changed)
@@ -124,9 +130,10 @@ struct SaveAnswerReader {
 
     /// Returns the identifier that a text is. Where neither the description nor an attribute tells its kind, digits are a number.
     private func single(_ text: String) -> ResourceID {
-        if plan.identifier == nil, plan.identifierAttribute == nil, let number = Int64(text), "\(number)" == text {
+        let isText = shapes[plan.entity]?.forms.rows == .digits
+        if plan.referenceKind == nil, plan.identifierAttribute == nil, !isText, let number = Int64(text), "\(number)" == text {
             return .integer(number)
         }
-        return ResourceID(key: text, plan.identifier ?? ReferenceReader(shapes: shapes).kind(ofPart: 0, plan))
+        return ResourceID(key: text, plan.referenceKind ?? ReferenceReader(shapes: shapes).kind(ofPart: 0, plan))
     }
 }

@@ -58,7 +58,10 @@ final class ServiceProbe {
             let failure = errors.failure(response)
             if call.call.returns == .one && (response.status == 404 || response.status == 410) || failure.isMissing { return answer }
             guard (200..<300).contains(response.status), !failure.isFailure else { throw errors.error(response, to: web, isSave: false) }
-            let read = try backend.reader(plan, call).read(response, to: request, at: web.url)
+            var reader = backend.reader(plan, call)
+            // The checks look for such forms themselves.
+            reader.checksForms = false
+            let read = try reader.read(response, to: request, at: web.url)
             answer.take(read, plan, call)
             return answer
         } catch { throw Refusal(request: shown, status: response.status, error: error as NSError) }

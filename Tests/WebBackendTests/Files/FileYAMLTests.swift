@@ -49,7 +49,7 @@ import WebTransport
                     "Album",
                     properties: [
                         "released": "release_date", "length": .at("duration", .scaled(by: 0.001)),
-                        "state": PropertyMapping(.enumeration(["1": "open", "no": "closed"])),
+                        "state": PropertyMapping(.enumerationOfJSON(["1": "open", "\"no\"": "closed"])),
                     ], calls: [WebCall("discography", path: "bands/{band}/albums", freshness: 60), .one("albums/{SELF}")],
                     saving: SavingStyle(create: .init(.post, "bands/{band}/albums"), delete: nil)),
             ])

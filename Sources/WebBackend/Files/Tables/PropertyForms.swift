@@ -27,6 +27,26 @@ extension FileForms {
         keys.key("as", \.transform, .deferred("a transform", { transform }), "How the value is written.")
     }
 
+    /// The words of an enumeration. In YAML, a key may be a number or a truth, which it is in the service, too.
+    private static let enumeration: FileForm<ValueTransform> = {
+        let words = map(scalar)
+        return FileForm(
+            expected: words.expected, accepts: words.accepts,
+            read: { value, context, _ in
+                let names = try words.read(value, context, nil)
+                let plain = { (key: String) in context.plainKeys[context.at(key).path] }
+                guard names.keys.contains(where: { plain($0) != nil }) else { return .enumeration(names) }
+                return .enumerationOfJSON(
+                    Dictionary(
+                        names.map { key, value in ((plain(key) ?? .string(key)).description, value) },
+                        uniquingKeysWith: { first, _ in first }))
+            },
+            write: { transform, context, _ in
+                guard case .enumeration(let names) = transform else { throw context.unwritable(words.expected) }
+                return try words.write(names, context, nil)
+            }, schema: words.schema)
+    }()
+
     /// How the value of an attribute is written in JSON.
     static let transform: FileForm<ValueTransform> = FileForm<ValueTransform>.choice(
         "transform",
@@ -36,9 +56,14 @@ extension FileForms {
             .key("date", date, "A date in another form than the style's.", isText: true, make: { .date($0) }) {
                 if case .date(let form) = $0 { form } else { nil }
             },
-            .key("enumeration", map(scalar), "What JSON has, and the attribute's value.", make: { .enumeration($0) }) {
-                if case .enumeration(let values) = $0 { values } else { nil }
+            .key("enumeration", enumeration, "What JSON has, and the attribute's value.", make: { $0 }) {
+                if case .enumeration = $0 { $0 } else { nil }
             },
+            .key(
+                "enumerationOfJSON", map(scalar),
+                "The same with JSON as keys: 1 is a number, and \"1\" with quotation marks in the key is text.",
+                make: { .enumerationOfJSON($0) }
+            ) { if case .enumerationOfJSON(let values) = $0 { values } else { nil } },
             .key("scaled", number, "A number in another unit: JSON's times this.", make: { .scaled(by: $0) }) {
                 if case .scaled(let factor) = $0 { factor } else { nil }
             },

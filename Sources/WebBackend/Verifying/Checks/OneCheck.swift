@@ -37,14 +37,14 @@ enum OneCheck {
             ]
         }
         guard found.id == listed.id else {
-            let isForm = found.id.description == listed.id.description
+            let isForm = found.id.isSame(as: listed.id)
             return [
                 finding(
                     "the identifier", sample.claims.call(call),
                     isForm
-                        ? "\(listed.id) is \(kind(listed.id)) in the list, and \(kind(found.id)) here: one resource would be two objects."
+                        ? "\(listed.id) is \(listed.id.formName) in the list, and \(found.id) is \(found.id.formName) here: one resource would be two objects."
                         : "\(found.id) came, and \(listed.id) was asked for.",
-                    isForm ? "Say identifier: string or identifier: integer for the resource." : "Correct the path of the call.")
+                    isForm ? "Write \(listed.id.cure(for: found.id)) for the resource." : "Correct the path of the call.")
             ]
         }
         let types = sample.backend.service.model.entitiesByName[listed.entity]
@@ -74,15 +74,6 @@ enum OneCheck {
                 request: answer.request,
                 advice: "Name the place of a version that both answers have.")
         ]
-    }
-
-    private static func kind(_ id: ResourceID) -> String {
-        switch id {
-        case .integer: "a number"
-        case .string: "text"
-        case .uuid: "a UUID"
-        case .composite: "of several parts"
-        }
     }
 }
 

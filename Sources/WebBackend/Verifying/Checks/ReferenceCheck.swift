@@ -16,12 +16,29 @@ enum ReferenceCheck {
                 (owner.values[property.name]?.ids ?? []).filter { destination[$0] == nil && seen.insert($0).inserted }.map { (owner, $0) }
             }
             // Those of a sample that is not whole say little.
-            return strangers.prefix(2).map { owner, id in
-                Trial("\(property.name) \(id)", list.call, .relationship) { probe in
+            return strangers.prefix(2).map { owner, id -> Trial in
+                if let other = destination.resources.first(where: { $0.id.isSame(as: id) }) {
+                    return Trial("\(property.name) \(id)", list.call, .relationship) { _ in
+                        [inOtherForm(property, owner, id, other.id, destination, list.request, list, sample)]
+                    }
+                }
+                return Trial("\(property.name) \(id)", list.call, .relationship) { probe in
                     try await looked(property, owner, id, destination, list, sample, probe)
                 }
             }
         }
+    }
+
+    private static func inOtherForm(
+        _ property: PropertyPlan, _ owner: TrialResource, _ id: ResourceID, _ other: ResourceID, _ destination: EntitySample,
+        _ request: String,
+        _ list: ListReading, _ sample: EntitySample
+    ) -> CapabilityFinding {
+        sample.finding(
+            .relationship, name, list.call, property.name, claim: sample.claims.property(property.name, orStyle: "references"),
+            seen:
+                "\(owner.id) refers to “\(id)”, which is \(id.formName), and “\(destination.plan.entity)” itself has “\(other)”, which is \(other.formName).",
+            request: request, advice: "Write \(other.cure(for: id)) for “\(destination.plan.entity)”.")
     }
 
     private static func looked(
@@ -44,6 +61,9 @@ enum ReferenceCheck {
             return dangling("the list of “\(destination.plan.entity)” does not have it.", destination.lists.first?.request ?? "")
         }
         let answer = try await probe.ask(request, destination.plan, call)
+        if let other = answer.resources.first(where: { $0.id != id && $0.id.isSame(as: id) }) {
+            return [inOtherForm(property, owner, id, other.id, destination, answer.request, list, sample)]
+        }
         guard answer.resources.contains(where: { $0.id == id }) else {
             return dangling("there is no such “\(destination.plan.entity)”.", answer.request)
         }

@@ -16,7 +16,7 @@ enum ValueCheck {
 
     /// Returns what is false of the resources of an answer, whatever it was the answer to.
     static func findings(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
-        unreadable(answer, call, sample) + dates(answer, call, sample) + identifiers(answer, call, sample)
+        unreadable(answer, call, sample) + dates(answer, call, sample) + identifiers(answer, call, sample) + words(answer, call, sample)
     }
 
     // MARK: What cannot be read
@@ -80,6 +80,28 @@ enum ValueCheck {
         case .date(let form): return (form, nil)
         case .wrapped(let key, _, .date(let form)): return (form, key)
         default: return nil
+        }
+    }
+
+    // MARK: Enumerations
+
+    /// Returns the enumerations whose words are read, and would be written in another form than the service has them.
+    private static func words(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
+        guard sample.plan.saving != nil else { return [] }
+        return sample.properties(of: sample.plan.entity).compactMap { property in
+            guard !property.isReadOnly, let path = property.path, let known = property.transform.enumerated?.map(\.word) else { return nil }
+            if case .wrapped = property.transform { return nil }
+            let other = answer.items.lazy.compactMap { $0.value(at: path) }.first { found in
+                !known.contains(found) && known.contains { ($0.string ?? $0.description) == (found.string ?? found.description) }
+            }
+            guard let other else { return nil }
+            return sample.finding(
+                .value, name, call, property.name, claim: sample.claims.property(property.name, orStyle: "attributes"),
+                seen: "\(other) came, and a change would send \(other.string ?? JSONValue.string(other.description).description).",
+                request: answer.request,
+                advice: other.string == nil
+                    ? "Write the key without quotation marks in YAML, or enumerationOfJSON in JSON."
+                    : "Write the key in quotation marks: {enumeration: {\(other): …}}.")
         }
     }
 

@@ -132,9 +132,11 @@ extension KeyCase {
     static let mappings: [KeyCase] = [
         property("title", #""path": $"#, ["property.path"], [#""title""#, #""extra.title""#]),
         property(
-            "title", #""as": $"#, ["property.as", "transform.enumeration", "transform.joined", "transform.wrapped"],
+            "title", #""as": $"#,
+            ["property.as", "transform.enumeration", "transform.enumerationOfJSON", "transform.joined", "transform.wrapped"],
             [
-                #""byType""#, #""text""#, #""json""#, #"{"enumeration": {"7": "seven"}}"#, #"{"joined": "+"}"#,
+                #""byType""#, #""text""#, #""json""#, #"{"enumeration": {"7": "seven"}}"#, #"{"enumerationOfJSON": {"7": "VII"}}"#,
+                #"{"joined": "+"}"#,
                 #"{"wrapped": {"key": "k"}}"#,
             ], #"{"id": 1, "title": 7}"#),
         property("title", #""as": $"#, [], [#""byType""#, #"{"joined": "+"}"#, #""json""#], #"{"id": 1, "title": ["a", "b"]}"#),

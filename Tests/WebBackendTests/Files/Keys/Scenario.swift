@@ -61,7 +61,20 @@ struct Scenario: Sendable {
     func backend(_ file: WebServiceFile, _ service: ScriptedService) throws -> WebBackend {
         var options = WebClient.Options()
         options.retries = .never
-        return try WebBackend(file.service, model: Self.model, transport: service, options: options)
+        return try WebBackend(Self.withList(file.service), model: Self.model, transport: service, options: options)
+    }
+
+    /// Returns a description with the list of one end of albums and tags, which have many of each other: without one it is refused.
+    private static func withList(_ service: WebService) -> WebService {
+        let album = service.resource("Album")
+        let isDescribed = album?.properties["tags"] != nil || album?.ignored.contains("tags") == true
+        if service.style.hasLists || service.style.hasListsAtOneEnd || isDescribed { return service }
+        var service = service
+        if service.includesAllEntities, service.resource("Tag") == nil { service.resources.append(WebResource("Tag")) }
+        guard let index = service.resources.firstIndex(where: { $0.entity == "Tag" }), service.resources[index].properties["albums"] == nil
+        else { return service }
+        service.resources[index].properties["albums"] = "albums"
+        return service
     }
 
     /// Returns what a step shows of a description.

@@ -1,0 +1,19 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+extension RemoteReader {
+    /// Notes objects as unreadable whose rows have come with their identifiers in another form: they are not gone.
+    func noteOtherForms(
+        _ missing: some Sequence<NSManagedObjectID>, of entity: NSEntityDescription, among rows: RowList, _ failures: inout Failures
+    ) {
+        let known = Dictionary(
+            missing.compactMap { id in decoding.resourceID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
+        if known.isEmpty { return }
+        let forms = OtherForms(known.keys, of: entity.name ?? "?")
+        for row in rows {
+            guard let found = decoding.resourceID(row.knownObjectID), let (asked, error) = forms.contradiction(found), let id = known[asked]
+            else { continue }
+            failures[id] = .init(error)
+        }
+    }
+}
