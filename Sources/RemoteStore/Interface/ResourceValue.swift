@@ -100,3 +100,27 @@ extension ResourceValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
     /// Creates no value.
     public init(nilLiteral: ()) { self = .value(.null) }
 }
+
+extension ResourceValue {
+    /// Whether another value is the same to the last bit: texts that are only written the same way are not.
+    func isSame(as other: ResourceValue) -> Bool {
+        switch (self, other) {
+        case (.value(let left), .value(let right)): left.isSame(as: right)
+        case (.one(let left), .one(let right)): left == right
+        case (.many(let left), .many(let right)): left == right
+        default: isNull && other.isNull
+        }
+    }
+}
+
+extension PropertyValue {
+    /// Whether another value is the same to the last bit.
+    fileprivate func isSame(as other: PropertyValue) -> Bool {
+        switch (self, other) {
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.array(let left), .array(let right)): left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        default: self == other
+        }
+    }
+}

@@ -163,16 +163,3 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         return try await sender.save(changes)
     }
 }
-
-extension Condition {
-    /// Whether nothing can match.
-    var matchesNothing: Bool {
-        switch self {
-        case .constant(let value): !value
-        case .and(let parts): parts.contains(where: \.matchesNothing)
-        case .or(let parts): parts.allSatisfy(\.matchesNothing)
-        case .comparison(let comparison): comparison.comparison == .isIn && comparison.count == 0
-        case .not: false
-        }
-    }
-}

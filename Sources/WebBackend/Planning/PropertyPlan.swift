@@ -57,3 +57,20 @@ struct PropertyPlan: Sendable {
         }
     }
 }
+
+extension PropertyPlan {
+    /// The entity of the destination; nil for an attribute.
+    var destination: String? {
+        switch kind {
+        case .toOne(let reference), .toMany(let reference, _, _): reference.entity
+        case .attribute, .composite: nil
+        }
+    }
+    /// Whether destinations stand in the place of references to them.
+    var embeds: Bool {
+        switch kind {
+        case .toOne(let reference), .toMany(let reference, _, _): if case .object = reference.style { true } else { false }
+        case .attribute, .composite: false
+        }
+    }
+}

@@ -122,3 +122,16 @@ extension Condition.Comparison {
         self.init(keyPath: path == "objectID" || path == "self" ? "SELF" : path, comparison: kind, values: values, ids: [])
     }
 }
+
+extension Condition {
+    /// Whether nothing can match.
+    var matchesNothing: Bool {
+        switch self {
+        case .constant(let value): !value
+        case .and(let parts): parts.contains(where: \.matchesNothing)
+        case .or(let parts): parts.allSatisfy(\.matchesNothing)
+        case .comparison(let comparison): comparison.comparison == .isIn && comparison.count == 0
+        case .not: false
+        }
+    }
+}
