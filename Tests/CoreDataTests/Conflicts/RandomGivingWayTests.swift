@@ -21,4 +21,11 @@ import Testing
         }
         print("RandomGivingWayTests, \(store.name): \(programs) programs")
     }
+
+    @Test("Two ends of a relationship that were read before and after others have related them are no broken structure")
+    func endsReadAtDifferentTimes() throws {
+        let coordinator = try GivingWayModel.coordinator(.inMemory)
+        let program = GivingWayProgram(seed: 5_319_055_626_254_546_438, alwaysMerges: false, in: coordinator)
+        try expect(program.run(rounds: 4), equals: nil)
+    }
 }

@@ -4,7 +4,7 @@ extension NSManagedObject {
     /// What does not hold of a relationship as far as it is known; empty where it is as it should be. On the context's queue; it fires no fault.
     ///
     /// The storage has the order that the model says, its members are of the destination and of the same context, and what a member knows of the inverse
-    /// leads back here.
+    /// leads back here, unless both ends are as the store has told them at different times.
     func invariantViolations(of relationship: NSRelationshipDescription) -> [String] {
         var violations: [String] = []
         let members: [NSManagedObject]
@@ -28,7 +28,9 @@ extension NSManagedObject {
             if let registry, let other = member.registry, registry !== other {
                 violations.append("“\(relationship.name)” leads to an object of another context")
             }
-            if let inverse = relationship.mutualInverse, member.knowsNothing(of: self, at: inverse) {
+            if let inverse = relationship.mutualInverse, member.knowsNothing(of: self, at: inverse),
+                !isStored(member, in: relationship) || member.hasChanged(inverse, about: self)
+            {
                 violations.append("“\(relationship.name)” leads to an object whose “\(inverse.name)” does not lead back")
             }
         }
@@ -41,6 +43,22 @@ extension NSManagedObject {
         case .fault: false
         case .toOne(let known): known !== object
         case .toMany(let storage): storage.isLoaded && !storage.contains(object)
+        }
+    }
+
+    /// Whether a member of a relationship to many is in it as the store has told. The other end may have been read before others have related the two: until
+    /// a merge, either end shows what was told of it.
+    private func isStored(_ member: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
+        guard case .toMany(let storage) = state(of: relationship) else { return false }
+        return storage.storedObjects.contains { $0 === member }
+    }
+
+    /// Whether this context has taken an object out of a relationship, or led it elsewhere.
+    private func hasChanged(_ relationship: NSRelationshipDescription, about object: NSManagedObject) -> Bool {
+        switch state(of: relationship) {
+        case .fault: false
+        case .toOne: differsFromSnapshot(relationship)
+        case .toMany(let storage): storage.storedObjects.contains { $0 === object }
         }
     }
 
