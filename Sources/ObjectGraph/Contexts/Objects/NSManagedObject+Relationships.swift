@@ -325,7 +325,9 @@ extension NSManagedObject {
                 reject(object, for: relationship, because: "its entity is “\(object.owningEntity)”, not “\(destination)”")
                 return false
             }
-            // The context of another registry may be going, on whatever thread: until it is gone, it takes its objects apart.
+            // Mostly it is this context's, which needs no lock.
+            if object.registry === registry { continue }
+            // Another registry's context may be going, on whatever thread: until it is gone, it takes its objects apart.
             if let other = object.sharedRegistry, other !== registry, !other.isGone(), registry?.context != nil {
                 reject(
                     object, for: relationship,
