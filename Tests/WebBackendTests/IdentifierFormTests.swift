@@ -28,7 +28,7 @@ import WebTransport
         Forms(row: "2", reference: #""/bands/2/""#, key: "2", style: .link(template: "/bands/{SELF}/"), cure: .integer),
     ]
 
-    private static func service(_ forms: Forms) -> ScriptedService {
+    static func service(_ forms: Forms) -> ScriptedService {
         let band = #"{"id": \#(forms.row), "name": "Low"}"#
         return ScriptedService { request in
             if request.path.hasPrefix("/albums") { return .json(#"[{"id": 1, "title": "a", "band": \#(forms.reference)}]"#) }
@@ -37,7 +37,7 @@ import WebTransport
         }
     }
 
-    private static func description(
+    static func description(
         _ forms: Forms, identifier: WebResource.IdentifierKind? = nil, filters: FilterStyle = FilterStyle(.none, [:])
     ) -> WebService {
         var style = ServiceStyle.plain

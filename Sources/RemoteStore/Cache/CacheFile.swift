@@ -20,6 +20,8 @@ final class CacheFile: @unchecked Sendable {
     private let byInner: [ObjectIdentifier: CacheEntity]
     private let byOuter: [ObjectIdentifier: CacheEntity]
     private let byName: [String: CacheEntity]
+    /// The inheritances that relationships lead to.
+    private let referred: Set<ObjectIdentifier>
     private let hooks: CommitHooks
     private let writing = NSLock()
     /// The keys that are reserved in the file, by inheritance.
@@ -84,7 +86,14 @@ final class CacheFile: @unchecked Sendable {
             byName[entity.name] = entity
         }
         (self.byInner, self.byOuter, self.byName) = (byInner, byOuter, byName)
+        referred = Set(
+            made.model.entities.flatMap {
+                $0.relationshipsByName.values.compactMap { $0.destinationEntity.map { ObjectIdentifier($0.top) } }
+            })
     }
+
+    /// Whether other objects may refer to those of an entity.
+    func isReferredTo(_ entity: CacheEntity) -> Bool { referred.contains(entity.root) }
 
     static let storeType = "SQLite"
 

@@ -104,9 +104,12 @@ final class CacheTransaction {
         }
     }
 
+    /// The identifiers of rows of an inheritance that were staged, besides new rows that were not looked up yet.
+    func staged(in entity: CacheEntity) -> some Collection<ResourceID> { (resources[entity.root] ?? [:]).keys }
+
     /// Returns the key of a resource; where the file has no row of it, one is made that has nothing but its identity.
     func keyOrStub(of resource: ResourceID, in entity: CacheEntity) throws -> CacheKey {
-        if let known = try key(of: resource, in: entity) { return known }
+        if let known = try key(of: resource, in: entity) ?? keysOfOtherForms([resource], in: entity)[resource] { return known }
         return try stub(of: resource, in: entity).key
     }
 

@@ -13,18 +13,57 @@ extension ResourceID {
         case .integer: "a number"
         case .string: "text"
         case .uuid: "a UUID"
-        case .composite: "of several parts"
+        case .composite(let parts): "(" + parts.map(\.formName).joined(separator: ", ") + ")"
         }
     }
 
     /// What makes one form of this one, which rows have, and of another, by the key `identifier` in the description of a web service.
     package func cure(for other: ResourceID) -> String {
+        if case .composite = self { return Self.compositeCure }
         if case .uuid = self { return "identifier: uuid" }
         if case .uuid = other { return "identifier: uuid" }
         if case .integer = self { return "identifier: integer" }
         // Of two texts nothing but the case of a UUID's letters is another.
         if case .string = self, case .string = other { return "identifier: uuid" }
         return "identifier: string"
+    }
+}
+
+extension ResourceID {
+    /// What makes one form of identifiers of several parts.
+    package static let compositeCure =
+        "an integer attribute at the place of each part that is a number in rows, and a string attribute at each other,"
+
+    /// Whether an identifier is a number where another one is, or text that is no UUID where the other one is such a text.
+    package func hasOnlyOneKind(as other: ResourceID) -> Bool {
+        switch (self, other) {
+        case (.integer, .integer): true
+        case (.string(let text), .string(let otherText)): text.utf8.count != 36 && otherText.utf8.count != 36
+        default: false
+        }
+    }
+
+    /// The same identifier in the other forms that services write it in: a number as text, a UUID as text in small or capital letters.
+    package var otherForms: [ResourceID] {
+        switch self {
+        case .integer(let number): return [.string("\(number)")]
+        case .uuid(let uuid): return [.string(uuid.uuidString.lowercased()), .string(uuid.uuidString)]
+        case .string(let text):
+            if text.utf8.count == 36, let uuid = UUID(uuidString: text) {
+                return [.uuid(uuid)]
+                    + [uuid.uuidString.lowercased(), uuid.uuidString].filter { $0 != text }.map { .string($0) }
+            }
+            guard text.utf8.count <= 20, let number = Int64(text), "\(number)" == text else { return [] }
+            return [.integer(number)]
+        case .composite(let parts):
+            var forms: [[ResourceID]] = [[]]
+            for part in parts {
+                forms = forms.flatMap { known in ([part] + part.otherForms).map { known + [$0] } }
+                if forms.count > 64 { return [] }
+            }
+            // The first of them is this one.
+            return forms.dropFirst().map { .composite($0) }
+        }
     }
 }
 

@@ -112,6 +112,7 @@ final class ImportRun {
 
     func take(_ rows: [Row], _ following: Int = 0) throws -> [CacheKey?] {
         try find(rows.map(\.knownObjectID))
+        try findOtherForms(rows.map(\.knownObjectID)) { try transaction.adoptStubs(of: $0, in: $1) }
         var keys: [CacheKey?] = []
         keys.reserveCapacity(rows.count)
         // All keys first: rows may refer to each other.
@@ -185,6 +186,23 @@ final class ImportRun {
         }
     }
 
+    /// Looks up the rows of resources that were not found, as `keys` finds them by other forms of their identifiers.
+    private func findOtherForms(
+        _ ids: [NSManagedObjectID], _ keys: ([ResourceID], CacheEntity) throws -> [ResourceID: CacheKey]
+    ) throws {
+        var missing: [ObjectIdentifier: (entity: CacheEntity, ids: [ResourceID: NSManagedObjectID])] = [:]
+        for id in ids where places[id] == nil {
+            guard let resource = importer.decoding.resourceID(id) else { continue }
+            let entity = kind(id.owningEntity).entity
+            missing[ObjectIdentifier(entity), default: (entity, [:])].ids[resource] = id
+        }
+        for (entity, ids) in missing.values {
+            for (resource, key) in try keys(Array(ids.keys), entity) {
+                if let id = ids[resource] { places.set(Place(key: key), for: id) }
+            }
+        }
+    }
+
     /// Looks up the rows of resources that are in lists, as ``place(_:)`` does. What was deleted after the list was asked for has no place: it is no member.
     func placeMembers(_ ids: [NSManagedObjectID]) throws {
         if !hasGone { return try place(ids) }
@@ -198,6 +216,7 @@ final class ImportRun {
     /// Looks up the rows of resources that others refer to, and makes rows of those that there are none of.
     func place(_ ids: [NSManagedObjectID]) throws {
         try find(ids)
+        try findOtherForms(ids) { try transaction.keysOfOtherForms($0, in: $1) }
         for id in ids where places[id] == nil {
             guard let resource = importer.decoding.resourceID(id) else { continue }
             places.set(Place(key: try transaction.stub(of: resource, in: importer.entity(id)).key), for: id)
