@@ -126,6 +126,50 @@ import Testing
         expect(titles, equals: (1...6).filter { $0 != gone }.map { "\($0)" })
     }
 
+    @Test("What stays is in the list, also where as many come as go while its pages are read again")
+    func asManyComeAsGo() throws {
+        let seed = TestSeed.current(for: "As many come as go")
+        for round in TestRounds(seconds: 1, atLeast: 20) {
+            var random = SeededGenerator(seed: seed &+ UInt64(round))
+            let count = 6 + random.below(20)
+            let size = 2 + random.below(4)
+            let backend = ScriptedBackend(
+                Shop.model(),
+                [Resource("Album", endpoints: [Endpoint("list", sorting: .by("year"), paging: .pages(of: size), counts: true)])])
+            @Sendable func put(_ number: Int) {
+                backend.put("Album", number, ["title": .value(.string("\(number)")), "year": .value(.int64(Int64(number)))])
+            }
+            for number in 1...count { put(number) }
+            let context = try backend.context()
+            // One goes with the last page, so that the pages are read again; then one goes and another comes between two pages. What no page has brought
+            // before that would be lost: nothing tells of it.
+            let pages = (count + size - 1) / size
+            let first = pages - 1
+            let second = pages + 1 + random.below(pages)
+            let gone = [1 + random.below(count / 2), count / 2 + 1 + random.below(count / 2)].shuffled(using: &random)
+            let requests = Guarded(0)
+            backend.script { _ in
+                let number = requests.withValue {
+                    $0 += 1
+                    return $0
+                }
+                if number == first + 1 { backend.remove("Album", gone[0]) }
+                if number == second + 1 {
+                    backend.remove("Album", gone[1])
+                    put(1000)
+                }
+                return .answer
+            }
+            let titles = Set(try context.texts(fetchRequest("Album", by: ["year"])))
+            let lost = Set((1...count).filter { !gone.contains($0) }.map { "\($0)" }).subtracting(titles)
+            #expect(
+                lost.isEmpty,
+                "COREDATA_TEST_SEED=\(seed), round \(round): \(lost) of \(count) are lost, pages of \(size), \(gone) gone with requests \(first + 1), \(second + 1)"
+            )
+            if !lost.isEmpty { return }
+        }
+    }
+
     @Test("Pages that overlap cost a request for each page and five more at most")
     func cost() throws {
         let backend = ScriptedBackend(

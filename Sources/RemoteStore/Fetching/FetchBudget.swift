@@ -41,6 +41,16 @@ final class FetchBudget: Sendable {
             })
     }
 
+    /// Notes that so many requests are about to be made, each of which is needed.
+    ///
+    /// - Throws: Code 134091, naming the clause, before the first of them where they would be too many: each fetch would make those up to the limit, for
+    ///   nothing.
+    func expectRequests(_ count: Int) throws {
+        let used = used.withLock { $0 }
+        guard let clause, used.requests + count > options.maximumRequests else { return }
+        throw RemoteStoreError.wouldBeOverBudget(entity, clause: clause, requests: used.requests + count, options)
+    }
+
     /// Returns all that the requests of a plan answer; where they are one, it is asked once for the fetch.
     ///
     /// - Parameter read: Asks.

@@ -15,8 +15,11 @@ struct PageSequence {
     private var expectsOverlap = false
     /// How far to go back where it has none.
     private var stepBack: Int
-    /// The number of pages without anything new.
+    /// The number of pages without anything new, and of those that have what the one before has.
     private var idlePages = 0
+    private var repeatedPages = 0
+    /// The resources of the last page.
+    private var lastPage: [NSManagedObjectID] = []
     private var seen: Set<PageToken> = []
     /// The number of all resources, as the first page has told, and how often the pages may be read again because it has changed.
     private var total: Int?
@@ -24,6 +27,8 @@ struct PageSequence {
 
     /// More pages that bring nothing than insertions by others can explain.
     private static let mostIdlePages = 200
+    /// More pages in a row with what the one before has than insertions by others can explain, as many as a page has each time.
+    private static let mostRepeatedPages = 1
 
     init(_ request: BackendRequest, _ paging: Paging) {
         (self.request, first, self.paging) = (request, request, paging)
@@ -77,17 +82,29 @@ struct PageSequence {
     mutating func restart() {
         request = first
         seen = []
+        (idlePages, repeatedPages, lastPage) = (0, 0, [])
         hasRestarted = true
+    }
+
+    /// Notes whether a page has brought anything.
+    private mutating func noteProgress(_ answer: BackendAnswer, hasNew: Bool) throws {
+        let page = answer.rows.map(\.knownObjectID)
+        // A page without resources says nothing of where it lies.
+        repeatedPages = !hasNew && !page.isEmpty && page == lastPage ? repeatedPages + 1 : 0
+        if repeatedPages > Self.mostRepeatedPages { throw RemoteStoreError.repeatedPages(request) }
+        lastPage = page
+        idlePages = hasNew ? 0 : idlePages + 1
+        if idlePages > Self.mostIdlePages { throw RemoteStoreError.endlessPages(request) }
     }
 
     /// Goes on with the next page.
     ///
+    /// - Parameter hasNew: Whether this reading of the pages has got something by the last one.
     /// - Returns: Whether there is one.
     /// - Throws: Code 134060 where pages do not end.
     mutating func advance(after answer: BackendAnswer, hasNew: Bool) throws -> Bool {
         guard let next = answer.next else { return false }
-        idlePages = hasNew ? 0 : idlePages + 1
-        if idlePages > Self.mostIdlePages { throw RemoteStoreError.endlessPages(request) }
+        try noteProgress(answer, hasNew: hasNew)
         // An answer that ends elsewhere does not count as offsets do.
         let count = answer.foundCount
         usesOffsets = usesOffsets && count == paging.size

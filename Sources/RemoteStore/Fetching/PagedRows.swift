@@ -12,6 +12,8 @@ struct PagedRows {
     private(set) var wasRearranged = false
     /// What has come since the pages are read again; nil while they are read for the first time.
     private var cameAgain: Set<NSManagedObjectID>?
+    /// What the last whole reading has lacked of the earlier ones.
+    private var lackedBefore: Set<NSManagedObjectID> = []
 
     /// The number of objects that this reading of the pages has brought.
     var countOfReading: Int { cameAgain?.count ?? rows.count }
@@ -84,11 +86,31 @@ struct PagedRows {
         isAtEnd = rows.isEmpty
     }
 
-    /// Drops what an earlier reading has brought and this one has not, which is known to be whole: it is gone, also from between two pages.
-    mutating func dropEarlier() {
-        guard let cameAgain, cameAgain.count < rows.count else { return }
-        for row in rows where !cameAgain.contains(row.knownObjectID) { _ = known.remove(row.knownObjectID) }
-        rows = RowList(rows.filter { cameAgain.contains($0.knownObjectID) })
+    /// What earlier readings have brought and this one, which is known to be whole, has not.
+    private var lacking: [NSManagedObjectID] {
+        guard let cameAgain, cameAgain.count < rows.count else { return [] }
+        return rows.map(\.knownObjectID).filter { !cameAgain.contains($0) }
+    }
+
+    /// Whether the pages are read again.
+    var isReadAgain: Bool { cameAgain != nil }
+
+    /// The number of rows that this reading has not brought.
+    var countOfLacking: Int { lacking.count }
+
+    /// Whether something is lacking that the last whole reading has not lacked.
+    var lacksNewly: Bool { lacking.contains { !lackedBefore.contains($0) } }
+
+    /// Notes what is lacking, before the pages are read again.
+    mutating func noteLacking() { lackedBefore = Set(lacking) }
+
+    /// Drops what two whole readings have lacked: it is gone, also from between two pages. What only one has lacked was there during the fetch, and stays.
+    mutating func dropLacking() {
+        isAtEnd = true
+        let gone = Set(lacking.filter(lackedBefore.contains))
+        if gone.isEmpty { return }
+        for id in gone { _ = known.remove(id) }
+        rows = RowList(rows.filter { !gone.contains($0.knownObjectID) })
         wasRearranged = true
     }
 

@@ -65,6 +65,7 @@ extension RemoteReader {
     ) async throws -> Found {
         let known = Dictionary(ids.compactMap { id in decoding.resourceID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
         let asked = zip(plan.requests, plan.endpoints).map { GroupRequest($0, at: $1, naming: $0.identityIndex) }
+        try budget.expectRequests(asked.count)
         let (parts, refused) = try await answers(asked) { one in
             try await self.readAll(one.request, one.endpoint, budget, mayEndEarly, for: caller)
         }

@@ -65,11 +65,22 @@ extension RemoteReader {
             return RowList(heldBack.filter { pages.contains($0.knownObjectID) && !own.contains($0.knownObjectID) } + Array(new))
         }
 
-        /// Notes that the last page was read: what only an earlier reading has brought is gone.
-        fileprivate mutating func finish() {
-            if let wanted, pages.countOfReading + leftOut >= wanted { pages.dropEarlier() }
-            pages.finish()
+        /// Whether this reading is whole by the number of its resources, and lacks some that an earlier one has brought and the one before has not lacked.
+        /// They have gone, or they have moved from a page to the one before it while that was read, and others have come meanwhile.
+        fileprivate var lacksWhatWasThere: Bool { isWhole && pages.lacksNewly }
+
+        /// Begins again with the first page, to see whether what is lacking comes then.
+        fileprivate mutating func confirm(holdingBack new: RowList) {
+            pages.noteLacking()
+            restart(holdingBack: new)
         }
+
+        /// Notes that the last page was read: what two readings have lacked is gone.
+        fileprivate mutating func finish() {
+            if isWhole, pages.isReadAgain { pages.dropLacking() } else { pages.finish() }
+        }
+
+        private var isWhole: Bool { wanted.map { pages.countOfReading + leftOut >= $0 } ?? false }
 
         /// The number of resources that the request asks for, where each page has told the same number of all.
         private var wanted: Int? {
@@ -83,7 +94,7 @@ extension RemoteReader {
         fileprivate func expectedCount(_ answer: BackendAnswer) -> Int? {
             guard !mayEndEarly, let total, total == answer.total else { return nil }
             // A resource that came twice has moved, and those that were left out may have been the same.
-            if !hasOtherTotals, pages.rows.count > max(0, total - sequence.first.offset) { return total }
+            if !hasOtherTotals, pages.rows.count - pages.countOfLacking > max(0, total - sequence.first.offset) { return total }
             let expected = min(sequence.first.limit ?? .max, total - sequence.first.offset)
             // A resource that belongs to several owners comes once for each.
             return max(received, pages.rows.count + leftOut) < expected ? expected : nil
@@ -118,15 +129,24 @@ extension RemoteReader {
             return nil
         }
         if reading.sequence.mustRestart(answer) {
-            reading.restart()
+            // What the next reading skips is known by what this one has brought.
+            let new = reading.pages.append(answer.rows)
+            reading.restart(holdingBack: new)
             return nil
         }
         reading.note(answer)
         let (showsWindows, isFirst) = (reading.sequence.showsWindows, reading.sequence.isFirst)
+        let before = reading.pages.countOfReading
         let new = showsWindows ? reading.pages.take(answer.rows, isFirst: isFirst) : reading.pages.append(answer.rows)
         var end: End?
-        if try !reading.sequence.advance(after: answer, hasNew: !new.isEmpty) {
-            if showsWindows { reading.finish() }
+        if try !reading.sequence.advance(after: answer, hasNew: !new.isEmpty || reading.pages.countOfReading > before) {
+            if showsWindows {
+                if reading.lacksWhatWasThere, reading.sequence.mayRestart() {
+                    reading.confirm(holdingBack: new)
+                    return nil
+                }
+                reading.finish()
+            }
             if let expected = reading.expectedCount(answer) {
                 // As many may have come as have gone.
                 guard reading.sequence.mayRestart() else {

@@ -268,6 +268,7 @@ extension RemoteReader {
         let asked = requests.enumerated().map { index, request in
             GroupRequest(request, at: plan.endpoints[min(index, plan.endpoints.count - 1)], naming: request.linkIndex(inverse.name))
         }
+        try budget.expectRequests(asked.count)
         let (parts, refused) = try await answers(asked) { one in
             try await self.pairs(one.request, one.endpoint, inverse, wanted, budget)
         }

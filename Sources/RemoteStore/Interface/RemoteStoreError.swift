@@ -82,6 +82,18 @@ enum RemoteStoreError {
                 "Narrow the predicate by what the backend can do (see the plan of the request), or raise the limits in RemoteStoreOptions.")
     }
 
+    /// The error of a fetch that would make too many requests because a clause is finished in memory.
+    static func wouldBeOverBudget(_ entity: String, clause: String, requests: Int, _ options: RemoteStoreOptions) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "The fetch of “\(entity)” was given up.",
+            reason:
+                "The backend cannot do “\(clause)”, and \(requests) requests would have to be made to finish it in memory; the limit is "
+                + "\(options.maximumRequests).",
+            next:
+                "Narrow the predicate by what the backend can do (see the plan of the request), describe an endpoint that reads several objects by "
+                + "their identifiers, or raise maximumRequests in RemoteStoreOptions.")
+    }
+
     /// The error of a fetch whose pages bring more than any result should have.
     static func tooMany(_ entity: String, rows: Int, requests: Int) -> NSError {
         CoreDataError.make(
@@ -124,6 +136,16 @@ enum RemoteStoreError {
     /// The cause is kept as it is: as an `NSError` it would not be known for what it is, off Apple's platforms.
     static func isUnreadable(_ error: any Error) -> Bool {
         error is UnreadableResource || (error as NSError).userInfo[NSUnderlyingErrorKey] is UnreadableResource
+    }
+
+    /// The error of pages that are the one before again, and again.
+    static func repeatedPages(_ request: BackendRequest) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The pages of \(request) do not end.",
+            reason: "The backend has answered with the resources of the page before, twice.",
+            next:
+                "Compare the description of pages with what the backend takes: it may not know the name by which the page is asked for, or give the last page for each that comes after it. Then name what tells the last page, such as the number of all resources."
+        )
     }
 
     static func endlessPages(_ request: BackendRequest) -> NSError {
