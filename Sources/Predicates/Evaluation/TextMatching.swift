@@ -99,17 +99,20 @@ struct TextOperand {
 }
 
 /// A LIKE pattern. Matching backtracks to the last `*` only, so its cost is bounded.
-struct LikePattern {
-    private enum Element {
+package struct LikePattern {
+    /// What a pattern is made of.
+    package enum Element: Hashable, Sendable {
         case character(Character)
+        /// Any character: `?`.
         case any
+        /// Any number of characters: `*`.
         case anyNumber
     }
 
-    private let elements: [Element]
+    package let elements: [Element]
     private let options: PredicateComparison.Options
 
-    init(_ pattern: String, _ options: PredicateComparison.Options) {
+    package init(_ pattern: String, _ options: PredicateComparison.Options = []) {
         self.options = options
         var elements: [Element] = []
         var isEscaped = false

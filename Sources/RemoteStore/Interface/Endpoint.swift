@@ -169,6 +169,8 @@ public struct Parameter: Hashable, Sendable {
     public var isExact: Bool
     /// The dates that it can be given; nil for all.
     public var dateSteps: DateSteps?
+    /// Signs that mean something else than themselves in what it is given: a text with one of them is compared in memory.
+    public var reserved: [String] = []
 
     /// Creates a parameter for one or several key paths.
     ///

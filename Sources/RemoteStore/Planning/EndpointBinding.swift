@@ -68,11 +68,12 @@ struct EndpointBinding {
 
     /// Returns how a parameter expresses a comparison; nil where it does not.
     static func fit(_ clause: Clause, _ parameter: Parameter) -> Fit? {
-        guard parameter.keyPaths.contains(clause.keyPath) else { return nil }
+        guard parameter.keyPaths.contains(clause.keyPath), parameter.takes(clause) else { return nil }
         switch clause.comparison {
         case .equal: if parameter.operators.isDisjoint(with: [.equal, .isIn]) { return nil }
         case .isIn: if parameter.operators.isDisjoint(with: [.equal, .isIn]) { return nil }
-        default: if !parameter.operators.contains(clause.comparison) { return nil }
+        default:
+            if !parameter.operators.contains(clause.comparison), parameter.pattern(clause.comparison, clause.values) == nil { return nil }
         }
         switch parameter.dateFit(clause.comparison, clause.values) {
         case .sent: break
@@ -136,6 +137,8 @@ struct EndpointBinding {
             var comparison = clause.comparison
             if comparison == .isIn, isOne, parameter.operators.contains(.equal) { comparison = .equal }
             if comparison == .equal, !parameter.operators.contains(.equal) { comparison = .isIn }
+            var values = values
+            if let pattern = parameter.pattern(comparison, values) { (comparison, values) = (.like, [pattern]) }
             filters.append(
                 BackendRequest.Filter(
                     parameter: parameter.name, keyPath: clause.keyPath, comparison: comparison, values: values, ids: ids))
@@ -189,6 +192,9 @@ struct EndpointBinding {
             } else if !clause.values.isEmpty {
                 let values = best.parameter.sentValues(clause.comparison, clause.values)
                 comparison.right = .constant(clause.comparison == .isIn ? .array(values) : values[0])
+                if let pattern = best.parameter.pattern(clause.comparison, values) {
+                    (comparison.operator, comparison.right) = (.like, .constant(pattern))
+                }
             }
             return (.comparison(comparison), isExact)
         }

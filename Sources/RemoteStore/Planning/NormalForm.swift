@@ -28,7 +28,7 @@ struct NormalForm {
         case .and(let parts): join(parts.map { normalized($0, isNegated: isNegated) }, isAnd: !isNegated)
         case .or(let parts): join(parts.map { normalized($0, isNegated: isNegated) }, isAnd: isNegated)
         case .block: isNegated ? .not(tree) : tree
-        case .comparison(let comparison): isNegated ? negated(turned(comparison)) : simplified(turned(comparison))
+        case .comparison(let comparison): isNegated ? negated(plain(comparison)) : simplified(plain(comparison))
         }
     }
 
@@ -104,6 +104,15 @@ struct NormalForm {
 
     // MARK: Comparisons
 
+    /// Returns the comparison with a constant on its right side, and without a pattern where another comparison of strings says the same.
+    private func plain(_ comparison: PredicateComparison) -> PredicateComparison {
+        let turned = turned(comparison)
+        guard turned.operator == .like, turned.left.isOneKeyPath,
+            ClauseReader(entity).attribute(at: turned.left.keys)?.attributeType == .stringAttributeType
+        else { return turned }
+        return turned.withoutPattern
+    }
+
     /// Returns the comparison with a constant on its right side.
     private func turned(_ comparison: PredicateComparison) -> PredicateComparison {
         guard comparison.modifier == .direct, comparison.left.constantValue != nil, comparison.right.isOneKeyPath else { return comparison }
@@ -144,6 +153,17 @@ struct NormalForm {
 
     /// Returns what matches where a comparison is known not to.
     private func negated(_ comparison: PredicateComparison) -> PredicateTree {
+        // Membership in one value is equality: services have the negation of that.
+        if comparison.operator == .isIn, comparison.modifier == .direct, comparison.left.isOneKeyPath,
+            let elements = comparison.right.constantValue?.elements, !elements.contains(where: \.isNull)
+        {
+            let values = Self.distinct(elements)
+            if values.count == 1 {
+                var equality = comparison
+                (equality.operator, equality.right) = (.equal, .constant(values[0]))
+                return negated(equality)
+            }
+        }
         let opposite: PredicateComparison.Operator?
         switch comparison.operator {
         case .equal: opposite = .notEqual

@@ -112,6 +112,28 @@ public struct FilterStyle: Hashable, Sendable {
     public var pathSeparator: String?
     /// What follows the name of a relationship that is compared with an identifier: `__id`, `.id`.
     public var referenceSuffix: String
+    /// The signs in the patterns of `like`, which may not be written without them.
+    public var wildcards: Wildcards?
+    /// Signs that mean something else than themselves in texts of filters: a text with one of them is compared in memory.
+    public var reserved: [String] = []
+
+    /// The signs in patterns.
+    public struct Wildcards: Hashable, Sendable {
+        /// The sign for any number of characters: `*`, `%`.
+        public var any: Character
+        /// The sign for any one character: `?`, `_`. Nil where there is none: then more is asked for, and compared again in memory.
+        public var one: Character?
+        /// The sign before one that is meant as it is, and before itself. Nil where there is none: then more is asked for.
+        public var escape: Character?
+
+        /// Creates the signs.
+        public init(any: Character, one: Character? = nil, escape: Character? = nil) {
+            (self.any, self.one, self.escape) = (any, one, escape)
+        }
+
+        /// Whether every pattern can be written as what it is.
+        var isExact: Bool { one != nil && escape != nil }
+    }
 
     /// Creates a style of filters.
     public init(
@@ -160,6 +182,8 @@ public struct SortStyle: Hashable, Sendable {
     /// A second parameter with the direction, which replaces the templates' signs: its name, and the words for ascending and descending. It is that of one
     /// key: orders by several are finished in memory.
     public var direction: Direction?
+    /// The parameter with the order where that is descending, of services that have two: `_sort_desc`. Orders by several keys are finished in memory.
+    public var descendingParameter: String?
     /// The place of the order.
     public var place: Place
     /// A key that always comes last, such as the identifier: without it pages would be in an order that changes while they are read, such as

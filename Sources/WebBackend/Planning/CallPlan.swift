@@ -14,6 +14,8 @@ struct CallPlan: Sendable {
         let type: String
         let identifierAttribute: String?
         let identityCount: Int
+        /// The entities whose identifiers have several parts.
+        let composites: Set<String>
         let hasVersionInHeader: Bool
     }
 
@@ -56,7 +58,9 @@ struct CallPlan: Sendable {
                 throw WebBackendError.description(
                     place, "“text” says how strings are compared, and “\(parameter.keyPaths[0])” is no string.", next: "Remove it.")
             }
-            try FilterTemplates.check(parameter.templates, .parameters, maximumValues: parameter.maximumValues, place)
+            try FilterTemplates.check(
+                parameter.templates, .parameters, maximumValues: parameter.maximumValues, hasWildcards: style.filters.wildcards != nil,
+                place)
             for (comparison, template) in parameter.templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 guard Template.parameter(template) != nil else {
                     throw WebBackendError.description(
@@ -68,10 +72,12 @@ struct CallPlan: Sendable {
                 }
                 let name = "\(parameter.keyPaths.first ?? "") \(comparison.rawValue)"
                 custom[name] = parameter
-                parameters.append(
-                    Parameter(
-                        keyPaths: parameter.keyPaths, name: name, operators: [comparison], isRequired: parameter.isRequired,
-                        maximumValues: parameter.maximumValues, text: parameter.text.options, isExact: parameter.isExact))
+                var described = Parameter(
+                    keyPaths: parameter.keyPaths, name: name, operators: [comparison], isRequired: parameter.isRequired,
+                    maximumValues: parameter.maximumValues, text: parameter.text.options,
+                    isExact: parameter.isExact && (comparison != .like || style.filters.wildcards?.isExact ?? true))
+                described.reserved = FilterTemplates.marks(template) + (template.contains("{values}") ? [style.filters.separator] : [])
+                parameters.append(described)
             }
         }
         self.parameters = custom
@@ -197,9 +203,11 @@ struct CallPlan: Sendable {
                 return !isOther && (style.sortsNilFirst || !attribute.isOptional)
             }.map(\.name).sorted()
         return Sorting(
-            names.map { Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil) },
-            // A direction of its own is that of one key.
-            maximumKeys: style.direction == nil ? style.maximumKeys : 1)
+            names.map {
+                Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil || style.descendingParameter != nil)
+            },
+            // A direction of its own is that of one key, and so is a parameter.
+            maximumKeys: style.direction == nil && style.descendingParameter == nil ? style.maximumKeys : 1)
     }
 }
 

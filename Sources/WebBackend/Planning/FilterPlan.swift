@@ -14,8 +14,11 @@ struct FilterPlan {
             }
             return
         }
-        try FilterTemplates.check(style.templates, style.form, maximumValues: style.maximumValues, place)
-        try FilterTemplates.check(style.listTemplates ?? [:], style.form, maximumValues: style.maximumValues, place)
+        for (templates, areOfLists) in [(style.templates, false), (style.listTemplates ?? [:], true)] {
+            // Members of lists are compared for equality only.
+            try FilterTemplates.check(
+                templates, style.form, maximumValues: style.maximumValues, hasWildcards: areOfLists || style.wildcards != nil, place)
+        }
         let keyPaths =
             call.filters
             ?? (style.identifier == nil ? [] : ["SELF"])
@@ -49,6 +52,7 @@ struct FilterPlan {
 
     private mutating func add(_ keyPath: String, _ context: CallPlan.Context, _ place: String) throws {
         let style = context.style.filters
+        if try Self.isComposite(keyPath, context, place) { return }
         if keyPath == "SELF" {
             guard style.identifier != nil else {
                 throw WebBackendError.description(
@@ -92,6 +96,14 @@ struct FilterPlan {
         }
     }
 
+    /// Whether what a filter compares is an identifier of several parts, for which a template has no place.
+    private static func isComposite(_ keyPath: String, _ context: CallPlan.Context, _ place: String) throws -> Bool {
+        if case .selector = context.style.filters.form { return false }
+        if keyPath == "SELF" { return context.identityCount > 1 }
+        guard let relationship = try property(keyPath, context, place) as? NSRelationshipDescription else { return false }
+        return context.composites.contains(relationship.destinationEntity?.name ?? "")
+    }
+
     /// One parameter for each comparison: a lower and an upper bound are given together.
     private mutating func add(
         _ keyPaths: [String], _ operators: Set<Parameter.Operator>, _ caseInsensitive: Set<Parameter.Operator>, _ style: FilterStyle,
@@ -100,12 +112,13 @@ struct FilterPlan {
         let known = operators.intersection((templates ?? style.templates).keys)
         for comparison in known.sorted(by: { $0.rawValue < $1.rawValue }) {
             // What finds regardless of case finds all that a comparison as is would find, and that is said once only: as inexact.
-            parameters.append(
-                Parameter(
-                    keyPaths: keyPaths, name: "\(keyPaths[0]) \(comparison.rawValue)", operators: [comparison],
-                    maximumValues: comparison == .isIn ? max(1, style.maximumValues / words) : 1,
-                    text: caseInsensitive.contains(comparison) ? .caseInsensitive : [],
-                    isExact: !isInexact && !style.inexact.contains(comparison)))
+            var parameter = Parameter(
+                keyPaths: keyPaths, name: "\(keyPaths[0]) \(comparison.rawValue)", operators: [comparison],
+                maximumValues: comparison == .isIn ? max(1, style.maximumValues / words) : 1,
+                text: caseInsensitive.contains(comparison) ? .caseInsensitive : [],
+                isExact: !isInexact && !style.inexact.contains(comparison) && (comparison != .like || style.wildcards?.isExact ?? true))
+            parameter.reserved = style.reservedSigns(in: (templates ?? style.templates)[comparison] ?? "")
+            parameters.append(parameter)
         }
     }
 
@@ -123,6 +136,27 @@ struct FilterPlan {
             current = next
         }
         throw WebBackendError.description(place, "It can be filtered by nothing.", next: "Name a property.")
+    }
+}
+
+extension FilterStyle {
+    /// The signs that a text must not have to be written by a template as what it is.
+    fileprivate func reservedSigns(in template: String) -> [String] {
+        guard quoting == .bare else { return reserved }
+        switch form {
+        case .none, .selector: return reserved
+        case .parameters:
+            return reserved + FilterTemplates.marks(template) + (template.contains("{values}") ? [separator] : [])
+        case .expression(let expression): return reserved + FilterTemplates.marks(template) + expression.signs(separator)
+        }
+    }
+}
+
+extension FilterStyle.Expression {
+    /// What joins comparisons and values, or groups them: a value without quotation marks that has it would say more than a value.
+    func signs(_ separator: String) -> [String] {
+        [and, or, separator].compactMap { $0 }
+            + [group, not].compactMap { $0 }.flatMap { $0.replacing("{}", with: "\n").split(separator: "\n").map(String.init) }
     }
 }
 

@@ -18,8 +18,9 @@ enum FilterTemplates {
     ///   - place: What the templates belong to.
     /// - Throws: Code 134080 with the template.
     static func check(
-        _ templates: [Parameter.Operator: String], _ form: FilterStyle.Form, maximumValues: Int, _ place: String
+        _ templates: [Parameter.Operator: String], _ form: FilterStyle.Form, maximumValues: Int, hasWildcards: Bool, _ place: String
     ) throws {
+        try checkPatterns(templates, hasWildcards: hasWildcards, place)
         let known = places(form)
         for (comparison, text) in templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             // The key of an operator of a selector has no places.
@@ -48,6 +49,33 @@ enum FilterTemplates {
                     ? "Write {values} for all of them in one parameter, {each} for a parameter for each, or allow one value."
                     : "Write {values} for all of them, or allow one value.")
         }
+    }
+
+    /// Checks that it is known which signs the patterns of a service have: they would stand for other text than what is sought.
+    private static func checkPatterns(_ templates: [Parameter.Operator: String], hasWildcards: Bool, _ place: String) throws {
+        if let text = templates[.like], !hasWildcards {
+            throw WebBackendError.description(
+                place, "“\(text)” compares with a pattern, and nothing says which signs patterns have in the service.",
+                next: "Write “wildcards” in the style's filters, such as {any: \"%\", one: \"_\", escape: \"\\\\\"}, or leave “like” out.")
+        }
+        for comparison in [Parameter.Operator.beginsWith, .endsWith, .contains] {
+            guard let text = templates[comparison],
+                ["*", "%"].contains(where: { text.contains($0 + "{value}") || text.contains("{value}" + $0) })
+            else { continue }
+            throw WebBackendError.description(
+                place, "“\(text)” makes a pattern of a value, in which signs of patterns would not stand for themselves.",
+                next:
+                    "Describe “like” with its “wildcards” instead: what begins with, ends with or contains a text is then asked for by it.")
+        }
+    }
+
+    /// The signs that a template gives a meaning of their own in a value: the quotation marks that it stands in.
+    static func marks(_ text: String) -> [String] {
+        let marks = ["'", "\"", "`"].filter { mark in
+            ["{value}", "{values}", "{each}"].contains { text.contains(mark + $0) || text.contains($0 + mark) }
+        }
+        // A backslash may go before a mark.
+        return marks.isEmpty ? [] : marks + ["\\"]
     }
 
     /// Whether a template gives each value a parameter of its own.

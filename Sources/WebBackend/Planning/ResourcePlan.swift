@@ -106,7 +106,9 @@ final class ResourcePlan: Sendable {
         var calls: [CallPlan] = []
         let context = CallPlan.Context(
             entity: entity, properties: plans, style: style, collection: collection, type: type, identifierAttribute: identifierAttribute,
-            identityCount: identity.count, hasVersionInHeader: version == .eTag)
+            identityCount: identity.count,
+            composites: Set(service.resources.filter { ($0.identity ?? style.identity).count > 1 }.map(\.entity)),
+            hasVersionInHeader: version == .eTag)
         for call in resource.calls ?? style.calls {
             guard !calls.contains(where: { $0.call.name == call.name }) else {
                 throw WebBackendError.description(

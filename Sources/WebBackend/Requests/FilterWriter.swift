@@ -114,6 +114,9 @@ struct FilterWriter {
     /// Returns the values of a comparison, with identifiers as the references of the property have them.
     private func json(_ comparison: Condition.Comparison) throws -> [JSONValue] {
         let property = names.property(comparison.keyPath)
+        if comparison.comparison == .like, let wildcards = plan.style.filters.wildcards, case .string(let text)? = comparison.values.first {
+            return [.string(wildcards.pattern(text))]
+        }
         if let property, property.transform.enumerated != nil {
             return comparison.values.flatMap { values.words($0, property.transform) ?? [] }
         }
@@ -169,11 +172,7 @@ struct FilterWriter {
     /// Checks that no value without quotation marks says more than a value: what joins comparisons and values, or groups them.
     private func checkBare(_ values: [String], _ comparison: Condition.Comparison, _ style: FilterStyle.Expression) throws {
         guard plan.style.filters.quoting == .bare else { return }
-        let signs =
-            [style.and, style.or, plan.style.filters.separator].compactMap { $0 }
-            + [style.group, style.not].compactMap { $0 }.flatMap {
-                $0.replacing("{}", with: "\n").split(separator: "\n").map(String.init)
-            }
+        let signs = style.signs(plan.style.filters.separator)
         for value in values {
             if let sign = signs.first(where: { !$0.isEmpty && value.contains($0) }) {
                 throw WebBackendError.unwritable(

@@ -177,11 +177,13 @@ struct RequestBuilder {
             return
         }
         var keys = request.sorts.map { sort in
-            let template = sort.isAscending || style.direction != nil ? style.ascending : style.descending ?? style.ascending
+            let isAsIs = sort.isAscending || style.direction != nil || style.descendingParameter != nil
+            let template = isAsIs ? style.ascending : style.descending ?? style.ascending
             return template.replacing("{name}", with: names.sortName(sort.keyPath))
         }
         if let last, !keys.contains(last), !request.sorts.contains(where: { names.sortName($0.keyPath) == last }) { keys.append(last) }
-        query.append((parameter, keys.joined(separator: style.separator)))
+        let isDescending = request.sorts.first.map { !$0.isAscending } ?? false
+        query.append((isDescending ? style.descendingParameter ?? parameter : parameter, keys.joined(separator: style.separator)))
         if let direction = style.direction, let first = request.sorts.first {
             query.append((direction.parameter, first.isAscending ? direction.ascending : direction.descending))
         }

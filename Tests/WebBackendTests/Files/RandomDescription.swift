@@ -87,11 +87,16 @@ struct RandomDescription {
                     one([.query(text()), .body(text())]), constants: maybe { $0.json() }, and: text(), or: maybe { $0.text() },
                     nor: maybe { $0.text() })),
         ])
-        return FilterStyle(
+        var style = FilterStyle(
             form, templates(), quoting: one([.bare, .bareUnlessAmbiguous, .json, .singleQuoted, .backslashed("'"), .backslashed("é")]),
             separator: text(), maximumValues: number(1...500), inexact: operators(), caseInsensitive: operators(),
             identifier: maybe { $0.text() },
             comparesTextInOrder: flag(), pathSeparator: maybe { $0.text() }, referenceSuffix: text())
+        style.wildcards = maybe {
+            .init(any: $0.one(["*", "%"]), one: $0.maybe { $0.one(["?", "_"]) }, escape: $0.maybe { $0.one(["\\", "!"]) })
+        }
+        style.reserved = list { $0.text() }
+        return style
     }
 
     mutating func sorting() -> SortStyle {

@@ -83,6 +83,12 @@ extension FileForms {
             },
         ])
 
+    private static let wildcards = FileForm<FilterStyle.Wildcards>.object("wildcards", .init(any: "*")) { keys in
+        keys.key("any", \.any, character, isRequired: true, "The sign for any number of characters.")
+        keys.optional("one", \.one, character, "The sign for any one character.")
+        keys.optional("escape", \.escape, character, "The sign before one that is meant as it is.")
+    }
+
     private static let listComparisons = FileForm<[Parameter.Operator: String]>.object("listComparisons", [:]) { keys in
         addComparisons(&keys, \.self)
     }
@@ -108,6 +114,8 @@ extension FileForms {
             keys.optional("pathSeparator", \.pathSeparator, text, "What separates the keys of a key path over relationships.")
             keys.key("referenceSuffix", \.referenceSuffix, text, "What follows the name of a relationship.")
             keys.optional("listComparisons", \.listTemplates, listComparisons, "How comparisons with members of a list are written.")
+            keys.optional("wildcards", \.wildcards, wildcards, "The signs in the patterns of like.")
+            keys.key("reserved", \.reserved, list(text), "Signs in texts that mean something else: such texts are compared in memory.")
             keys.key("inexactForText", \.isInexactForText, flag, "Whether strings may be compared otherwise than as they are.")
         })
 
@@ -137,6 +145,7 @@ extension FileForms {
             keys.key("sortsTextInOrder", \.sortsTextInOrder, flag, "Whether the order of strings is Core Data's.")
             keys.key("sortsNilFirst", \.sortsNilFirst, flag, "Whether nothing comes before every value.")
             keys.optional("direction", \.direction, direction, "A second parameter with the direction.")
+            keys.optional("descendingParameter", \.descendingParameter, text, "The parameter with the order where that is descending.")
             keys.key("place", \.place, words("place", [("query", .query), ("body", .body)]), "The place of the order.")
             keys.optional("last", \.last, text, "A key that always comes last, such as the identifier.")
         })

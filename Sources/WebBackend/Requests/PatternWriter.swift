@@ -1,0 +1,16 @@
+internal import Predicates
+
+extension FilterStyle.Wildcards {
+    /// Returns a pattern of `LIKE` with these signs. What they cannot say finds more.
+    func pattern(_ text: String) -> String {
+        LikePattern(text).elements.map { element in
+            switch element {
+            case .anyNumber: return String(any)
+            case .any: return String(one ?? any)
+            case .character(let character):
+                guard character == any || character == one || character == escape else { return String(character) }
+                return (escape.map { String($0) } ?? "") + String(character)
+            }
+        }.joined()
+    }
+}
