@@ -205,4 +205,40 @@ import WebTransport
             for word in words { #expect(plan.caveats.contains { $0.contains(word) }, "\(plan)") }
         }
     }
+
+    @Test("The next page is followed by a link in a list, by its relation", arguments: [true, false]) func linksInLists(isFHIR: Bool) throws
+    {
+        let (relation, address) = isFHIR ? ("relation", "url") : ("rel", "href")
+        let transport = ScriptedService { request in
+            let isFirst = request.query("page") == nil
+            let next = isFirst ? #", {"\#(relation)": "next", "\#(address)": "/v1/albums?page=2"}"# : ""
+            return .json(
+                #"{"links": [{"\#(relation)": "self", "\#(address)": "/v1/albums"}\#(next)], "items": [{"id": \#(isFirst ? 1 : 2)}]}"#)
+        }
+        let list = isFHIR ? #"{"name": "next", "relation": "relation", "address": "url"}"# : #"{"name": "next"}"#
+        let service = try WebService(
+            json: Data(
+                #"""
+                {"address": "\#(base)", "style": {"envelope": {"items": "items"}, "paging": {"next": {"linkInList": \#(list)}}},
+                 "resources": ["Album"]}
+                """#.utf8))
+        let context = try service.context(transport)
+        try context.performAndWait { expect(try context.fetch(fetch("Album")).count, equals: 2) }
+        expect(transport.targets, equals: ["GET /albums", "GET /albums?page=2"])
+    }
+
+    @Test("A descending order has a parameter of its own where the description names one") func descendingParameter() throws {
+        let transport = ScriptedService { _ in .json("[]") }
+        let service = try WebService(
+            json: Data(
+                #"""
+                {"address": "\#(base)", "style": {"sorting": {"parameter": "_sort", "descendingParameter": "_sort_desc"}},
+                 "resources": [{"entity": "Album", "calls": [{"list": "albums", "sorting": ["year", "title"]}]}]}
+                """#.utf8))
+        let context = try service.context(transport)
+        try context.performAndWait {
+            for keys in [["year"], ["-year"], ["year", "title"]] { _ = try context.fetch(fetch("Album", by: keys)) }
+        }
+        expect(transport.targets, equals: ["GET /albums?_sort=year", "GET /albums?_sort_desc=year", "GET /albums"])
+    }
 }

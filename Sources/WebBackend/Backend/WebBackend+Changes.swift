@@ -97,12 +97,16 @@ extension WebBackend {
         switch part {
         case .header(let name)?: response.headers[name]
         case .link(let relation)?: LinkHeader.address(relation, in: response.headers.all("Link"))
-        case .body(let path)?:
-            (try? JSONValue(parsing: response.body))?.value(at: path).flatMap {
-                $0.isNull || $0.bool == false ? nil : $0.string ?? $0.description
-            }
+        case .body?, .relation?:
+            value(part, response).flatMap { $0.bool == false ? nil : part?.text($0) }
         case .contentRange?, nil: nil
         }
+    }
+
+    /// Returns the value of the body that a part is read of.
+    private func value(_ part: AnswerPart?, _ response: WebResponse) -> JSONValue? {
+        guard let path = part?.bodyPath else { return nil }
+        return (try? JSONValue(parsing: response.body))?.value(at: path)
     }
 
     private func kind(_ item: JSONValue, _ plan: ResourcePlan) -> String {

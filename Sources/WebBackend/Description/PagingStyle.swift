@@ -1,3 +1,4 @@
+internal import JSONReading
 public import RemoteStore
 
 /// How lists are divided into pages.
@@ -106,6 +107,44 @@ public enum AnswerPart: Hashable, Sendable {
     case link(String)
     /// What follows the slash in the header `Content-Range`: `items 0-9/120`.
     case contentRange
+    /// The address of a relation in a list of links in the body: `[{"rel": "next", "href": "…"}]`.
+    case relation(LinkList, String)
+
+    /// A list of links in the body.
+    public struct LinkList: Hashable, Sendable {
+        /// The path to the list.
+        public var path: JSONPath
+        /// The key of a link's relation.
+        public var relation: String
+        /// The key of a link's address.
+        public var address: String
+
+        /// Creates the description of a list: FHIR calls the keys `relation` and `url`.
+        public init(_ path: JSONPath, relation: String = "rel", address: String = "href") {
+            (self.path, self.relation, self.address) = (path, relation, address)
+        }
+    }
+}
+
+extension AnswerPart {
+    /// The path to what is read of the body; nil for what is in a header.
+    var bodyPath: JSONPath? {
+        switch self {
+        case .body(let path): path
+        case .relation(let list, _): list.path
+        case .header, .link, .contentRange: nil
+        }
+    }
+
+    /// Returns what a value at ``bodyPath`` tells, as text; nil for nothing.
+    func text(_ value: JSONValue?) -> String? {
+        guard let value else { return nil }
+        if case .relation(let list, let relation) = self {
+            guard let link = value.array?.first(where: { $0[list.relation]?.string == relation }) else { return nil }
+            return link[list.address]?.string
+        }
+        return value.isNull ? nil : value.string ?? value.description
+    }
 }
 
 extension AnswerPart: CustomStringConvertible {
@@ -116,6 +155,7 @@ extension AnswerPart: CustomStringConvertible {
         case .header(let name): "the header “\(name)”"
         case .link(let relation): "the relation “\(relation)” of the header “Link”"
         case .contentRange: "the header “Content-Range”"
+        case .relation(let list, let relation): "the link “\(relation)” in “\(list.path)” of the body"
         }
     }
 }

@@ -122,11 +122,12 @@ extension FileForms {
 }
 
 extension FileSchema {
-    /// Returns a schema with a description, which editors show.
-    static func describe(_ schema: JSONValue, _ summary: String) -> JSONValue {
-        guard !summary.isEmpty else { return schema }
-        guard var object = schema.object else { return ["description": .string(summary)] }
-        object["description"] = .string(summary)
-        return .object(object)
+    /// Returns a schema with a description and a default, which editors show.
+    static func describe(_ schema: JSONValue, _ summary: String, default standard: JSONValue? = nil) -> JSONValue {
+        var object = schema.object ?? JSONObject()
+        if !summary.isEmpty { object["description"] = .string(summary) }
+        if let standard, !standard.isNull { object["default"] = standard }
+        // What allows everything is no object.
+        return object.count == 0 ? schema : .object(object)
     }
 }

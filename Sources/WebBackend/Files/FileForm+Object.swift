@@ -140,7 +140,8 @@ private struct FileObject<Root: Sendable>: Sendable {
         var properties = JSONObject()
         for start in keys.starts { properties[start.name] = FileSchema.describe(start.schema(&schema), start.summary) }
         for key in keys.keys {
-            let form = FileSchema.describe(key.schema(&schema), key.summary)
+            let standard = key.isRequired ? nil : key.standard(initial)
+            let form = FileSchema.describe(key.schema(&schema), key.summary, default: standard)
             for name in [key.name] + key.aliases { properties[name] = form }
         }
         var result: JSONObject = ["type": "object", "properties": .object(properties), "additionalProperties": false]

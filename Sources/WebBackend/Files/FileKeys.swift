@@ -12,6 +12,8 @@ struct FileKey<Root: Sendable>: Sendable {
     /// Writes the value of the first object; nil where it is that of the second, which the first continues.
     let write: @Sendable (Root, Root, FileContext) throws -> JSONValue?
     let schema: @Sendable (inout FileSchema) -> JSONValue
+    /// Returns the value that an object has without the key; nil where that cannot be written.
+    var standard: @Sendable (Root) -> JSONValue? = { _ in nil }
 }
 
 /// A key that says what an object continues: `like: kinto`, `page: page`.
@@ -58,7 +60,7 @@ struct FileKeys<Root: Sendable>: Sendable {
                     let value = root[keyPath: path]
                     if !isRequired, value == base[keyPath: path] { return nil }
                     return try form.write(value, context, base[keyPath: path])
-                }, schema: form.schema))
+                }, schema: form.schema, standard: { try? form.write($0[keyPath: path], FileContext(), nil) }))
     }
 
     /// Adds a key whose value may be null.
@@ -88,7 +90,7 @@ struct FileKeys<Root: Sendable>: Sendable {
                 },
                 schema: { schema in
                     ["anyOf": [form.schema(&schema), ["enum": .array([.null] + (none.map { [.string($0)] } ?? []))]]]
-                }))
+                }, standard: { root in root[keyPath: path].map { try? form.write($0, FileContext(), nil) } ?? .null }))
     }
 
     /// Adds a key that says what an object continues.
@@ -111,7 +113,8 @@ struct FileKeys<Root: Sendable>: Sendable {
             FileKey(
                 name: key.name, aliases: key.aliases, summary: key.summary, isRequired: key.isRequired,
                 read: { try key.read(&$0[keyPath: path], $1, $2) },
-                write: { try key.write($0[keyPath: path], $1[keyPath: path], $2) }, schema: key.schema)
+                write: { try key.write($0[keyPath: path], $1[keyPath: path], $2) }, schema: key.schema,
+                standard: { key.standard($0[keyPath: path]) })
         }
         result.begin = { [begin] in begin($0, &$1[keyPath: path]) }
         result.context = { [context] in context($0[keyPath: path], $1) }

@@ -89,9 +89,9 @@ struct StyleChecks {
         }
         if parameter.isEmpty { return }
         if sorting.place == .query { return try checkKeys(sorting) }
-        if sorting.direction != nil || sorting.last != nil {
+        if sorting.direction != nil || sorting.last != nil || sorting.descendingParameter != nil {
             throw refused(
-                sorting.direction != nil ? "sorting.direction" : "sorting.last",
+                sorting.direction != nil ? "sorting.direction" : sorting.last != nil ? "sorting.last" : "sorting.descendingParameter",
                 "An order in the body is a list of keys with their directions",
                 "Remove it, or write place: query.")
         }
@@ -113,7 +113,7 @@ extension StyleChecks {
         if !sorting.ascending.contains("{name}") {
             throw refused("sorting.ascending", "“\(sorting.ascending)” does not say by what is sorted", "Write {name} where that stands.")
         }
-        guard let direction = sorting.direction else {
+        guard let name = sorting.direction?.parameter ?? sorting.descendingParameter else {
             guard let descending = sorting.descending else { return }
             if !descending.contains("{name}") {
                 throw refused(
@@ -126,15 +126,23 @@ extension StyleChecks {
             }
             return
         }
-        if direction.ascending == direction.descending {
+        if let direction = sorting.direction, direction.ascending == direction.descending {
             throw refused("sorting.direction", "Both directions are “\(direction.ascending)”", "Write another word for one of them.")
         }
+        if let other = sorting.descendingParameter {
+            if sorting.direction != nil {
+                throw refused("sorting.descendingParameter", "“\(name)” tells the direction", "Remove one of the two.")
+            }
+            if other == sorting.parameter {
+                throw refused("sorting.descendingParameter", "It is the same as parameter", "Remove it, or write the other name.")
+            }
+        }
         if let descending = sorting.descending, descending != SortStyle("").descending {
-            throw refused("sorting.descending", "“\(direction.parameter)” tells the direction", "Remove one of the two.")
+            throw refused("sorting.descending", "“\(name)” tells the direction", "Remove one of the two.")
         }
         if sorting.maximumKeys > 1, sorting.maximumKeys != .max {
             throw refused(
-                "sorting.maximumKeys", "“\(direction.parameter)” is the direction of one key", "Write maximumKeys: 1, or remove it.")
+                "sorting.maximumKeys", "“\(name)” is the direction of one key", "Write maximumKeys: 1, or remove it.")
         }
     }
 
@@ -219,13 +227,14 @@ struct PagingChecks {
     func run() throws {
         for (key, part) in [("next", paging.next), ("hasMore", paging.hasMore), ("total", paging.total)] {
             guard let part else { continue }
-            if items?.isEmpty == true, case .body(let path) = part, case .key? = path.steps.first {
+            if items?.isEmpty == true, let path = part.bodyPath, case .key? = path.steps.first {
                 throw refused(
                     "“\(key)” is \(part), and the answer is the list itself, beside which there is nothing.",
                     "Describe where the list is by envelope.items, or “\(key)” as a header.")
             }
             switch (key, part) {
-            case ("total", .link), ("hasMore", .link), ("hasMore", .contentRange), ("next", .contentRange):
+            case ("total", .link), ("hasMore", .link), ("hasMore", .contentRange), ("next", .contentRange), ("total", .relation),
+                ("hasMore", .relation):
                 throw refused("“\(key)” is \(part), which does not tell it.", "Name a value of the body or a header that does.")
             default: break
             }
@@ -262,7 +271,7 @@ struct PagingChecks {
         if paging.countsByHead {
             switch paging.total {
             case .header?, .contentRange?: break
-            case .body?, .link?, nil:
+            case .body?, .link?, .relation?, nil:
                 throw refused("“countsByHead” asks for headers only, and “total” is in none.", "Describe total: header:NAME, or remove it.")
             }
         }

@@ -8,7 +8,7 @@ extension AnswerReader {
     func part(_ part: AnswerPart?, _ response: WebResponse, _ body: JSONValue?) throws -> String? {
         switch part {
         case nil: nil
-        case .body?: body.flatMap { $0.isNull ? nil : $0.string ?? $0.description }
+        case .body?, .relation?: part?.text(body)
         case .header(let name)?: response.headers[name]
         case .link(let relation)?: LinkHeader.address(relation, in: response.headers.all("Link"))
         case .contentRange?:
@@ -95,6 +95,10 @@ extension AnswerReader {
                     request, "The description has the next page at \(place), and the answer has \(AnswerShape.text(value) { $0 }).")
             }
         }
+        if case .relation = place, let value = findings.next, !value.isNull, value.array == nil {
+            throw contradiction(
+                request, "The description has a list of links for \(place), and the answer has \(AnswerShape.text(value) { $0 }).")
+        }
         return try part(place, response, findings.next).flatMap { $0.isEmpty ? nil : $0 }
     }
 
@@ -147,7 +151,7 @@ extension AnswerReader {
         }
         var findings = Findings()
         findings.count = Self.size(request, paging)
-        var missing = [paging.next, paging.hasMore, paging.total].count { if case .body? = $0 { true } else { false } }
+        var missing = [paging.next, paging.hasMore, paging.total].count { $0?.bodyPath != nil }
         if missing > 0 {
             try lookAround(&scanner, envelope, &findings, &missing)
         }

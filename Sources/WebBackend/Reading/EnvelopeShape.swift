@@ -46,9 +46,9 @@ final class EnvelopeShape: Sendable {
             paths.append((call.call.items ?? envelope.item, .item))
         } else {
             paths.append((call.call.items ?? envelope.items, .items))
-            if case .body(let path)? = call.paging.next { paths.append((path, .next)) }
-            if case .body(let path)? = call.paging.total { paths.append((path, .total)) }
-            if case .body(let path)? = call.paging.hasMore { paths.append((path, .more)) }
+            if let path = call.paging.next?.bodyPath { paths.append((path, .next)) }
+            if let path = call.paging.total?.bodyPath { paths.append((path, .total)) }
+            if let path = call.paging.hasMore?.bodyPath { paths.append((path, .more)) }
         }
         if let included = envelope.included { paths.append((included, .included)) }
         self.init(paths)

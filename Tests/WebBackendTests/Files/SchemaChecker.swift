@@ -7,7 +7,8 @@ struct SchemaChecker {
 
     private let root: JSONValue
     private static let keywords: Set<String> = [
-        "$schema", "$defs", "$ref", "title", "description", "type", "enum", "anyOf", "allOf", "not", "properties", "additionalProperties",
+        "$schema", "$defs", "$ref", "title", "description", "default", "type", "enum", "anyOf", "allOf", "not", "properties",
+        "additionalProperties",
         "required", "items",
         "pattern", "minimum", "maximum", "minLength", "maxLength", "minProperties", "maxProperties",
     ]

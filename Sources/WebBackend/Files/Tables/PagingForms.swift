@@ -2,6 +2,19 @@ internal import JSONReading
 internal import RemoteStore
 
 extension FileForms {
+    /// A link in a list: `{in: links, name: next}`.
+    private struct Link: Hashable, Sendable {
+        var list = AnswerPart.LinkList("links")
+        var name = ""
+    }
+
+    private static let relation = FileForm<Link>.object("linkInList", Link()) { keys in
+        keys.key("name", \.name, text, isRequired: true, "The relation: next.")
+        keys.key("in", \.list.path, path, "The path to the list of links.")
+        keys.key("relation", \.list.relation, text, "The key of a link's relation; FHIR's is relation.")
+        keys.key("address", \.list.address, text, "The key of a link's address; FHIR's is url.")
+    }
+
     /// A part of an answer: `body:meta.next`, `header:Next-Page`, `link:next`, `contentRange`.
     static let answerPart = FileForm<AnswerPart>.choice(
         "part of an answer",
@@ -15,6 +28,10 @@ extension FileForms {
             },
             .key("link", text, "The address of a relation in the header Link.", isText: true, make: { .link($0) }) {
                 if case .link(let relation) = $0 { relation } else { nil }
+            },
+            .key("linkInList", relation, "The address of a relation in a list of links in the body.", make: { .relation($0.list, $0.name) })
+            {
+                if case .relation(let list, let name) = $0 { Link(list: list, name: name) } else { nil }
             },
         ]
     ).named("answerPart")

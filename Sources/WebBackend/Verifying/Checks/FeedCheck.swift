@@ -130,8 +130,8 @@ private struct Feed {
         switch part {
         case .header(let name)?: response.headers[name]
         case .link(let relation)?: LinkHeader.address(relation, in: response.headers.all("Link"))
-        case .body(let path)?:
-            (try? JSONValue(parsing: response.body))?.value(at: path).flatMap { $0.isNull ? nil : $0.string ?? $0.description }
+        case .body(let path)?: part?.text((try? JSONValue(parsing: response.body))?.value(at: path))
+        case .relation(let list, _)?: part?.text((try? JSONValue(parsing: response.body))?.value(at: list.path))
         case .contentRange?, nil: nil
         }
     }

@@ -23,17 +23,18 @@ extension KeyCase {
             let values = word == "isIn" ? "{values}" : "{value}"
             let pair = ["null", #""{name}_is=\#(values)""#]
             // Without any comparison a form of filters is refused.
+            let signs = word == "like" ? #""wildcards": {"any": "*", "one": "?"}, "# : ""
             let another = word == "equal" ? #""isNotNil": "{name}_known=1""# : #""equal": "{name}={value}""#
             return [
                 KeyCase(
                     keys: ["filters.\(word)"],
                     text:
-                        #"{"address": "\#(base)", "style": {"filters": {"form": "parameters", \#(another), "\#(word)": $}}, "resources": ["Album"]}"#,
+                        #"{"address": "\#(base)", "style": {"filters": {"form": "parameters", \#(signs)\#(another), "\#(word)": $}}, "resources": ["Album"]}"#,
                     values: pair, scenario: Scenario(predicates: [predicate])),
                 KeyCase(
                     keys: ["parameter.\(word)"],
                     text: #"""
-                        {"address": "\#(base)", "resources": [{"entity": "Album", "calls": [{"list": "albums", "parameters": [
+                        {"address": "\#(base)", "style": {"filters": {\#(signs)\#(another)}}, "resources": [{"entity": "Album", "calls": [{"list": "albums", "parameters": [
                           {"for": ["title", "year"], "maximumValues": \#(word == "isIn" ? 3 : 1), "\#(word)": $}]}]}]}
                         """#,
                     values: [#""p=\#(values)""#, #""q=\#(values)""#], scenario: Scenario(predicates: [predicate])),
@@ -124,6 +125,21 @@ extension KeyCase {
         style(
             "filters.listComparisons", text: #""lists": true, "filters": {"listComparisons": $, \#(template("equal"))}"#, "null",
             #"{"equal": "any_{name}={value}"}"#, scenario: tagged(by: "equal")),
+        style(
+            "filters.wildcards", text: #""filters": {"wildcards": $, \#(template("like"))}"#, #"{"any": "*", "one": "?"}"#,
+            #"{"any": "%", "one": "?"}"#, scenario: Scenario(predicates: ["title LIKE 'x?y*z'"])),
+        style(
+            "wildcards.any", text: #""filters": {"wildcards": {"any": $}, \#(template("like"))}"#, #""*""#, #""%""#,
+            scenario: Scenario(predicates: ["title LIKE 'x?y*z'"])),
+        style(
+            "wildcards.one", text: #""filters": {"wildcards": {"any": "*", "one": $}, \#(template("like"))}"#, "null", #""?""#, #""_""#,
+            scenario: Scenario(predicates: ["title LIKE 'x?y*z'"])),
+        style(
+            "wildcards.escape", text: #""filters": {"wildcards": {"any": "*", "escape": $}, \#(template("like"))}"#, "null", #""!""#,
+            #""^""#, scenario: Scenario(predicates: [#"title LIKE 'x\\*y*z'"#])),
+        style(
+            "filters.reserved", text: #""filters": {"reserved": $, \#(template("equal"))}"#, "[]", #"["x"]"#,
+            scenario: Scenario(predicates: ["title == 'x'"])),
         style("filters.inexactForText", text: #""filters": {"inexactForText": $, \#(template("equal"))}"#, "true", "false"),
     ]
     static func expression(_ text: String) -> String {
@@ -160,6 +176,7 @@ extension KeyCase {
             "direction.descending", #""parameter": "sort", "direction": {"parameter": "dir", "descending": $}"#, #""desc""#, #""down""#),
         sorting(
             "sorting.place", #""parameter": "sort", $"#, #""place": "query""#, #""ascending": "up", "descending": "down", "place": "body""#),
+        sorting("sorting.descendingParameter", #""parameter": "sort", "descendingParameter": $"#, "null", #""down""#, #""sort""#),
         sorting("sorting.last", #""parameter": "sort", "last": $"#, "null", #""id""#),
     ]
 
@@ -176,7 +193,8 @@ extension KeyCase {
             ?? (request.path == "/next" ? 2 : Int(request.path.split(separator: "/").last ?? "") ?? 1)
         if number <= 1 {
             return page(
-                [1, 2], #", "next": "\#(base)/next", "cursor": "2", "more": true, "less": false, "total": 3, "count": 2"#,
+                [1, 2],
+                #", "next": "\#(base)/next", "links": [{"rel": "self", "href": "\#(base)"}, {"rel": "next", "href": "\#(base)/next"}], "cursor": "2", "more": true, "less": false, "total": 3, "count": 2"#,
                 headers: ["Next": "2", "Total": "3", "Link": "<\(base)/next>; rel=\"next\""])
         }
         return switch number {
@@ -206,6 +224,11 @@ extension KeyCase {
             "paging.next", "answerPart.body", text: #""page": "p", "of": 2, "next": $"#, #""body:next""#, #""body:none""#,
             #""contentRange""#),
         paging("answerPart.header", text: #""page": "p", "of": 2, "next": $"#, #""header:Next""#, #""header:None""#),
+        paging(
+            "answerPart.linkInList", "linkInList.name", text: #""next": {"linkInList": {"name": $}}"#, #""next""#, #""last""#),
+        paging("linkInList.in", text: #""next": {"linkInList": {"name": "next", "in": $}}"#, #""links""#, #""none""#),
+        paging("linkInList.relation", text: #""next": {"linkInList": {"name": "next", "relation": $}}"#, #""rel""#, #""none""#),
+        paging("linkInList.address", text: #""next": {"linkInList": {"name": "next", "address": $}}"#, #""href""#, #""none""#),
         paging("answerPart.link", text: #""page": "p", "of": 2, "next": $"#, #""link:next""#, #""link:last""#),
         paging("paging.hasMore", text: #""page": "p", "of": 2, "hasMore": $"#, #""body:more""#, #""body:less""#, #""contentRange""#),
         paging("paging.total", text: #""page": "p", "of": 2, "total": $"#, "null", #""body:total""#, #""body:count""#, #""contentRange""#),
