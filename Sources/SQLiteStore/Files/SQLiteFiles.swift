@@ -83,26 +83,34 @@ package enum SQLiteFiles {
             let writer = try SQLConnection(url.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
             _ = try writer.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
             return try connect()
-        } catch let error as NSError where hasLog && error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_CANTOPEN) {
+        } catch let error as NSError where hasLog && isUnopened(error) {
             return try connectToCopy(url, log: log, timeout: timeout)
         }
     }
 
     /// Opens a connection that follows writers through the shared-memory file of the log, and does not write to it.
     ///
-    /// - Returns: Nil where there is no such file.
+    /// - Returns: Nil where there is no such file: also where the last connection of a writer removes it meanwhile.
     private static func connectLeavingMemory(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
-        guard access(url.path + "-shm", F_OK) == 0 else { return nil }
+        func hasMemory() -> Bool { access(url.path + "-shm", F_OK) == 0 }
+        guard hasMemory() else { return nil }
         let connection = try openLeavingMemory(url, timeout: timeout)
         connection.isOfSharedFile = true
-        _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
-        return connection
+        do {
+            _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+            return connection
+        } catch let error as NSError where isUnopened(error) && !hasMemory() {
+            return nil
+        }
     }
 
     private static func openLeavingMemory(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
         try SQLConnection(
             uri(url) + "?readonly_shm=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
     }
+
+    /// Returns whether SQLite could not open a file: the store's or one beside it.
+    private static func isUnopened(_ error: NSError) -> Bool { error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_CANTOPEN) }
 
     /// Returns whether a file cannot be read before a transaction is undone, of which it has the journal.
     static func isUnfinished(_ error: NSError) -> Bool {
