@@ -70,6 +70,11 @@ struct AssociationTable {
         for position in sourceIndex.positions(of: source, in: sources) { body(destinations[position]) }
     }
 
+    /// Returns whether an object of the new store was made of a source object, in this batch or before.
+    mutating func isDestination(_ id: NSManagedObjectID) -> Bool {
+        !destinationIndex.positions(of: id, in: destinations).isEmpty || pending.contains { $0.destination.objectID == id }
+    }
+
     /// Calls `body` with the sources of a destination object.
     mutating func forEachSource(
         of destination: NSManagedObject, in context: NSManagedObjectContext, _ body: (NSManagedObject) -> Void

@@ -53,7 +53,13 @@ extension MigrationRun {
     func work(_ plan: MappingPlan, _ body: () throws -> Void) throws {
         manager.workingMapping = plan.mapping
         currentIndex = plan.index
-        do { try body() } catch {
+        let context = manager.destinationContext as? MigrationDestinationContext
+        if !plan.isStandard, destination.savesInParts { context?.made = made }
+        defer { context?.made = nil }
+        do {
+            try body()
+            try made.check()
+        } catch {
             throw MigrationError.wrapped(
                 error, plan.isStandard ? NSMigrationError : NSEntityMigrationPolicyError, plan.mapping, nil, "The store cannot be migrated."
             )
@@ -153,7 +159,13 @@ extension MigrationRun {
     func refresh(_ count: Int) {
         manager.progress.completedUnitCount = min(manager.progress.totalUnitCount, manager.progress.completedUnitCount + Int64(count))
         manager.sourceContext.refreshAllObjects()
-        if destination.savesInParts { manager.destinationContext.refreshAllObjects() }
+        guard destination.savesInParts else { return }
+        let context = manager.destinationContext
+        if made.isHolding {
+            for object in context.registeredObjects where !made.holds(object) { context.refresh(object, mergeChanges: object.hasChanges) }
+        } else {
+            context.refreshAllObjects()
+        }
     }
 
     /// Calls `body` with the objects of a batch, loaded together.
@@ -202,6 +214,9 @@ extension MigrationRun {
                 if isLast { try journal?.synchronize() }
                 context.persistentStoreCoordinator?.setMetadata(metadata, for: store)
             }
+            // Nobody looks for what a mapping with the standard policy has made.
+            let isOfPolicy = currentIndex.map { !plans[$0].isStandard } ?? false
+            made.note(inserted: isOfPolicy ? context.insertedObjects : [], deleted: context.deletedObjects)
             try context.save()
         } catch {
             throw MigrationError.wrapped(

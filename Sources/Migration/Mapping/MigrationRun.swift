@@ -19,6 +19,8 @@ final class MigrationRun {
     var sequence = 0
     /// What is validated, and when.
     lazy var validation = MigrationValidation(manager, plans)
+    /// What policies have made and look for.
+    private(set) lazy var made = PolicyObjects(self)
     /// Whether the destination has everything.
     var isComplete = false
     /// Where an earlier migration was killed.

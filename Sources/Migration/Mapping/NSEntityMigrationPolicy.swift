@@ -22,7 +22,10 @@ public struct MigrationFunctionValue {
 /// 3. for each entity mapping ``performCustomValidation(forMapping:manager:)`` and ``end(_:manager:)``; then everything is validated.
 ///
 /// The objects are of `NSManagedObject`, whatever classes the models name, because a program has the classes of one version only. Objects that no longer
-/// have changes become faults between two calls. An error that a method throws ends the migration; it is the cause of an error with code 134170.
+/// have changes become faults between two calls, but for those that a policy looks for: from the first time on that a policy reads `registeredObjects` or
+/// `insertedObjects` of the destination context, up to 100,000 objects that mappings with policies have made are there with their values; where there are
+/// more, the policy's call fails with an error that says so. A fetch request finds any number. An error that a method throws ends the migration; it is the
+/// cause of an error with code 134170.
 ///
 /// Source: [NSEntityMigrationPolicy](https://developer.apple.com/documentation/coredata/nsentitymigrationpolicy).
 open class NSEntityMigrationPolicy: NSObject {

@@ -48,6 +48,8 @@ open class NSMigrationManager: NSObject {
     final var run: MigrationRun?
     /// The number of objects of a batch, which are saved together.
     final var batchSize = 2000
+    /// How many objects are held for policies that look for them among registered objects.
+    final var heldLimit = 100_000
     /// After how many seconds a batch ends in any case.
     final var batchTime: TimeInterval = 0.5
     private let isCancelled = Atomic<Bool>(false)
@@ -58,22 +60,22 @@ open class NSMigrationManager: NSObject {
     /// Models with errors stop the program with a message, as in a coordinator.
     public required init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
         (self.sourceModel, self.destinationModel) = (sourceModel, destinationModel)
-        sourceContext = Self.context(of: sourceModel, "migration source")
-        destinationContext = Self.context(of: destinationModel, "migration destination")
+        // Confined: policies use both contexts on the thread that migrates.
+        let confined = NSManagedObjectContextConcurrencyType(rawValue: 0).known("confinement is a type of context")
+        sourceContext = NSManagedObjectContext(concurrencyType: confined)
+        destinationContext = MigrationDestinationContext(concurrencyType: confined)
+        Self.prepare(sourceContext, for: sourceModel, "migration source")
+        Self.prepare(destinationContext, for: destinationModel, "migration destination")
         super.init()
     }
 
-    /// Makes a context for plain objects of a model: a program has the classes of one version only.
-    private static func context(of model: NSManagedObjectModel, _ name: String) -> NSManagedObjectContext {
+    /// Gives a context plain objects of a model: a program has the classes of one version only.
+    private static func prepare(_ context: NSManagedObjectContext, for model: NSManagedObjectModel, _ name: String) {
         let plain = model.copy() as! NSManagedObjectModel
         for entity in plain.entities { entity.managedObjectClassName = "NSManagedObject" }
-        // Confined: policies use both contexts on the thread that migrates.
-        let confined = NSManagedObjectContextConcurrencyType(rawValue: 0).known("confinement is a type of context")
-        let context = NSManagedObjectContext(concurrencyType: confined)
         context.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: plain)
         context.name = name
         context.undoManager = nil
-        return context
     }
 
     // MARK: Migrating
