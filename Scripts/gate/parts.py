@@ -162,8 +162,11 @@ PARTS = (
         "threads", "The thread sanitizer finds no data race in contexts, caches and stores.", 9,
         steps=(Command("thread sanitizer", ("Scripts/check-threads",), 540, limit=25),)),
     Part(
-        "release", "The optimizer compiles the libraries and the tests without a warning.", 14,
-        steps=(Command("release build", ("Scripts/check-release",), 840, limit=45),)),
+        "release", "The optimizer compiles the libraries, the programs and most tests without a warning.", 13,
+        steps=(Command("release build", ("Scripts/check-release",), 780, limit=40),)),
+    Part(
+        "release-tests", "The optimizer compiles the largest test targets without a warning.", 13,
+        steps=(Command("release build of the largest tests", ("Scripts/check-release", "largest"), 780, limit=40),)),
     Part(
         "traits", "What depends on a trait compiles with none, and with each alone.", 10,
         paths=("Package.swift",),

@@ -120,15 +120,16 @@ public macro Element(
 #else
 @_exported public import CoreData
 
-// The trait is off, and the macros with it: a program that uses one is told how to enable it.
+// The trait is off, and the macros with it: a program that uses one is told how to enable it. A declaration needs an implementation that the compiler finds;
+// it has this one itself, and nothing is ever expanded.
 
 /// Makes a subclass of ``NSManagedObject`` declare its own entity. Needs the package's trait `Macros`.
 @available(*, unavailable, message: "Enable the trait of the package OpenCoreData: .package(url: …, from: …, traits: [\"Macros\"])")
 @attached(member, names: arbitrary)
-public macro ManagedObject(_ options: Any...) = #externalMacro(module: "CoreDataMacroPlugin", type: "ManagedObjectMacro")
+public macro ManagedObject(_ options: Any...) = #externalMacro(module: "SwiftMacros", type: "OptionSetMacro")
 
 /// Makes a structure the value of a composite attribute. Needs the package's trait `Macros`.
 @available(*, unavailable, message: "Enable the trait of the package OpenCoreData: .package(url: …, from: …, traits: [\"Macros\"])")
 @attached(member, names: arbitrary)
-public macro Composite() = #externalMacro(module: "CoreDataMacroPlugin", type: "CompositeMacro")
+public macro Composite() = #externalMacro(module: "SwiftMacros", type: "OptionSetMacro")
 #endif
