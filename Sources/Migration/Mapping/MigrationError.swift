@@ -43,9 +43,9 @@ enum MigrationError {
     /// Combines several errors into one, with each under `NSDetailedErrorsKey`.
     static func combined(_ errors: [NSError]) -> NSError {
         if errors.count == 1 { return errors[0] }
-        let reasons = errors.map { $0.localizedFailureReason ?? $0.localizedDescription }
         return CoreDataError.make(
-            errors[0].code, "The store cannot be migrated.", reason: reasons.map { "• \($0)" }.joined(separator: "\n"),
+            errors[0].code, "The store cannot be migrated.",
+            reason: CoreDataError.list(errors) { "• \($0.localizedFailureReason ?? $0.localizedDescription)" },
             info: [NSDetailedErrorsKey: errors])
     }
 }

@@ -23,10 +23,16 @@ struct ManagedStep {
         // A store that an earlier attempt has written may lack what was saved since.
         try removeWritten()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try manager.migrateStore(
-            from: url, sourceType: opening.type, options: opening.options, with: mapping, toDestinationURL: written,
-            destinationType: opening.type, destinationOptions: opening.options)
-        try replacement.put(written)
+        do {
+            try manager.migrateStore(
+                from: url, sourceType: opening.type, options: opening.options, with: mapping, toDestinationURL: written,
+                destinationType: opening.type, destinationOptions: opening.options)
+            try replacement.put(written)
+        } catch {
+            // What the next attempt can go on with stays.
+            if (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.isEmpty ?? false { removeFolder() }
+            throw error
+        }
         removeFolder()
     }
 

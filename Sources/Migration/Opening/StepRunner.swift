@@ -20,7 +20,6 @@ struct StepRunner {
         let part = Progress(parent: nil)
         part.totalUnitCount = 1
         progress.addChild(part, withPendingUnitCount: 1)
-        Log.store.notice("The store at \(url.path) is migrated from the version \(step.source.name) to \(step.destination.name).")
         switch step.way {
         case .store(let files, let mapping):
             let rules = MigrationRules(
@@ -33,6 +32,7 @@ struct StepRunner {
         }
         part.completedUnitCount = part.totalUnitCount
         VersionTrail.extend(of: opening, at: url, from: step.source, to: step.destination, in: groups)
+        Log.store.notice("The store at \(url.path) was migrated from the version \(step.source.name) to \(step.destination.name).")
     }
 
     private var cancelled: NSError {

@@ -127,7 +127,7 @@ struct StagedJourney {
             throw unknown(kept, versions)
         }
         Log.store.notice(
-            "The store at \(store.url.path) is of none of the stages' versions. It is migrated by its own copy of the model to the nearest, \(version.name)."
+            "The store at \(store.url.path) is of none of the stages' versions. It is to be migrated by its own copy of the model to the nearest, \(version.name)."
         )
         let step = VersionStep(source: kept, destination: version, way: way)
         return [.step(step, nil)] + (try parts(from: place, as: version, route))

@@ -62,7 +62,7 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     static func error(_ conflicts: [NSConstraintConflict]) -> NSError {
         CoreDataError.make(
             NSManagedObjectConstraintMergeError, "\(conflicts.count) uniqueness constraints would be broken.",
-            reason: conflicts.map(\.description).joined(separator: "\n"), next: "Change the values, or set a merge policy.",
+            reason: CoreDataError.list(conflicts, \.description), next: "Change the values, or set a merge policy.",
             info: [
                 NSPersistentStoreSaveConflictsErrorKey: conflicts, NSAffectedObjectsErrorKey: conflicts.flatMap(\.conflictingObjects),
             ])

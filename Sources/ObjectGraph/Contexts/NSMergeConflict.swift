@@ -82,7 +82,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
     static func error(_ conflicts: [NSMergeConflict]) -> NSError {
         CoreDataError.make(
             NSManagedObjectMergeError, "\(conflicts.count) objects were changed by others since they were read.",
-            reason: conflicts.map(\.description).joined(separator: "\n"),
+            reason: CoreDataError.list(conflicts, \.description),
             next: "Refresh them and save again, or set a merge policy.",
             info: [NSPersistentStoreSaveConflictsErrorKey: conflicts, NSAffectedObjectsErrorKey: conflicts.map(\.sourceObject)])
     }

@@ -41,12 +41,17 @@ package enum CoreDataError {
         }
     }
 
+    /// Returns the lines of a message about many things: of the first twenty, and how many there are besides. The user info has all of them.
+    package static func list<Element>(_ elements: [Element], _ line: (Element) -> String) -> String {
+        let lines = elements.prefix(20).map(line)
+        return (lines + (elements.count > lines.count ? ["and \(elements.count - lines.count) more"] : [])).joined(separator: "\n")
+    }
+
     /// Combines errors into one: the only one, or `NSValidationMultipleErrorsError` with each under `NSDetailedErrorsKey`.
     static func combined(_ errors: [NSError]) -> NSError {
         if errors.count == 1 { return errors[0] }
-        let lines = errors.map { "• " + $0.localizedDescription }
         return make(
-            NSValidationMultipleErrorsError, "\(errors.count) rules are violated.", reason: lines.joined(separator: "\n"),
+            NSValidationMultipleErrorsError, "\(errors.count) rules are violated.", reason: list(errors) { "• " + $0.localizedDescription },
             info: [NSDetailedErrorsKey: errors])
     }
 }

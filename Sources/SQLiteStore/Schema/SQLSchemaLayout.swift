@@ -22,7 +22,7 @@ extension SQLSchema {
 
 /// Computes the layout of a schema: numbers, tables, columns, join tables.
 struct SQLSchemaLayout {
-    /// The entities in the order of their numbers in a new store.
+    /// The entities in the order in which their tables and columns get names.
     private let ordered: [NSEntityDescription]
     private var numbers: [ObjectIdentifier: Int64] = [:]
     private(set) var tables: [SQLTable] = []
@@ -38,13 +38,8 @@ struct SQLSchemaLayout {
 
     init(entities: [NSEntityDescription], numbers known: [String: Int64], fileTables: [String: [String]]) {
         self.fileTables = fileTables
-        let kept = Set(entities.map(ObjectIdentifier.init))
-        func family(_ entity: NSEntityDescription) -> [NSEntityDescription] {
-            [entity] + entity.subentities.sorted(by: Self.comesFirst).flatMap(family)
-        }
-        ordered = Set(entities.map { $0.rootEntity }).sorted(by: Self.comesFirst).flatMap(family)
-            .filter { kept.contains(ObjectIdentifier($0)) || $0.allKinds.contains { kept.contains(ObjectIdentifier($0)) } }
-        number(known)
+        ordered = Self.ordered(entities, by: Self.comesFirst)
+        number(Self.ordered(entities, by: Self.isNumberedFirst), known)
         let roots = ordered.filter { $0.superentity == nil }
         for root in roots { tableNames[ObjectIdentifier(root)] = takenTables.claim("Z" + (root.name ?? "").uppercased()) }
         for root in roots { mapTable(root) }
@@ -53,18 +48,36 @@ struct SQLSchemaLayout {
         for entity in ordered { mapToMany(of: entity) }
     }
 
+    /// Returns entities in an order of siblings, each before its subentities.
+    private static func ordered(
+        _ entities: [NSEntityDescription], by comesFirst: (NSEntityDescription, NSEntityDescription) -> Bool
+    ) -> [NSEntityDescription] {
+        let kept = Set(entities.map(ObjectIdentifier.init))
+        func family(_ entity: NSEntityDescription) -> [NSEntityDescription] {
+            [entity] + entity.subentities.sorted(by: comesFirst).flatMap(family)
+        }
+        return Set(entities.map { $0.rootEntity }).sorted(by: comesFirst).flatMap(family)
+            .filter { kept.contains(ObjectIdentifier($0)) || $0.allKinds.contains { kept.contains(ObjectIdentifier($0)) } }
+    }
+
+    /// Returns whether an entity has the smaller number in a new store: as in Apple's stores, names are compared without case.
+    private static func isNumberedFirst(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool {
+        let (first, second) = ((left.name ?? "").lowercased(), (right.name ?? "").lowercased())
+        return first == second ? comesFirst(left, right) : first.utf16.lexicographicallyPrecedes(second.utf16)
+    }
+
     private static func comesFirst(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool {
         // By UTF-16 code units, the order of identifiers.
         (left.name ?? "").utf16.lexicographicallyPrecedes((right.name ?? "").utf16)
     }
 
-    private mutating func number(_ known: [String: Int64]) {
+    private mutating func number(_ entities: [NSEntityDescription], _ known: [String: Int64]) {
         var taken: Set<Int64> = []
-        for entity in ordered {
+        for entity in entities {
             guard let number = known[entity.name ?? ""], taken.insert(number).inserted else { continue }
             numbers[ObjectIdentifier(entity)] = number
         }
-        for (index, entity) in ordered.enumerated() where numbers[ObjectIdentifier(entity)] == nil {
+        for (index, entity) in entities.enumerated() where numbers[ObjectIdentifier(entity)] == nil {
             var number = Int64(index + 1)
             while !taken.insert(number).inserted { number += 1 }
             numbers[ObjectIdentifier(entity)] = number

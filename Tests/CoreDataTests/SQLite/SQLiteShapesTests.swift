@@ -256,4 +256,20 @@ import Testing
             #expect(error.localizedDescription.contains("Band.founded"))
         }
     }
+
+    @Test func entitiesOfANewStoreAreNumberedByTheirNamesWithoutCase() throws {
+        func entity(_ name: String, _ subentities: [NSEntityDescription] = []) -> NSEntityDescription {
+            let entity = NSEntityDescription(name: name, properties: [])
+            entity.subentities = subentities
+            return entity
+        }
+        let pad = try Scratchpad()
+        let parts = [entity("partB"), entity("PARTA")]
+        let all = [entity("NWFlow"), entity("Network"), entity("b"), entity("Whole", parts), entity("B2")] + parts
+        _ = try pad.coordinator(NSManagedObjectModel(entities: all))
+        // As in stores of Apple's systems.
+        try expect(
+            pad.texts("SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT").map { $0[0] },
+            equals: ["b", "B2", "Network", "NWFlow", "Whole", "PARTA", "partB"])
+    }
 }
