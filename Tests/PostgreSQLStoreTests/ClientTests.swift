@@ -201,6 +201,15 @@ import Testing
         expect(settings.securityMode, equals: mode)
     }
 
+    @Test(
+        "Keywords with values are taken as a URL",
+        arguments: [
+            ("host=127.0.0.1 port=5 user=a dbname=shop", "postgresql://a@127.0.0.1:5/shop"),
+            ("dbname='my shop' host=/var/run port=7 password='a b'", "postgresql://:a%20b@/my%20shop?host=/var/run&port=7"),
+            ("host=a,b port=5,6 dbname=shop", "postgresql:///shop?host=a,b&port=5,6"),
+        ])
+    func keywords(_ text: String, _ url: String) throws { expect(ConnectionSettings.url(text)?.absoluteString, equals: url) }
+
     @Test("A password is in no error, no log, no URI and no description") func secrets() async throws {
         let secret = "geheim-\(UUID().uuidString.prefix(8))"
         let server = try server()
@@ -211,6 +220,9 @@ import Testing
             "postgresql://tester:\(secret)@127.0.0.1:\(server.port)x/postgres",
             "postgresql://tester@127.0.0.1:1/postgres?password=\(secret)",
             "postgresql://tester@127.0.0.1:\(server.port)/none?password=\(secret)&unknown=1",
+            "host=127.0.0.1 port=1 password=\(secret)", "host=127.0.0.1 port=1 password=\(secret) unknown=1", "password=\(secret)x host",
+            "postgresql:host=127.0.0.1 password=\(secret)", "password=\(secret) dbname=postgres host=127.0.0.1 port=1 user='a b'",
+            "mysql://tester:\(secret)@127.0.0.1/shop", "//tester:\(secret)@127.0.0.1/shop", "postgresql:///a=b/password=\(secret)",
         ] {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let error = await #expect(throws: NSError.self, "\(url)") { try await coordinator.addPostgreSQLStore(at: url) }

@@ -25,7 +25,7 @@ struct ConnectionSettings: Sendable {
         _ url: URL, schema: String, furtherSchema: String? = nil, statementTimeout: Double?,
         password: (@Sendable () async throws -> String)?
     ) throws {
-        let place = Self.shown(url)
+        let place = Self.redacted(url).absoluteString
         self.password = password
         var parameters = try Self.parse(url.absoluteString, place)
         if parameters["sslmode"] == nil, !Self.isLocal(parameters) {
@@ -83,10 +83,31 @@ struct ConnectionSettings: Sendable {
         }
     }
 
+    /// Returns the URL of what libpq takes as keywords with values, `host=db.example.com dbname=shop`; nil for other text.
+    private static func url(ofKeywords text: String) -> URL? {
+        guard !text.contains("://"), text.contains("="), var given = try? parse(text, "") else { return nil }
+        var parts = URLComponents()
+        parts.scheme = "postgresql"
+        parts.host = ""
+        parts.user = given.removeValue(forKey: "user")
+        parts.password = given.removeValue(forKey: "password")
+        if let host = given["host"], host.wholeMatch(of: /[\w.-]+/) != nil {
+            parts.host = host
+            given["host"] = nil
+            if let port = given["port"].flatMap({ Int($0) }) {
+                parts.port = port
+                given["port"] = nil
+            }
+        }
+        parts.path = "/" + (given.removeValue(forKey: "dbname") ?? "")
+        if !given.isEmpty { parts.queryItems = given.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) } }
+        return parts.url
+    }
+
     /// Returns a URL as libpq takes it, in which several hosts may stand before the database's name: in the URL they are parameters.
     static func url(_ text: String) -> URL? {
         guard let parts = text.wholeMatch(of: /(postgres(?:ql)?:\/\/(?:[^@\/?]*@)?)([^@\/?]*,[^@\/?]*)(\/[^?]*)?(?:\?(.*))?/) else {
-            return URL(string: text)
+            return url(ofKeywords: text) ?? URL(string: text)
         }
         var (names, ports): ([Substring], [Substring]) = ([], [])
         for host in parts.2.split(separator: ",", omittingEmptySubsequences: false) {
@@ -102,17 +123,21 @@ struct ConnectionSettings: Sendable {
     // In the options of a connection a backslash escapes spaces, and itself.
     private static func escaped(_ text: String) -> String { text.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ") }
 
-    /// Returns a URL without what may be secret.
-    static func shown(_ url: URL) -> String { redacted(url)?.absoluteString ?? "a PostgreSQL database" }
-
-    /// Returns a URL without password and parameters; nil where its parts are not known.
-    static func redacted(_ url: URL) -> URL? {
-        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return nil }
-        components.password = nil
-        components.query = nil
-        components.fragment = nil
-        return components.url
+    /// Returns a URL without what may be secret: without password and parameters. Of what is no URL of a database, nothing is shown.
+    static func redacted(_ url: URL) -> URL {
+        var shown = URLComponents()
+        shown.scheme = "postgresql"
+        shown.host = ""
+        shown.path = "/"
+        if let parts = URLComponents(url: url, resolvingAgainstBaseURL: false), ["postgres", "postgresql"].contains(parts.scheme),
+            let host = parts.host, parts.path.wholeMatch(of: /(?:\/[^\/=]*)?/) != nil
+        {
+            (shown.scheme, shown.user, shown.host, shown.port, shown.path) = (parts.scheme, parts.user, host, parts.port, parts.path)
+        }
+        return shown.url ?? unknownPlace
     }
+
+    private static let unknownPlace = URL(fileURLWithPath: "/PostgreSQL")
 
     private static func parse(_ text: String, _ place: String) throws -> [String: String] {
         guard let options = PQconninfoParse(text, nil) else {

@@ -44,7 +44,7 @@ class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     ) {
         givenURL = url
         super.init(
-            persistentStoreCoordinator: root, configurationName: name, at: ConnectionSettings.redacted(url) ?? url, options: options)
+            persistentStoreCoordinator: root, configurationName: name, at: ConnectionSettings.redacted(url), options: options)
     }
 
     /// Connects, unless that was done before.

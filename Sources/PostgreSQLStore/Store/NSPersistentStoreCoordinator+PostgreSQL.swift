@@ -65,7 +65,7 @@ extension NSPersistentStoreCoordinator {
             }
             let preparation = DatabaseStore.Preparation(url, options, opened: opened)
             return try addPersistentStore(
-                ofType: options.layout.storeType, configurationName: configuration, at: ConnectionSettings.redacted(url) ?? url,
+                ofType: options.layout.storeType, configurationName: configuration, at: ConnectionSettings.redacted(url),
                 options: [DatabaseStore.preparationOption: preparation, NSReadOnlyPersistentStoreOption: NSNumber(value: isReadOnly)])
         } catch {
             opening.pool.close()
@@ -78,7 +78,7 @@ extension NSPersistentStoreDescription {
     /// Creates the description of a store in a PostgreSQL database, for a container. Its `url` has no password and no parameters.
     public convenience init(postgreSQL url: URL, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) {
         NSPersistentStoreCoordinator.registerPostgreSQLStores()
-        self.init(url: ConnectionSettings.redacted(url) ?? url)
+        self.init(url: ConnectionSettings.redacted(url))
         type = options.layout.storeType
         setOption(DatabaseStore.Preparation(url, options), forKey: DatabaseStore.preparationOption)
     }
