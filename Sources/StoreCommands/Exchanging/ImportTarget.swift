@@ -8,16 +8,21 @@ final class ImportTarget {
     let store: OpenStore
     /// Whether the store is new, and not there unless the import succeeds.
     let isNew: Bool
-    /// Whether the store is written; otherwise everything is tried in memory.
-    let isWritten: Bool
+    /// Whether the store is written; otherwise everything is tried in a copy of it, or in a new store that nobody gets.
+    private let isWritten: Bool
+    /// The copy in which an import into a store that is there is tried.
+    private let trial: StoreCopyForTrying?
     /// The folder that a new store is made in, until it is complete.
     private let unfinished: URL?
     /// What a new store of CSV or JSON files is copied to from the SQLite store that objects are imported into; nil for any other store.
     private let copy: (place: String, kind: StoreKind)?
 
-    private init(_ store: OpenStore, isNew: Bool, isWritten: Bool, unfinished: URL? = nil, copy: (place: String, kind: StoreKind)? = nil) {
+    private init(
+        _ store: OpenStore, isNew: Bool, isWritten: Bool, trial: StoreCopyForTrying? = nil, unfinished: URL? = nil,
+        copy: (place: String, kind: StoreKind)? = nil
+    ) {
         (self.store, self.isNew, self.isWritten, self.unfinished) = (store, isNew, isWritten, unfinished)
-        self.copy = copy
+        (self.trial, self.copy) = (trial, copy)
     }
 
     /// Opens the store of a place, or makes one where nothing is.
@@ -26,8 +31,14 @@ final class ImportTarget {
     static func open(_ place: String, model: String?, version: String?, writes: Bool) throws -> ImportTarget {
         let url = try StoreKind.url(of: place)
         if FileManager.default.fileExists(atPath: url.path) {
-            let store = try StoreReference(place, model: model, version: version, isWritable: writes).open()
-            return ImportTarget(store, isNew: false, isWritten: writes)
+            func open(_ place: String, isWritable: Bool) throws -> OpenStore {
+                try StoreReference(place, model: model, version: version, isWritable: isWritable).open()
+            }
+            if writes { return ImportTarget(try open(place, isWritable: true), isNew: false, isWritten: true) }
+            let trial = try StoreCopyForTrying(of: open(place, isWritable: false))
+            do {
+                return ImportTarget(try open(trial.place, isWritable: true), isNew: false, isWritten: false, trial: trial)
+            } catch { throw trial.renamed(error) }
         }
         guard let model else {
             throw CommandError.make(
@@ -35,27 +46,36 @@ final class ImportTarget {
                 next: "Check the path, or name with --model a model file, or another store that keeps the model.")
         }
         let kind = try StoreCopying.kind(of: place)
-        guard writes else {
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try bytesModel(model, version))
-            let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-            return ImportTarget(
-                OpenStore(.init(url: url, kind: kind), .file(model), coordinator, store, nil, nil), isNew: true, isWritten: false)
-        }
-        let folder = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        let folder = try folder(for: url, writes: writes)
         do {
             if kind == .csv || kind == .json {
                 // Their records are given keys and are joined when all objects are known.
                 let store = try empty(folder.appendingPathComponent("objects.sqlite"), .sqlite, model, version)
-                return ImportTarget(store, isNew: true, isWritten: true, unfinished: folder, copy: (place, kind))
+                return ImportTarget(store, isNew: true, isWritten: writes, unfinished: folder, copy: (place, kind))
             }
             let file = folder.appendingPathComponent(url.lastPathComponent)
             let store = try empty(file, kind, model, version)
-            return ImportTarget(store, isNew: true, isWritten: true, unfinished: folder)
+            return ImportTarget(store, isNew: true, isWritten: writes, unfinished: folder)
         } catch {
             try? FileManager.default.removeItem(at: folder)
             throw error
         }
+    }
+
+    /// Makes the folder that a new store is made in: beside its place, or elsewhere where it is only tried.
+    private static func folder(for url: URL, writes: Bool) throws -> URL {
+        let parent = url.deletingLastPathComponent()
+        let folder = parent.appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
+        if writes {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            return folder
+        }
+        guard FileManager.default.isWritableFile(atPath: parent.path) else {
+            throw CommandError.make(
+                "There can be no store at \(url.path).", reason: "Its folder does not exist, or its permissions do not allow a new file.",
+                next: "Make the folder, or give another place.")
+        }
+        return try TemporaryFolders.make()
     }
 
     private static func empty(_ file: URL, _ kind: StoreKind, _ model: String, _ version: String?) throws -> OpenStore {
@@ -69,14 +89,7 @@ final class ImportTarget {
         return try StoreReference(file.path, isWritable: true).open()
     }
 
-    /// Returns a model whose transformable attributes are their bytes.
-    private static func bytesModel(_ path: String, _ version: String?) throws -> NSManagedObjectModel {
-        let model = try ModelSource.model(at: path, version: version)
-        StoreReference.showTransformablesAsBytes(model)
-        return model
-    }
-
-    /// Closes the store, and puts a new one at its place.
+    /// Closes the store, and puts a new one at its place. One that was only tried is complete then, and removed.
     ///
     /// - Parameter url: The place that was asked for.
     func finish(at url: URL) throws {
@@ -91,6 +104,7 @@ final class ImportTarget {
             let place = complete.appendingPathComponent(url.lastPathComponent).path + (copy.place.hasSuffix("/") ? "/" : "")
             _ = try StoreCopying(source).copy(to: place, kind: copy.kind)
         }
+        guard isWritten else { return TemporaryFolders.remove(unfinished) }
         for name in try FileManager.default.contentsOfDirectory(atPath: complete.path) {
             let place = url.deletingLastPathComponent().appendingPathComponent(name)
             try FileManager.default.moveItem(at: complete.appendingPathComponent(name), to: place)
@@ -103,6 +117,9 @@ final class ImportTarget {
         guard let unfinished else { return }
         // What cannot be closed or removed stays hidden; the error of the import is the one that matters.
         try? store.coordinator.remove(store.store)
-        try? FileManager.default.removeItem(at: unfinished)
+        TemporaryFolders.remove(unfinished)
     }
+
+    /// Returns an error of the import, with the place that was asked for.
+    func renamed(_ error: any Error) -> any Error { trial?.renamed(error) ?? error }
 }

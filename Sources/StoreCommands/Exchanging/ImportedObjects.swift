@@ -15,7 +15,9 @@ struct ImportedObjects {
     private let store: OpenStore
     private let key: String?
     private(set) var byIdentity: [Identity: NSManagedObject] = [:]
-    private var byKey: [String: [String: NSManagedObject]] = [:]
+    private var byKey: [Key: [String: NSManagedObject]] = [:]
+    /// The keys of the records.
+    private var recordKeys: [Key: Set<String>] = [:]
     private var stored: [Identity: NSManagedObject] = [:]
 
     init(_ store: OpenStore, key: String?) { (self.store, self.key) = (store, key) }
@@ -58,40 +60,48 @@ struct ImportedObjects {
 
     // MARK: Keys
 
-    /// The attributes by which objects of an entity are the same, whatever their URIs.
-    func keys(of entity: NSEntityDescription) -> [String] {
-        if let key, entity.attributesByName[key] != nil { return [key] }
-        for constraint in entity.uniquenessConstraints {
-            let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
-            if !names.isEmpty, names.allSatisfy({ entity.attributesByName[$0] != nil }) { return names }
+    /// The attributes by which objects of an entity and of its subentities are the same, whatever their URIs.
+    private struct Key: Hashable {
+        /// The name of the entity that has the attributes, or their constraint.
+        let entity: String
+        let attributes: [String]
+    }
+
+    /// Returns the keys of an entity: the attribute that was asked for, or its uniqueness constraints and those that it inherits.
+    private func keys(of entity: NSEntityDescription) -> [Key] {
+        let line = sequence(first: entity, next: \.superentity)
+        if let key, entity.attributesByName[key] != nil {
+            let owner = Array(line).last { $0.attributesByName[key] != nil }
+            return [Key(entity: (owner ?? entity).name ?? "", attributes: [key])]
         }
-        return []
+        return line.flatMap { owner in
+            owner.uniquenessConstraints.compactMap { constraint in
+                let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
+                guard !names.isEmpty, names.allSatisfy({ owner.attributesByName[$0] != nil }) else { return nil }
+                return Key(entity: owner.name ?? "", attributes: names)
+            }
+        }
     }
 
     /// Returns the text of an object's key; nil where a value is missing.
-    private func keyText(_ keys: [String], _ value: (NSAttributeDescription) throws -> Any?, of entity: NSEntityDescription) rethrows
-        -> String?
-    {
+    private func text(of key: Key, _ value: (NSAttributeDescription) throws -> Any?, of entity: NSEntityDescription) rethrows -> String? {
         var values: [JSONValue] = []
-        for key in keys {
-            guard let attribute = entity.attributesByName[key], let value = try value(attribute) else { return nil }
+        for name in key.attributes {
+            guard let attribute = entity.attributesByName[name], let value = try value(attribute) else { return nil }
             values.append(ValueText.json(value, attribute))
         }
         return JSONValue.array(values).text(indent: false)
     }
 
-    /// Reads the keys of the stored objects of an entity, once.
-    private mutating func readKeys(of entity: NSEntityDescription) throws {
-        let root = entity.rootEntity.name ?? ""
-        guard byKey[root] == nil else { return }
-        let keys = keys(of: entity)
-        let request = NSFetchRequest<NSManagedObject>(entityName: root)
+    /// Returns the object with a key, in the store or among the records.
+    private mutating func object(_ text: String, of key: Key) throws -> NSManagedObject? {
+        if let known = byKey[key] { return known[text] }
         var found: [String: NSManagedObject] = [:]
-        for object in try store.context.fetch(request) {
-            guard keys.allSatisfy({ object.entity.attributesByName[$0] != nil }) else { continue }
-            if let text = keyText(keys, { object.value(forKey: $0.name) }, of: object.entity) { found[text] = object }
+        for object in try store.context.fetch(NSFetchRequest<NSManagedObject>(entityName: key.entity)) {
+            if let text = self.text(of: key, { object.value(forKey: $0.name) }, of: object.entity) { found[text] = object }
         }
-        byKey[root] = found
+        byKey[key] = found
+        return found[text]
     }
 
     // MARK: Objects
@@ -105,22 +115,29 @@ struct ImportedObjects {
             return identity
         }
         if let identity, byIdentity[identity] != nil { throw ExchangeValue.Mistake(message: "Another record is the same object.") }
-        let keys = keys(of: entity)
-        var text: String?
-        if !keys.isEmpty {
-            try readKeys(of: entity)
-            let values = Dictionary(record.values.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
-            text = try keyText(
-                keys, { attribute in try values[attribute.name].flatMap { try ExchangeValue.value($0, of: attribute) } }, of: entity)
+        let values = Dictionary(record.values.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        var known = identity.flatMap { stored[$0] }
+        var texts: [(key: Key, text: String)] = []
+        for key in keys(of: entity) {
+            let text = try self.text(
+                of: key, { attribute in try values[attribute.name].flatMap { try ExchangeValue.value($0, of: attribute) } }, of: entity)
+            guard let text else { continue }
+            if recordKeys[key]?.contains(text) == true {
+                throw ExchangeValue.Mistake(message: "Another record has the same \(key.attributes.joined(separator: ", ")).")
+            }
+            let other = try object(text, of: key)
+            known = known ?? other
+            texts.append((key, text))
         }
-        let root = entity.rootEntity.name ?? ""
-        let known = identity.flatMap { stored[$0] } ?? text.flatMap { byKey[root]?[$0] }
         if let known, !known.entity.isKindOf(entity: entity), !entity.isKindOf(entity: known.entity) || known.entity.name != entity.name {
             throw ExchangeValue.Mistake(message: "The store has this object as “\(known.entity)”, not as “\(entity)”.")
         }
         let object = known ?? NSManagedObject(entity: entity, insertInto: store.context)
         if let identity { byIdentity[identity] = object }
-        if let text { byKey[root, default: [:]][text] = object }
+        for (key, text) in texts {
+            byKey[key, default: [:]][text] = object
+            recordKeys[key, default: []].insert(text)
+        }
         return (object, known != nil)
     }
 
@@ -133,13 +150,13 @@ struct ImportedObjects {
         }
         var found: NSManagedObject?
         if let identity = self.identity(reference) { found = byIdentity[identity] ?? stored[identity] }
-        let keys = keys(of: destination)
-        if found == nil, keys.count == 1, let attribute = destination.attributesByName[keys[0]] {
+        for key in keys(of: destination) where found == nil && key.attributes.count == 1 {
             // The value of a key stands for its object, too.
-            try readKeys(of: destination)
-            if let value = try? ExchangeValue.value(.text(reference), of: attribute) {
-                found = keyText(keys, { _ in value }, of: destination).flatMap { byKey[destination.rootEntity.name ?? ""]?[$0] }
-            }
+            guard let attribute = destination.attributesByName[key.attributes[0]],
+                let value = try? ExchangeValue.value(.text(reference), of: attribute),
+                let text = text(of: key, { _ in value }, of: destination)
+            else { continue }
+            found = try object(text, of: key)
         }
         guard let found else {
             throw ExchangeValue.Mistake(message: "“\(DisplayText.line(reference))” is no object of the files, nor of the store.")

@@ -44,7 +44,7 @@ package struct StoreImport {
     ///   - version: The version in a versioned model.
     ///   - entity: The entity of a file whose records do not tell it.
     ///   - key: The attribute by which objects are the same, in entities that have it.
-    ///   - writes: Whether the store is written; otherwise everything is tried and validated, and nothing is changed.
+    ///   - writes: Whether the store is written; otherwise everything is done in a copy of the store, or in a new one elsewhere, and nothing is changed.
     /// - Returns: What was done, or would be done.
     /// - Throws: The mistakes in the files, with file, line, entity and property of each, and the errors of the store. Nothing is written then.
     package static func run(
@@ -59,11 +59,11 @@ package struct StoreImport {
         do {
             var process = StoreImport(place, target, key)
             let outcome = try target.store.read { try process.run(records) }
-            if writes { try target.finish(at: StoreKind.url(of: place)) }
+            try target.finish(at: StoreKind.url(of: place))
             return outcome
         } catch {
             target.abandon()
-            throw error
+            throw target.renamed(error)
         }
     }
 
@@ -104,7 +104,6 @@ package struct StoreImport {
         try validate()
         try throwMistakes()
         let outcome = outcome()
-        guard target.isWritten else { return outcome }
         try keepKeys()
         do { try store.context.save() } catch { throw located(error) }
         return outcome

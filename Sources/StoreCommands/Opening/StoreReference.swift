@@ -130,7 +130,7 @@ package struct StoreReference: Sendable {
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
             return OpenStore(found, origin, coordinator, store, isWritable ? nil : file, copy, sideFiles: sideFiles)
         } catch let error as NSError where copy != nil {
-            throw renamed(error, url.path, found.url.path)
+            throw StoreCopyForTrying.renamed(error, url.path, found.url.path)
         }
     }
 
@@ -153,15 +153,6 @@ package struct StoreReference: Sendable {
         let store = try coordinator.addPersistentStore(
             ofType: ExistingSQLiteStoreType, configurationName: nil, at: url, options: options)
         return OpenStore(found, origin, coordinator, store, nil, copy, sideFiles: sideFiles)
-    }
-
-    /// Returns an error with the place that was asked for, where the message has that of a copy.
-    private func renamed(_ error: NSError, _ copy: String, _ original: String) -> NSError {
-        var info = error.userInfo
-        for key in [NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey] {
-            if let text = info[key] as? String { info[key] = text.replacing(copy, with: original) }
-        }
-        return NSError(domain: error.domain, code: error.code, userInfo: info)
     }
 
     private func sqliteModel(_ file: SQLiteInspection, _ metadata: [String: Any]) throws -> (NSManagedObjectModel, OpenStore.ModelOrigin) {

@@ -34,6 +34,14 @@ package final class SQLiteInspection {
         } catch { return SQLiteFiles.isUnfinished(error as NSError) }
     }
 
+    /// Copies the database to a new place, with its external data files, which get further names where the disk has such.
+    ///
+    /// - Parameter url: The place of the store, beside which its external data files are.
+    package func copy(of url: URL, to copy: URL) throws {
+        try SQLiteFileCopy.copy(connection, to: copy, timeout: SQLiteStoreDefaults.timeout)
+        try SQLiteFileCopy.copyExternalFiles(from: url, to: copy, links: true)
+    }
+
     /// Returns the model that the store keeps of itself, with the version hashes of the metadata; nil where it keeps none.
     ///
     /// - Throws: Code 259 for a model that cannot be read.

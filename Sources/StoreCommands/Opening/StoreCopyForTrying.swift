@@ -1,0 +1,62 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import SQLiteStore
+
+/// A copy of a store in files, in which a change is tried with all that a save checks.
+final class StoreCopyForTrying {
+    /// The path of the copy.
+    let place: String
+    private let original: String
+    private let folder: URL
+
+    deinit { TemporaryFolders.remove(folder) }
+
+    /// Copies the files of a store, which are not changed. External data files of a SQLite store get further names where the disk has such.
+    ///
+    /// - Parameter store: The store, open for reading.
+    /// - Throws: An error where its files may not be written, and those of copying.
+    init(of store: OpenStore) throws {
+        guard FileManager.default.isWritableFile(atPath: store.url.path) else {
+            throw CommandError.make(
+                "The store at \(store.url.path) cannot be written.", reason: "Its permissions do not allow it.",
+                next: "Change them, or import into a copy.")
+        }
+        folder = try TemporaryFolders.make()
+        let copy = folder.appendingPathComponent(store.url.lastPathComponent)
+        (place, original) = (copy.path, store.url.path)
+        if store.kind == .sqlite {
+            try (store.file ?? SQLiteInspection(store.url)).copy(of: store.url, to: copy)
+            return
+        }
+        try Self.copy(store.url, to: copy)
+        // Where no program has saved to it yet, the identity of a store of files is that of its place.
+        if let metadata = store.store.metadata {
+            try NSPersistentStoreCoordinator.setMetadata(
+                metadata, forPersistentStoreOfType: StoreReference.type(of: store.kind), at: copy, options: nil)
+        }
+    }
+
+    /// Copies a file, or a folder of files. What is behind a symbolic link is copied, too: nothing that is written to the copy reaches it.
+    private static func copy(_ source: URL, to target: URL) throws {
+        let source = source.resolvingSymlinksInPath()
+        guard (try source.resourceValues(forKeys: [.isDirectoryKey])).isDirectory == true else {
+            return try FileManager.default.copyItem(at: source, to: target)
+        }
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+        for name in try FileManager.default.contentsOfDirectory(atPath: source.path) {
+            try copy(source.appendingPathComponent(name), to: target.appendingPathComponent(name))
+        }
+    }
+
+    /// Returns an error with the place of the store, where the message has that of the copy.
+    func renamed(_ error: any Error) -> any Error { Self.renamed(error as NSError, place, original) }
+
+    /// Returns an error with another path in its messages.
+    static func renamed(_ error: NSError, _ copy: String, _ original: String) -> NSError {
+        var info = error.userInfo
+        for key in [NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey] {
+            if let text = info[key] as? String { info[key] = text.replacing(copy, with: original) }
+        }
+        return NSError(domain: error.domain, code: error.code, userInfo: info)
+    }
+}
