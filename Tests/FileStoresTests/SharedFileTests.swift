@@ -154,6 +154,47 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.url("Link.csv").path).hasSuffix("there/Note.csv"))
     }
 
+    @Test("Files of a folder that are behind links are replaced at their places, together, and the links stay")
+    func linkedFilesOfAFolder() throws {
+        let scratch = try Scratch()
+        for name in ["there", "elsewhere", "store"] {
+            try FileManager.default.createDirectory(at: scratch.url(name), withIntermediateDirectories: true)
+        }
+        try scratch.write("id,title,author\n1,Momo,1\n", "there/Books of mine.csv")
+        try scratch.write("id,name\n1,Ende\n", "elsewhere/Author.csv")
+        let links = ["store/Book.csv": "../there/Books of mine.csv", "store/Author.csv": scratch.url("elsewhere/Author.csv").path]
+        for (link, target) in links {
+            try FileManager.default.createSymbolicLink(atPath: scratch.url(link).path, withDestinationPath: target)
+        }
+        let context = try open(CSVStore.description(at: scratch.url("store")), Library.model())
+        try context.all("Author").first?.setValue("Michael Ende", forKey: "name")
+        try context.all("Book").first?.setValue("MOMO", forKey: "title")
+        try context.save()
+        try context.all("Book").first?.setValue("Jim Knopf", forKey: "title")
+        try context.save()
+        try expect(scratch.text("there/Books of mine.csv"), equals: "id,title,author\n1,Jim Knopf,1\n")
+        try expect(scratch.text("elsewhere/Author.csv"), equals: "id,name\n1,Michael Ende\n")
+        for (link, target) in links {
+            try expect(FileManager.default.destinationOfSymbolicLink(atPath: scratch.url(link).path), equals: target)
+        }
+        for folder in ["there", "elsewhere"] {
+            try expect(FileManager.default.contentsOfDirectory(atPath: scratch.url(folder).path).count, equals: 1)
+        }
+    }
+
+    @Test("A pipe or a device is no file: an error says so at once", arguments: ["Note.csv", "Note.json"])
+    func pipes(name: String) throws {
+        let scratch = try Scratch()
+        let description = name.hasSuffix("csv") ? CSVStore.description(at: scratch.url(name)) : JSONStore.description(at: scratch.url(name))
+        expect(mkfifo(scratch.url(name).path, 0o600), equals: 0)
+        let failure = #expect(throws: NSError.self) { _ = try open(description, Library.notes()).all("Note") }
+        #expect(failure?.localizedDescription.contains("It is a pipe or a device") == true, "\(String(describing: failure))")
+        try FileManager.default.removeItem(at: scratch.url(name))
+        try FileManager.default.createSymbolicLink(atPath: scratch.url(name).path, withDestinationPath: "/dev/zero")
+        let endless = #expect(throws: NSError.self) { _ = try open(description, Library.notes()).all("Note") }
+        #expect(endless?.localizedDescription.contains("It is a pipe or a device") == true, "\(String(describing: endless))")
+    }
+
     @Test("Metadata keep the UUID and the hashes of the model beside the files; another model is refused")
     func metadata() throws {
         let scratch = try Scratch()

@@ -60,7 +60,8 @@ package struct ArchiveFile: Sendable {
     /// - Throws: The system's error; code 134080 for a file that changes while it is read.
     func read() throws -> (bytes: [UInt8], stamp: FileStamp)? {
         for _ in 0..<5 {
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            // A pipe without a writer would be waited for.
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             if descriptor < 0, errno == ENOENT { return nil }
             guard descriptor >= 0 else { throw failure(errno, "read", isWriting: false) }
             defer { close(descriptor) }

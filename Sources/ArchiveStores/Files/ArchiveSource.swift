@@ -23,7 +23,7 @@ final class ArchiveSource {
     init(_ file: ArchiveFile, expected: FileStamp?) throws {
         self.file = file
         self.expected = expected
-        descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         buffer = .allocate(byteCount: 1 << 20, alignment: 16)
         guard descriptor >= 0 else { throw file.failure(errno, "read", isWriting: false) }
         try finish()

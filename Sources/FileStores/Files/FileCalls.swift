@@ -29,12 +29,19 @@ package enum FileCalls {
     /// - Parameter progress: Counts bytes; a cancelled one ends the reading.
     /// - Returns: Its bytes, which the caller must deallocate, and the state that they are of.
     static func read(_ path: String, progress: Progress?) throws -> (memory: UnsafeMutableRawPointer, count: Int, stamp: FileStamp) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe without a writer would be waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path) }
         defer { close(descriptor) }
         while true {
             var info = stat()
             guard fstat(descriptor, &info) == 0 else { throw unreadable(path) }
+            guard info.st_mode & S_IFMT == S_IFREG else {
+                throw CoreDataError.make(
+                    CocoaError.Code.fileReadUnknown.rawValue, "The file at \(path) cannot be read.",
+                    reason: "It is a \(info.st_mode & S_IFMT == S_IFDIR ? "folder" : "pipe or a device"), and no file.",
+                    next: "Copy what it gives to a file.", info: [NSFilePathErrorKey: path])
+            }
             let stamp = FileStamp(info)
             let memory = UnsafeMutableRawPointer.allocate(byteCount: max(stamp.size, 8), alignment: 8)
             var count = 0
@@ -128,6 +135,12 @@ package enum FileCalls {
             guard errno == EINTR else { throw failure("locked", folder) }
         }
         return try body()
+    }
+
+    /// Whether a path is that of a symbolic link.
+    static func isLink(_ path: String) -> Bool {
+        var info = stat()
+        return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
     }
 
     /// Returns the names in a folder.

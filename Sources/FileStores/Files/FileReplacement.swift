@@ -5,7 +5,8 @@ internal import ObjectGraph
 ///
 /// Each new file is written beside the old one, under a hidden name, and synced. One file is then renamed. For several, a journal with the
 /// names is written, synced and renamed to its name: from there on the save has happened. The files are renamed, and the journal removed. Who
-/// finds a journal renames what is left; who finds new files without a journal removes them.
+/// finds a journal renames what is left; who finds new files without a journal removes them. One beside a file that a symbolic link of the folder leads to
+/// is overwritten by the next save.
 struct FileReplacement {
     /// The folder, which all files are in.
     let folder: String
@@ -47,8 +48,19 @@ struct FileReplacement {
 
     private var journal: String { ".\(store).journal" }
     private static let suffix = ".new"
-    private func hidden(_ name: String) -> String { ".\(store).\(name)\(Self.suffix)" }
-    private func path(_ name: String) -> String { folder + "/" + name }
+    /// The file with a name in the folder: where that is a symbolic link, which stays, the file that it leads to.
+    private func path(_ name: String) -> String {
+        let path = folder + "/" + name
+        return FileCalls.isLink(path) ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
+    }
+    /// The new file, until it gets its name: in the folder of the file that it replaces.
+    private func hidden(_ name: String) -> String { Self.folder(of: path(name)) + "/.\(store).\(name)\(Self.suffix)" }
+    private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+
+    /// Sees to it that the names of files are on the disk.
+    private func syncFolders(of names: [String]) throws {
+        for folder in Set(names.map { Self.folder(of: path($0)) }).union([folder]).sorted() { try FileCalls.syncFolder(folder) }
+    }
 
     /// Replaces files. The caller has the lock of the folder.
     ///
@@ -57,7 +69,7 @@ struct FileReplacement {
         if files.isEmpty { return }
         var isDecided = false
         do {
-            for file in files { try FileCalls.writeNew(path(hidden(file.name)), file.text, mode: file.mode) }
+            for file in files { try FileCalls.writeNew(hidden(file.name), file.text, mode: file.mode) }
             // As late as it can be: writing and syncing have taken their time.
             for file in files { if let expected = file.expected, !expected.isState(of: path(file.name)) { throw OthersHaveWritten() } }
             if files.count > 1 {
@@ -67,8 +79,8 @@ struct FileReplacement {
                 isDecided = true
                 try FileCalls.syncFolder(folder)
             }
-            for file in files { try FileCalls.move(path(hidden(file.name)), to: path(file.name)) }
-            try FileCalls.syncFolder(folder)
+            for file in files { try FileCalls.move(hidden(file.name), to: path(file.name)) }
+            try syncFolders(of: files.map(\.name))
             if files.count > 1 {
                 FileCalls.remove(path(journal))
                 try FileCalls.syncFolder(folder)
@@ -76,9 +88,9 @@ struct FileReplacement {
         } catch {
             if isDecided {
                 // The next to open the store would finish it. Here it is taken back, as far as nothing was renamed.
-                if files.allSatisfy({ FileStamp(path(hidden($0.name))) != nil }) { FileCalls.remove(path(journal)) }
+                if files.allSatisfy({ FileStamp(hidden($0.name)) != nil }) { FileCalls.remove(path(journal)) }
             }
-            if FileStamp(path(journal)) == nil { for file in files { FileCalls.remove(path(hidden(file.name))) } }
+            if FileStamp(path(journal)) == nil { for file in files { FileCalls.remove(hidden(file.name)) } }
             throw error
         }
     }
@@ -89,8 +101,8 @@ struct FileReplacement {
             let (memory, count, _) = try FileCalls.read(path(journal), progress: nil)
             defer { memory.deallocate() }
             let names = JournalText.names(UnsafeRawBufferPointer(start: memory, count: count))
-            for name in names where FileStamp(path(hidden(name))) != nil { try FileCalls.move(path(hidden(name)), to: path(name)) }
-            try FileCalls.syncFolder(folder)
+            for name in names where FileStamp(hidden(name)) != nil { try FileCalls.move(hidden(name), to: path(name)) }
+            try syncFolders(of: names)
             FileCalls.remove(path(journal))
             try FileCalls.syncFolder(folder)
         }

@@ -196,11 +196,14 @@ package enum SQLiteFiles {
     }
 
     private static func requireFile(_ url: URL) throws {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+        var status = stat()
+        let exists = stat(url.path, &status) == 0
+        let kind = status.st_mode & S_IFMT
+        guard exists, kind == S_IFREG else {
+            // A pipe would be waited for.
             throw CoreDataError.make(
                 CocoaError.Code.fileReadNoSuchFile.rawValue, "The store at \(url.path) cannot be opened.",
-                reason: isDirectory.boolValue ? "It is a directory." : "There is no such file.",
+                reason: !exists ? "There is no such file." : kind == S_IFDIR ? "It is a directory." : "It is a pipe or a device, and no file.",
                 next: "Check the URL, or open it for writing to make it.", info: [NSFilePathErrorKey: url.path])
         }
     }

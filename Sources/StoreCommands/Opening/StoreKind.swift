@@ -70,6 +70,11 @@ package enum StoreKind: String, Sendable, CaseIterable {
 
     /// Returns the kind of a file from its first bytes, and where these do not decide, from its name.
     private static func kind(ofFile url: URL) throws -> StoreKind {
+        let type = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.type] as? FileAttributeType
+        guard [.typeRegular, .typeDirectory, nil].contains(type) else {
+            throw CommandError.make(
+                "There is no store at \(url.path).", reason: "It is a pipe or a device, and no file.", next: "Copy what it gives to a file.")
+        }
         guard let handle = FileHandle(forReadingAtPath: url.path) else {
             throw CommandError.make("The file at \(url.path) cannot be read.", next: "Check its permissions.")
         }

@@ -68,4 +68,16 @@ import Testing
         expect(after["store.sqlite-wal"], equals: before["store.sqlite-wal"])
         withExtendedLifetime(writer) {}
     }
+
+    @Test(arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType], [true, false])
+    func aPipeIsAnErrorAndIsNotWaitedFor(type: String, isReadOnly: Bool) throws {
+        let pad = try Scratchpad()
+        expect(mkfifo(pad.store.path, 0o600), equals: 0)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+        #expect(throws: NSError.self) {
+            try coordinator.addPersistentStore(
+                ofType: type, configurationName: nil, at: pad.store, options: [NSReadOnlyPersistentStoreOption: isReadOnly])
+        }
+        #expect(throws: NSError.self) { try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: pad.store) }
+    }
 }
