@@ -203,7 +203,8 @@ package enum SQLiteFiles {
             // A pipe would be waited for.
             throw CoreDataError.make(
                 CocoaError.Code.fileReadNoSuchFile.rawValue, "The store at \(url.path) cannot be opened.",
-                reason: !exists ? "There is no such file." : kind == S_IFDIR ? "It is a directory." : "It is a pipe or a device, and no file.",
+                reason: !exists
+                    ? "There is no such file." : kind == S_IFDIR ? "It is a directory." : "It is a pipe or a device, and no file.",
                 next: "Check the URL, or open it for writing to make it.", info: [NSFilePathErrorKey: url.path])
         }
     }

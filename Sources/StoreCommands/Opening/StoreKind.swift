@@ -73,7 +73,8 @@ package enum StoreKind: String, Sendable, CaseIterable {
         let type = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.type] as? FileAttributeType
         guard [.typeRegular, .typeDirectory, nil].contains(type) else {
             throw CommandError.make(
-                "There is no store at \(url.path).", reason: "It is a pipe or a device, and no file.", next: "Copy what it gives to a file.")
+                "There is no store at \(url.path).", reason: "It is a pipe or a device, and no file.", next: "Copy what it gives to a file."
+            )
         }
         guard let handle = FileHandle(forReadingAtPath: url.path) else {
             throw CommandError.make("The file at \(url.path) cannot be read.", next: "Check its permissions.")
