@@ -51,7 +51,8 @@ extension ExplorerSession {
     ///
     /// - Throws: The errors of reading.
     package func changes(of number: Int64, offset: Int) async throws -> JSONValue {
-        let page = max(0, offset)..<(max(0, offset) + Self.changes)
+        let start = min(max(0, offset), TableQuestion.mostOffset)
+        let page = start..<(start + Self.changes)
         return try await ask { reading in
             let changes = try reading.sqlite?.historyChanges(of: number, page: page) ?? []
             let labels = try Labels.json(changes.map(\.id), in: reading)

@@ -43,7 +43,7 @@ extension ExplorerSession {
     ///
     /// - Throws: An error where there is no such object or relationship.
     package func related(_ reference: String, _ name: String, offset: Int, limit: Int) async throws -> JSONValue {
-        let start = max(0, offset)
+        let start = min(max(0, offset), TableQuestion.mostOffset)
         let page = start..<(start + min(max(1, limit), TableQuestion.mostRows))
         return try await ask { reading in
             let object = try reading.object(reference)

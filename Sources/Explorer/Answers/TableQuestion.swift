@@ -12,12 +12,14 @@ package struct TableQuestion: Sendable {
 
     /// The most rows that are answered at once.
     package static let mostRows = 500
+    /// The largest offset; no table has so many rows.
+    static let mostOffset = 1 << 60
 
     package init(
         _ entity: String, where predicate: String? = nil, sort: String? = nil, columns: String? = nil, offset: Int = 0, limit: Int = 100
     ) {
         (self.entity, self.predicate, self.sort, self.columns) = (entity, predicate, sort, columns)
-        (self.offset, self.limit) = (max(0, offset), min(max(1, limit), Self.mostRows))
+        (self.offset, self.limit) = (min(max(0, offset), Self.mostOffset), min(max(1, limit), Self.mostRows))
         if predicate?.allSatisfy(\.isWhitespace) == true { self.predicate = nil }
     }
 }

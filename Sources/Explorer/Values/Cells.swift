@@ -11,7 +11,7 @@ enum Cells {
     /// The number of bytes that are shown as digits.
     private static let shownBytes = 256
     /// Whole numbers up to this one are the same in JavaScript.
-    private static let exact: Int64 = 1 << 53
+    private static let exact: UInt64 = 1 << 53
 
     /// Returns a value.
     ///
@@ -24,7 +24,7 @@ enum Cells {
         guard let attribute else { return .integer((value as? NSNumber)?.int64Value ?? Int64(value as? Int ?? 0)) }
         switch ValueText.json(value, attribute) {
         case .string(let text): return cut(text, limit)
-        case .integer(let number) where abs(number) > exact: return .string("\(number)")
+        case .integer(let number) where number.magnitude > exact: return .string("\(number)")
         // Decimal numbers keep their digits as text.
         case .number(let digits): return .string(digits)
         case .object(let members): return cut(JSONValue.object(members).text(indent: false), limit)

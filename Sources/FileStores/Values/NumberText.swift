@@ -82,7 +82,7 @@ enum NumberText {
 
     /// Appends the shortest text that gives the number back.
     static func append(_ number: Double, separator: UInt8, to output: inout [UInt8]) {
-        if let whole = Int64(exactly: number), abs(whole) < 1 << 53, number.sign == .plus || whole != 0 {
+        if let whole = Int64(exactly: number), whole.magnitude < 1 << 53, number.sign == .plus || whole != 0 {
             return append(whole, to: &output)
         }
         append(number.description, separator: separator, to: &output)

@@ -80,7 +80,7 @@ package enum DisplayText {
 
     /// Returns a number with separators of thousands.
     package static func grouped(_ count: Int) -> String {
-        var (digits, result) = (String(abs(count)), "")
+        var (digits, result) = (String(count.magnitude), "")
         while digits.count > 3 {
             result = "," + digits.suffix(3) + result
             digits.removeLast(3)

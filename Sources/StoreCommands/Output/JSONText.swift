@@ -29,7 +29,7 @@ package enum JSONValue: Equatable, Sendable {
     /// A floating-point number; text where JSON has no such number.
     package static func real(_ number: Double) -> JSONValue {
         if !number.isFinite { return .string(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity") }
-        if let whole = Int64(exactly: number), abs(whole) < 1 << 53 { return .integer(whole) }
+        if let whole = Int64(exactly: number), whole.magnitude < 1 << 53 { return .integer(whole) }
         return .number("\(number)")
     }
 

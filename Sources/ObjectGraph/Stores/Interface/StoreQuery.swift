@@ -83,8 +83,8 @@ public struct StoreQuery: @unchecked Sendable {
         includesSubentities = settings.includesSubentities
         predicate = settings.predicate
         sortDescriptors = settings.sortDescriptors ?? []
-        fetchLimit = settings.fetchLimit
-        fetchOffset = settings.fetchOffset
+        fetchLimit = Self.limit(settings.fetchLimit)
+        fetchOffset = Self.offset(settings.fetchOffset)
         includesPropertyValues = settings.includesPropertyValues
         includesPendingChanges = settings.includesPendingChanges
         returnsObjectsAsFaults = settings.returnsObjectsAsFaults
@@ -107,6 +107,7 @@ public struct StoreQuery: @unchecked Sendable {
 
     /// Returns the query with another offset and limit.
     public func with(fetchOffset: Int, fetchLimit: Int) -> StoreQuery {
+        let (fetchOffset, fetchLimit) = (Self.offset(fetchOffset), Self.limit(fetchLimit))
         if fetchOffset == self.fetchOffset, fetchLimit == self.fetchLimit { return self }
         return changed { query in
             query.fetchOffset = fetchOffset
@@ -170,6 +171,15 @@ public struct StoreQuery: @unchecked Sendable {
         return copy
     }
 
+    /// More objects than there can be. Sums of a limit, an offset and some numbers of objects stay within the range of integers.
+    private static let countLimit = 1 << 60
+
+    /// Returns the limit that a program means: none by zero, by a negative number, and by one that no store reaches.
+    private static func limit(_ given: Int) -> Int { 0..<countLimit ~= given ? given : 0 }
+
+    /// Returns the offset that a program means: none by a negative number.
+    private static func offset(_ given: Int) -> Int { min(max(0, given), countLimit) }
+
     /// The query for each of several stores: offset and limit are applied when their answers are combined.
     var forEachOfSeveral: StoreQuery { with(fetchOffset: 0, fetchLimit: fetchLimit > 0 ? fetchOffset + fetchLimit : 0) }
 
@@ -223,8 +233,8 @@ extension StoreQuery {
 extension Array {
     /// Returns the part of a complete result within an offset and a limit; 0 is no limit.
     func page(offset: Int, limit: Int) -> [Element] {
-        if offset == 0, limit == 0 || count <= limit { return self }
-        let rest = dropFirst(offset)
+        if offset <= 0, limit <= 0 || count <= limit { return self }
+        let rest = dropFirst(Swift.max(0, offset))
         return Array(limit > 0 ? rest.prefix(limit) : rest)
     }
 }
