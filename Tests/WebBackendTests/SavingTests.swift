@@ -100,6 +100,7 @@ import WebTransport
             album.setValue("Mine", forKey: "title")
             let error = #expect(throws: NSError.self) { try context.save() }
             expect(error?.code, equals: NSManagedObjectMergeError)
+            #expect(error?.localizedDescription.contains("other values of title, year") == true, "\(String(describing: error))")
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
             expect(album.text("title"), equals: "Mine")

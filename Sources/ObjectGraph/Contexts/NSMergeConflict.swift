@@ -21,6 +21,8 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
     /// The version of the object when it was read.
     public let oldVersionNumber: Int
     let storedRow: Row?
+    /// The values that those of the store are compared with, for the description: those that were read, or those of a new object.
+    private let comparedSnapshot: [String: Any]?
 
     /// Creates a conflict, for stores that detect one themselves and throw it in an error of code 133020 under `"conflictList"`.
     ///
@@ -41,6 +43,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
         newVersionNumber = newvers
         oldVersionNumber = oldvers
         storedRow = nil
+        comparedSnapshot = objectSnapshot
     }
 
     init(_ object: NSManagedObject, stored: Row?) {
@@ -51,6 +54,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
         newVersionNumber = Int(stored?.version ?? 0)
         oldVersionNumber = Int(object.snapshot?.version ?? 0)
         storedRow = stored
+        comparedSnapshot = objectSnapshot ?? object.row?.conflictSnapshot(of: object.owningEntity)
     }
 
     /// The row that the object is rebased onto; nil when the object was deleted.
@@ -67,14 +71,24 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
             switch newVersionNumber {
             case 0: "and has been deleted"
             case oldVersionNumber where !differences.isEmpty: "and the store has other values of \(differences.joined(separator: ", "))"
-            default: "the store has version \(newVersionNumber)"
+            case oldVersionNumber: "and the store says that others have changed it"
+            default:
+                "the store has version \(newVersionNumber)"
+                    + (differences.isEmpty ? "" : ", with other values of \(differences.joined(separator: ", "))")
             }
+        guard !isNew else {
+            let values = differences.isEmpty ? "" : ", with other values of \(differences.joined(separator: ", "))"
+            return "NSMergeConflict: \(sourceObject.objectID) is new, and the store has one with its identifier\(values)"
+        }
         return "NSMergeConflict: \(sourceObject.objectID) was read with version \(oldVersionNumber), \(found)"
     }
 
-    /// The properties whose stored values are not those that the object was read with.
+    /// Whether the object was never read: it is the store that has another one with its identifier.
+    private var isNew: Bool { objectSnapshot == nil && newVersionNumber > 0 }
+
+    /// The properties whose stored values are not those that the object was read with, or has where it is new.
     private var differences: [String] {
-        guard let read = objectSnapshot, let stored = persistedSnapshot ?? cachedSnapshot else { return [] }
+        guard let read = comparedSnapshot, let stored = persistedSnapshot ?? cachedSnapshot else { return [] }
         return Set(read.keys).union(stored.keys).filter { read[$0] as? AnyHashable != stored[$0] as? AnyHashable }.sorted()
     }
 

@@ -108,8 +108,15 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
             if storeWins || object.isDeleted { context.mergeDeletion(of: object) } else { returning.append(object) }
             return nil
         }
-        // Others have brought it back, too.
-        if object.isInserted { context.treatAsUpdated(object) }
+        if object.isInserted {
+            // Others have brought it back, too, or have one with the identifier of a new object, which that is from now on.
+            let id = stored.knownObjectID
+            if object.objectID.isTemporaryID, !id.isTemporaryID, context.registeredObject(for: id) == nil {
+                context.assign(permanentID: id, to: object)
+                context.notifySourceOfRegistration([id])
+            }
+            context.treatAsUpdated(object)
+        }
         if isDiscarded(conflict) {
             context.putBack(object, to: stored)
             return nil
