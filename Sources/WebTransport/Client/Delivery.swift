@@ -110,7 +110,8 @@ struct Delivery {
 
     /// Returns the error of the last try as that of the request: it may have arrived if any try may.
     private func afterAll(_ error: TransportError) -> TransportError {
-        guard record.mayHaveArrivedBefore, !error.mayHaveArrived else { return error }
+        // A redirect that is not followed says nothing of earlier tries either.
+        guard record.mayHaveArrivedBefore, !error.mayHaveArrived || error.kind == .redirected else { return error }
         return TransportError(
             .lost, request: error.request,
             detail: "An earlier try may have arrived. The last one did not: \(error.kind.rawValue) \(error.detail)")
@@ -125,6 +126,7 @@ struct Delivery {
             current.headers.add(field.name, field.value)
         }
         var visited: Set<String> = []
+        var turnedToGet: Int?
         generations = nil
         for hop in 0... {
             let cookieChanges = authenticators.cookies?.changes ?? 0
@@ -132,7 +134,7 @@ struct Delivery {
             func isNew() -> Bool { visited.insert("\(place.method) \(cookieChanges) \(place.url)").inserted }
             guard hop == 0 || isNew() else { throw TransportError(.redirected, request: summary, detail: "They lead in a circle.") }
             var response = try await sendOnce(&current)
-            if hop > 0 { response.redirectedTo = client.secrets.remove(fromURL: current.url) }
+            if hop > 0 { (response.redirectedTo, response.turnedToGet) = (client.secrets.remove(fromURL: current.url), turnedToGet) }
             // Whoever has credentials does not want the page on which people sign in: the answer says that they are not taken.
             if generations?.isEmpty == false, response.leadsToSignIn, !SignInAddress.isOne(current.url) { return response }
             guard followsRedirects, let next = try options.redirects.next(after: response, to: current, summary: summary) else {
@@ -143,6 +145,7 @@ struct Delivery {
             guard hop < options.redirects.maximum else {
                 throw TransportError(.redirected, request: summary, detail: "There are more than \(options.redirects.maximum).")
             }
+            if next.method != current.method { turnedToGet = turnedToGet ?? response.status }
             current = try withoutCredentials(next)
             record.redirects += 1
         }

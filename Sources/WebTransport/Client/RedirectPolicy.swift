@@ -59,8 +59,9 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         }
         if there.origin != here.origin {
             next.headers.fields.removeAll { !Self.harmlessHeaders.contains($0.name.lowercased()) }
-            guard next.body == nil || sendsBodiesElsewhere else {
-                throw failure("It leads with its body to another origin, \(there.origin).")
+            let isHarmless = next.body == nil && (next.method == .get || next.method == .head)
+            guard isHarmless || sendsBodiesElsewhere else {
+                throw failure("It leads with \(next.body == nil ? "a change" : "its body") to another origin, \(there.origin).")
             }
         }
         return next

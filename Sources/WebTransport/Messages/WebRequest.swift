@@ -62,6 +62,9 @@ public struct WebResponse: Hashable, Sendable {
     public var body: [UInt8]
     /// The address that has answered, without credentials, where a client has followed redirects; nil where there were none.
     public var redirectedTo: String?
+    /// The status of the redirect that has made a `GET` of a request with another method; nil where none has. Such an answer says nothing of what the request was
+    /// to change.
+    package var turnedToGet: Int?
 
     /// Creates a response.
     public init(status: Int, headers: WebHeaders = [:], body: [UInt8] = []) {
