@@ -63,6 +63,7 @@ import WebTransport
                 """#)
         case "/repositories/owls/issues/1":
             .json(#"{"number": 1, "labels": ["again"]}"#)
+        case "/repositories/larks/issues/1": .json(#"{"number": 1, "place": {"line": 12, "file": "x.swift", "column": 3}}"#)
         case "/people/a%20b": .json(#"{"id": "a b", "type": "bot", "login": "ab", "version": "2"}"#)
         default: .json("{}", status: 404)
         }
@@ -94,7 +95,9 @@ import WebTransport
 
     @Test("What is read is written the same way") func written() throws {
         let transport = ScriptedService { request in
-            request.method == .get ? self.answer(request) : WebResponse(status: 204)
+            var taken = request.json?.object ?? [:]
+            taken["number"] = 1
+            return request.method == .get ? self.answer(request) : .json(JSONValue.object(taken).description)
         }
         var service = Self.service
         service.style.saving?.conflicts = .none
@@ -116,6 +119,6 @@ import WebTransport
         expect(patch.json?["extra"], equals: ["b": 2])
         expect(patch.json?["page"]?.string, equals: "/p/2")
         expect(patch.json?["closed"], equals: ["kind": "time", "at": 1])
-        expect(patch.json?["place"], equals: ["line": 13, "file": "y.swift"])
+        expect(patch.json?["place"], equals: ["line": 13, "file": "y.swift", "column": 3])
     }
 }

@@ -185,6 +185,7 @@ final class CombinedEntity: Sendable {
             lists: shares.reduce(into: []) { $0.formUnion($1.lists) }, maximumChanges: 100,
             conflicts: isUnnoticed ? .none : .byReading, isIdempotent: all.allSatisfy(\.isIdempotent),
             keyLifetime: all.compactMap(\.keyLifetime).min())
+        saving.insertsReplace = all.contains(where: \.insertsReplace)
         saving.unsent = shares.reduce(into: []) { $0.formUnion(($1.saving?.unsent ?? []).intersection($1.share.properties)) }
         saving.assigned = shares.reduce(into: []) { $0.formUnion($1.saving?.assigned ?? []) }
         return saving

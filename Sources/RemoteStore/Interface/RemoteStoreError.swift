@@ -174,17 +174,28 @@ enum RemoteStoreError {
             reason: "It does not have that, or not its identity.", next: "Set the identity there, or end the reference.")
     }
 
-    static func isThere(_ change: BackendChange) -> NSError {
+    static func isThere(_ change: BackendChange) -> NSError { isThere(change.entity, change.id) }
+
+    /// The error of a new object whose identifier another one has at the backend.
+    static func isThere(_ entity: String, _ id: ResourceID?) -> NSError {
         CoreDataError.make(
-            NSPersistentStoreSaveError, "A new “\(change.entity)” was not saved.", reason: "The backend has reported a conflict.",
-            next: "Read the resource with the identifier \(change.id.map(\.description) ?? "?").")
+            NSPersistentStoreSaveError, "A new “\(entity)” was not saved.",
+            reason: "The backend has reported a conflict, or has one with this identifier.",
+            next: "Read the resource with the identifier \(id.map(\.description) ?? "?").")
     }
 
     static func isUntaken(_ names: [String], _ change: BackendChange) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A change of “\(change.entity)” was not made.",
             reason: "The backend has told of success, and “\(names.joined(separator: "”, “"))” is read as before, in the same version.",
-            next: "See whether the backend lets it be changed. What it has is shown.")
+            next: "See whether the backend lets it be changed.")
+    }
+
+    /// The error of a change that was accepted, until a read shows it.
+    static func isUnseen(_ change: BackendChange) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A change of “\(change.entity)” was not made.",
+            reason: "The backend has told of success, and a read does not show it.", next: "See whether the backend lets it be changed.")
     }
 
     static func hasNoIdentifier(_ change: BackendChange) -> NSError {

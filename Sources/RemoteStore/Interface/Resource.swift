@@ -94,6 +94,9 @@ public struct Resource: Sendable {
         public var unsent: Set<String> = []
         /// Those of the unsent properties that new objects may have values of: the backend assigns them, or takes them in another way.
         public var assigned: Set<String> = []
+        /// Whether a new resource takes the place of one that has its identifier, as a `PUT` does, instead of being refused. The store then looks for such a
+        /// resource before it sends a new one, and takes one that is there for a conflict.
+        public var insertsReplace = false
         /// What can be done to many resources by one call, for batch requests; nil for nothing.
         public var bulk: Bulk?
 

@@ -25,6 +25,9 @@ extension Outbox {
         let found = record.isDeletedByOthers ? Found.missing : found
         let isNew = !record.isDeletedByOthers && file.order.mayBeNew(subject.row.key, uptime: file.order.uptime(of: askedAt))
         switch (record.sent?.change.kind, found) {
+        case (nil, _) where !record.isConfirmed:
+            // A new object that was not sent yet: what is there would be replaced.
+            if found != .missing, record.isShown { record.refuse(Self.failure(RemoteStoreError.isThere(record.entity, record.resource))) }
         case (.insert, .missing):
             // One that was refused was not saved by an earlier attempt either.
             record.noteMissing()

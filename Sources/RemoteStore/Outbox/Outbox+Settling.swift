@@ -11,6 +11,8 @@ extension Outbox {
         case nothing
         /// The object is to be read: the new version was not told, or it is to be seen whether an earlier attempt was saved.
         case read
+        /// The object is to be read: whether the change was made, nothing but that tells.
+        case look
         /// The object is to be read, as a conflict came without values.
         case compare
         /// The change is to be sent without others: one of a call that succeeds as a whole was refused.
@@ -35,6 +37,10 @@ extension Outbox {
         else { return .nothing }
         var next = Next.nothing
         switch outcome {
+        case .saved(_, nil, _) where change.kind == .update && change.version != nil:
+            // Without the new version nothing says that it was made.
+            record.noteUnseen(Self.failure(RemoteStoreError.isUnseen(change)), until: file.clock.now)
+            next = .look
         case .saved(let id, let version, let values):
             next = try noteSaved(&record, id, version, values, isTwinRead: isTwinRead, subject, pending)
         case .conflict(let values?, let version) where !values.isEmpty:
@@ -47,6 +53,9 @@ extension Outbox {
             // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil.
             record.remake(until: record.attempts > 2 ? file.clock.now + delay(record.attempts, nil).inSeconds : nil)
             next = .compare
+        case .refused(let error) where UnseenChange.isOne(error) && change.kind != .insert:
+            // It was read just now.
+            record.noteUnseen(Self.failure(error), until: time(after: error, delay(record.attempts, nil)))
         case .refused(let error):
             let (prospect, failure) = (Prospect(error), Self.failure(error))
             if let part = error as? PartRefusal, !part.saved.isEmpty, change.kind == .delete {
@@ -78,11 +87,14 @@ extension Outbox {
         case .unknown(let error as UnreadAnswer):
             RequestRunner.log.error("\(error.localizedDescription)")
             if change.kind == .insert, change.id == nil {
-                record.noteAccepted(Self.failure(error))
-            } else {
+                record.noteAccepted(Self.failure(error), isLater: error.isLater)
+            } else if change.kind == .insert {
                 // It is saved, and as what is read.
                 next = try noteSaved(&record, nil, nil, [:], subject, pending)
-                if next == .nothing, change.kind != .delete { next = .read }
+                if next == .nothing { next = .read }
+            } else {
+                record.noteUnseen(Self.failure(error), until: file.clock.now)
+                next = .look
             }
         case .unknown(let error): noteUnknown(&record, error, delay(record.attempts, Prospect(error).retryAfter), subject)
         }

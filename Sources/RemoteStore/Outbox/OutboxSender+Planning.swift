@@ -106,12 +106,14 @@ extension OutboxSender {
 
     /// Whether the object is read before its change is sent.
     private func isReadBefore(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
+        let insertsReplace = saving.insertsReplace && record.resource != nil
         if let sent = record.sent {
+            if insertsReplace, sent.change.kind == .insert { return true }
             // Only what can be sent twice without harm is sent again.
             return record.stage.doubt == .open && !sent.canRepeatKey(saving, at: clock.now) && sent.change.kind != .delete
                 && sent.change.id != nil
         }
-        return saving.conflicts == .byReading && record.isConfirmed
+        return record.isConfirmed ? saving.conflicts == .byReading : insertsReplace
     }
 
     /// Notes the objects that a change refers to, and those that it gives up.
@@ -261,7 +263,7 @@ extension OutboxSender {
     }
 
     /// Returns the values that a change was made on: the confirmed ones. They are not kept with what was sent.
-    private func base(
+    func base(
         of change: BackendChange, _ record: PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
     ) throws -> [String: ResourceValue] {
         if change.kind == .insert { return [:] }

@@ -1,8 +1,11 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Seeks new objects that the backend has accepted without telling their identifiers.
+/// Seeks what the backend has accepted: new objects whose identifiers it has not told, and changes that no read has shown yet.
 extension OutboxSender {
+    /// How often a change that was accepted is sent and looked for before it has failed.
+    static let maximumLooks = 5
+
     /// Seeks the objects of a call by the values that were sent. Where just one object has them that was not known before, it is the new one; otherwise
     /// the application decides.
     ///
@@ -13,6 +16,10 @@ extension OutboxSender {
             else { continue }
             let place = outbox.file.key(of: row)
             guard let sent = try outbox.record(place)?.sent, sent.isAccepted, let outer = place.entity.outer else { continue }
+            if sent.change.kind != .insert {
+                try await look([key])
+                continue
+            }
             let found: [ResourceID]
             var failure: PendingRecord.Failure?
             do {
@@ -52,7 +59,9 @@ extension OutboxSender {
             if new.count == 1 {
                 isFound = try outbox.noteSaved(&record, new[0], nil, [:], isTwinRead: true, subject, pending) == .nothing
             }
-            if !isFound {
+            if !isFound, new.isEmpty, failure == nil, sent.isLater, record.attempts < Self.maximumLooks {
+                postpone(&record, transaction)
+            } else if !isFound {
                 record.leaveToApplication(failure ?? Outbox.failure(RemoteStoreError.isNotIdentified(sent.change, new.count)))
             }
             try outbox.settle(&record, subject, pending)
@@ -62,4 +71,113 @@ extension OutboxSender {
         try merge(changed, queryTime)
         return isFound
     }
+}
+
+extension OutboxSender {
+    /// What a read says of a change that was accepted.
+    fileprivate enum Sight {
+        /// The object is as it was before the change.
+        case before([String])
+        /// It is not; others may have changed it since.
+        case made
+        /// The backend does not have the object.
+        case missing
+    }
+
+    /// Reads objects whose changes were accepted, and notes which of them were made. Where an object is as before, it is looked at again after a while: the
+    /// backend may make the change later, or have answered from a copy that lags. What is still not made then has failed.
+    ///
+    /// - Throws: The errors of the file.
+    func look(_ keys: [LocalKey]) async throws {
+        let file = outbox.file
+        for key in keys {
+            guard let entity = file.entity(named: key.root), let row = try file.row(CacheKey(entity: entity, number: key.key)) else {
+                continue
+            }
+            let place = file.key(of: row)
+            guard let record = try outbox.record(place), let sent = record.sent, sent.isAccepted, let outer = place.entity.outer,
+                let resource = record.resource ?? place.entity.resource(of: row)
+            else { continue }
+            let id = reader.decoding.id(resource, of: outer)
+            let askedAt = file.order.begin()
+            defer { file.order.end(askedAt) }
+            let rows: [Row]
+            do { rows = try await reader.read([id], isFresh: true, for: StoreCaller(stalenessInterval: 0)) } catch {
+                if state.withLock({ $0.isClosed }) { return }
+                if Prospect(error).mayPass == true || record.attempts < Self.maximumLooks {
+                    try noteUnread(error, [key])
+                } else {
+                    // It cannot be found out: the backend has told of success.
+                    try note(.made, [], of: key, sent, askedAt)
+                }
+                continue
+            }
+            if state.withLock({ $0.isClosed }) { return }
+            try note(try sight(rows.first, sent, place), rows, of: key, sent, askedAt)
+        }
+    }
+
+    /// Tells whether a row shows what was sent.
+    private func sight(_ row: Row?, _ sent: PendingRecord.Sent, _ place: CacheKey) throws -> Sight {
+        guard let row else { return .missing }
+        if sent.change.kind == .delete { return .before([]) }
+        let base = try outbox.file.write { transaction -> [String: ResourceValue] in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            guard let record = try pending.record(pending.local(place)), let subject = try pending.subject(place) else { return [:] }
+            return try self.base(of: sent.change, record, subject, pending)
+        }
+        var change = sent.change
+        change.base = base
+        return .init(before: reader.unchanged(row, by: change))
+    }
+
+    private func note(_ sight: Sight, _ rows: [Row], of key: LocalKey, _ sent: PendingRecord.Sent, _ askedAt: UInt64) throws {
+        let queryTime = NSPersistentStoreCoordinator.cacheTime
+        let changed = try outbox.file.write { transaction in
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            guard var record = try pending.record(key), record.sent == sent, let subject = try pending.subject(pending.place(record)) else {
+                return transaction.changedKeys
+            }
+            switch sight {
+            case .missing where sent.change.kind == .delete:
+                _ = try outbox.noteSaved(&record, nil, nil, [:], subject, pending)
+            // A copy that lags may not have it yet.
+            case .missing where record.attempts < Self.maximumLooks: postpone(&record, transaction)
+            case .missing:
+                outbox.noteGone(record.resource, subject.row, in: transaction)
+                record.remake()
+                try outbox.end(&record, subject, pending)
+            case .made:
+                let version = rows.first.flatMap { reader.versions.version($0.knownObjectID, $0.version) }
+                _ = try outbox.noteSaved(&record, nil, version, [:], subject, pending)
+            case .before(let names):
+                if record.attempts < Self.maximumLooks {
+                    postpone(&record, transaction)
+                } else {
+                    // What the backend itself has said of it says more.
+                    let told = record.failure.flatMap { $0 == Outbox.failure(RemoteStoreError.isUnseen(sent.change)) ? nil : $0 }
+                    record.refuse(told ?? Outbox.failure(RemoteStoreError.isUntaken(names, sent.change)))
+                }
+            }
+            try outbox.settle(&record, subject, pending)
+            if record.isDone, !record.isShown { outbox.noteGone(record.resource, subject.row, in: transaction) }
+            try pending.finish(record, subject.row)
+            // What else others have made of it since.
+            if sent.change.kind != .delete { try takeWithin(rows, askedAt, transaction) }
+            return transaction.changedKeys
+        }
+        try merge(changed, queryTime)
+    }
+
+    /// Lets a change be looked for once more, after a wait that grows.
+    private func postpone(_ record: inout PendingRecord, _ transaction: CacheTransaction) {
+        let (key, wait) = (record.key, delay(record.attempts, nil))
+        record.postpone(until: clock.now + wait.inSeconds)
+        let due = clock.uptime + wait
+        transaction.whenCommitted { [state] in state.withLock { $0.due[key] = due } }
+    }
+}
+
+extension OutboxSender.Sight {
+    fileprivate init(before names: [String]) { self = names.isEmpty ? .made : .before(names) }
 }

@@ -12,9 +12,10 @@ extension OutboxSender {
         if let name = call.upload { return try await upload(name, of: call.keys[0]) }
         if call.isSought { return try await seek(call.keys) }
         if call.isRead {
-            if try await read(call.keys, compares: true) {
+            if let setAside = try await read(call.keys, compares: true) {
                 state.withLock { state in
-                    state.wasRead.formUnion(call.keys)
+                    // What is sent later, as the application decides, is read once more.
+                    state.wasRead.formUnion(Set(call.keys).subtracting(setAside))
                     // The attempt is still to come, also where nothing else is due.
                     state.attempted.subtract(call.keys)
                 }
@@ -151,11 +152,10 @@ extension OutboxSender {
             state.withLock { $0.credentials.noteTaken() }
         }
         try merge(changed, queryTime)
-        for next in [Outbox.Next.read, .compare] {
+        for next in [Outbox.Next.read, .compare, .look] {
             let read = nexts.filter { $0.1 == next }.map(\.0)
             if read.isEmpty || state.withLock({ $0.isClosed }) { continue }
-            let saved = next == .read ? Dictionary(marked.map { ($0.key, $0.change) }, uniquingKeysWith: { first, _ in first }) : [:]
-            _ = try await self.read(read, compares: next == .compare, saved: saved)
+            if next == .look { try await look(read) } else { try await self.read(read, compares: next == .compare) }
         }
         for (one, next) in zip(marked, nexts.map(\.1)) {
             guard case .twin(let resource) = next, case .success(let outcomes) = result, let outcome = outcomes[one.change.key] else {
@@ -196,12 +196,11 @@ extension OutboxSender {
     ///
     /// - Parameters:
     ///   - compares: Whether it is to be seen what others have changed, before what is pending is sent.
-    ///   - saved: What the backend has told to be saved, without the new version. The application is told where it is not.
-    /// - Returns: Whether they were read.
+    /// - Returns: Those of their changes that are set aside now; nil where they could not be read.
     /// - Throws: The errors of the file.
-    @discardableResult func read(_ keys: [LocalKey], compares: Bool, saved: [LocalKey: BackendChange] = [:]) async throws -> Bool {
+    @discardableResult func read(_ keys: [LocalKey], compares: Bool) async throws -> Set<LocalKey>? {
         let file = outbox.file
-        var wanted: [(key: LocalKey, place: CacheKey, id: NSManagedObjectID, sent: BackendChange?)] = []
+        var wanted: [(key: LocalKey, place: CacheKey, id: NSManagedObjectID, sent: BackendChange?, isNew: Bool)] = []
         for key in keys {
             guard let entity = file.entity(named: key.root), let row = try file.row(CacheKey(entity: entity, number: key.key)) else {
                 continue
@@ -209,44 +208,51 @@ extension OutboxSender {
             let place = file.key(of: row)
             let record = try outbox.record(place)
             guard let resource = record?.resource ?? place.entity.resource(of: row), let outer = place.entity.outer else { continue }
-            wanted.append((key, place, reader.decoding.id(resource, of: outer), record?.sent?.change))
+            wanted.append((key, place, reader.decoding.id(resource, of: outer), record?.sent?.change, !(record?.isConfirmed ?? true)))
         }
-        if wanted.isEmpty { return true }
+        if wanted.isEmpty { return [] }
         let askedAt = file.order.begin()
         defer { file.order.end(askedAt) }
         let rows: [Row]
         do { rows = try await reader.read(wanted.map(\.id), isFresh: true, for: StoreCaller(stalenessInterval: 0)) } catch {
             if !state.withLock({ $0.isClosed }) { try noteUnread(error, keys) }
-            return false
+            return nil
         }
-        if state.withLock({ $0.isClosed }) { return false }
+        if state.withLock({ $0.isClosed }) { return nil }
         let queryTime = NSPersistentStoreCoordinator.cacheTime
         // What is there becomes what is confirmed, before anything is said of what was sent.
         if compares { outbox.compared.withLock { $0.formUnion(keys) } }
         defer { if compares { outbox.compared.withLock { $0.subtract(keys) } } }
         try take(rows, askedAt)
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
-        for one in wanted {
-            guard let sent = saved[one.key], let row = byID[one.id] else { continue }
-            let names = reader.untaken(row, of: sent)
-            if !names.isEmpty { report(RemoteStoreError.isUntaken(names, sent)) }
-        }
-        let changed = try file.write { transaction in
+        let (changed, setAside) = try file.write { transaction in
             var new: [Row] = []
+            var setAside: Set<LocalKey> = []
+            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
             for one in wanted {
-                let row = byID[one.id]
+                // A copy that lags may still have one that was deleted before the identifier was given to a new object.
+                let row = byID[one.id].flatMap { one.isNew && isGone($0, one.place, since: askedAt) ? nil : $0 }
                 let found: Outbox.Found =
                     row == nil ? .missing : one.sent.map { isOwn(row, $0, one.place) } ?? false ? .own : .other
                 let version = row.flatMap { reader.versions.version(one.id, $0.version) }
                 try outbox.noteFound(found, version: version, of: one.key, askedAt: askedAt, in: transaction)
+                if try pending.record(one.key)?.isSetAside ?? false { setAside.insert(one.key) }
                 if let row, found == .own, one.sent?.kind == .insert { new.append(row) }
             }
             // What others have made of a new object since it was saved: only now it is one that the backend has.
             try takeWithin(new, askedAt, transaction)
-            return transaction.changedKeys
+            return (transaction.changedKeys, setAside)
         }
         try merge(changed, queryTime)
-        return true
+        return setAside
+    }
+
+    /// Whether a row is that of an object that was deleted lately.
+    private func isGone(_ row: Row, _ place: CacheKey, since askedAt: UInt64) -> Bool {
+        let (order, id) = (outbox.file.order, row.knownObjectID)
+        guard order.hasGone, let resource = reader.decoding.resourceID(id) else { return false }
+        return order.isGone(
+            resource, place.entity.root, reader.versions.version(id, row.version), since: askedAt, uptime: order.uptime(of: askedAt))
     }
 
     /// Whether an object is what was sent.

@@ -12,10 +12,11 @@ extension PendingRecord {
             if (sent.change.kind == .insert) == isConfirmed {
                 violations.append("the backend \(isConfirmed ? "has" : "does not have") an object whose \(sent.change.kind) has no answer")
             }
-            if sent.isAccepted, sent.change.kind != .insert || sent.change.id != nil {
+            if sent.isAccepted, sent.change.kind == .insert, sent.change.id != nil {
                 violations.append(
                     "a change of kind \(sent.change.kind) with the identifier \(sent.change.id as Any) is sought by its values")
             }
+            if sent.isLater, !sent.isAccepted { violations.append("it is made later, though it was not accepted") }
             if sent.change.principal != nil { violations.append("the user is kept with what was sent, beside that of the record") }
             if !sent.change.base.isEmpty { violations.append("what a change was made on is kept with it") }
         }
@@ -44,7 +45,7 @@ extension PendingRecord {
         change.key = sent.change.key
         if change.idempotencyKey != sent.change.idempotencyKey { return ["\(transition) changes the key of a change that is \(old.name)"] }
         return change == sent.change && kept.values == sent.values && kept.lists == sent.lists && kept.nextKey == sent.nextKey
-            && kept.isAccepted == sent.isAccepted
+            && kept.isAccepted == sent.isAccepted && kept.isLater == sent.isLater
             ? [] : ["\(transition) changes what was sent by a change that is \(old.name)"]
     }
 }

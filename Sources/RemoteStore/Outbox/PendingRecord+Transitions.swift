@@ -95,13 +95,27 @@ extension PendingRecord {
     }
 
     /// Notes that the backend has accepted a new object without telling its identifier: sending → lost, to be sought and never sent again.
-    mutating func noteAccepted(_ failure: Failure) {
+    ///
+    /// - Parameter isLater: Whether the backend makes it later.
+    mutating func noteAccepted(_ failure: Failure, isLater: Bool = false) {
         enter("noteAccepted", isAnswer: true) { stage in
             guard case .sending(var sent, _, let attempts, let theirs) = stage, sent.change.kind == .insert, sent.change.id == nil else {
                 return nil
             }
-            sent.isAccepted = true
+            (sent.isAccepted, sent.isLater) = (true, isLater)
             return .lost(sent, .open, .init(count: attempts.count, failure: failure), theirs: theirs)
+        }
+    }
+
+    /// Notes that the backend has accepted a change of an object that it has, and that a read does not show it yet: sending → lost, to be looked for and never
+    /// sent again.
+    ///
+    /// - Parameter time: The time before which it is not looked for.
+    mutating func noteUnseen(_ failure: Failure, until time: Double) {
+        enter("noteUnseen", isAnswer: true) { stage in
+            guard case .sending(var sent, _, let attempts, let theirs) = stage, sent.change.kind != .insert else { return nil }
+            sent.isAccepted = true
+            return .lost(sent, .open, .init(count: attempts.count, next: time, failure: failure), theirs: theirs)
         }
     }
 

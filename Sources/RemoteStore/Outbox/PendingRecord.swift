@@ -25,8 +25,11 @@ struct PendingRecord: Hashable, Sendable {
         var nextKey: Int64 = 0
         /// When its key was first sent, by this machine's clock; nil where the backend knows keys for ever, or did when it was sent.
         var firstSent: Double?
-        /// Whether the backend has accepted it as a new object without telling its identifier: it is sought, and never sent again.
+        /// Whether the backend has accepted it, as a new object without telling its identifier, or as a change that no read has shown yet: it is sought, and
+        /// never sent again.
         var isAccepted = false
+        /// Whether the backend has accepted it to be made later: until then it is sought in vain.
+        var isLater = false
 
         /// Whether the backend still saves it once, however often it comes.
         func canRepeatKey(_ saving: Resource.Saving, at now: Double) -> Bool { saving.repeats(keyOfAge: firstSent.map { now - $0 }) }
@@ -131,6 +134,7 @@ extension PendingRecord {
     /// What the plain form of its bytes has no place for.
     private var additions: RecordCoder.Additions {
         var found: RecordCoder.Additions = sent?.isAccepted == true ? .acceptance : []
+        if sent?.isLater == true { found.insert(.later) }
         if sent?.firstSent != nil { found.insert(.time) }
         if principal != nil { found.insert(.principal) }
         return found
@@ -222,6 +226,7 @@ extension PendingRecord {
             if form > RecordCoder.formOfTimes {
                 let additions = RecordCoder.Additions(rawValue: try bytes.byte())
                 fields.sent?.isAccepted = additions.contains(.acceptance)
+                fields.sent?.isLater = additions.contains(.later)
                 if additions.contains(.time) { fields.sent?.firstSent = Double(bitPattern: try bytes.fixed()) }
                 if additions.contains(.principal) { record.principal = try RecordCoder.readText(&bytes) }
             }

@@ -23,6 +23,8 @@ enum RecordCoder {
         static let acceptance = Additions(rawValue: 2)
         /// Whose it is.
         static let principal = Additions(rawValue: 4)
+        /// That it was accepted to be made later.
+        static let later = Additions(rawValue: 8)
     }
 
     private static func damaged(_ reason: String) -> NSError {

@@ -14,7 +14,7 @@ extension RemoteWriter {
         // What was read before may be older than what was changed.
         defer { reader.forgetEarlierAnswers() }
         switch work {
-        case .insert(let changes, let wanted): return try await insert(changes, wanted)
+        case .insert(let changes, let wanted): return try await insert(changes, wanted, for: caller)
         case .calls(let calls, let wanted): return try await send(calls, wanted)
         }
     }
@@ -183,7 +183,7 @@ extension RemoteWriter {
 
     /// Sends new resources, as many in a call as the backend takes, call by call.
     private func insert(
-        _ changes: [(change: BackendChange, entity: NSEntityDescription)], _ wanted: BatchOutcome.Kind
+        _ changes: [(change: BackendChange, entity: NSEntityDescription)], _ wanted: BatchOutcome.Kind, for caller: StoreCaller
     ) async throws -> BatchOutcome {
         guard let entity = changes.first?.entity, let saving = reader.catalog.saving(of: entity) else {
             return BatchOutcome([], as: wanted)
@@ -195,6 +195,7 @@ extension RemoteWriter {
             var problem: (any Error)?
             var isUnknown = false
             do {
+                if let taken = try await taken(call, entity, saving, for: caller) { throw RemoteStoreError.isThere(taken) }
                 let outcomes = try await reader.runner.save(call, uploading: saving.uploads)
                 for change in call {
                     switch outcomes[change.key] {
@@ -222,6 +223,16 @@ extension RemoteWriter {
             start += call.count
         }
         return BatchOutcome(saved, as: wanted)
+    }
+
+    /// Returns a new resource whose identifier another one has, where the backend would put it over that; nil for none.
+    private func taken(
+        _ call: [BackendChange], _ entity: NSEntityDescription, _ saving: Resource.Saving, for caller: StoreCaller
+    ) async throws -> BackendChange? {
+        guard saving.insertsReplace else { return nil }
+        let ids = call.compactMap { $0.id.map { reader.decoding.id($0, of: entity) } }
+        let there = Set(try await reader.read(ids, isFresh: true, for: caller).map(\.knownObjectID))
+        return call.first { $0.id.map { there.contains(reader.decoding.id($0, of: entity)) } ?? false }
     }
 
     private func partial(

@@ -152,22 +152,34 @@ extension RemoteWriter {
 
     // MARK: Changes of others
 
-    /// Compares objects with their current values where nobody else notices changes of others.
+    /// Compares objects with their current values where nobody else notices changes of others, and looks whether new ones are there already where nobody
+    /// else refuses them.
     func compareWithReading(
         _ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller
     ) async throws {
         let compared = pending.indices.filter { index in
-            guard case .waiting = pending[index].state, pending[index].kind != .insert, pending[index].change.base != nil else {
-                return false
+            guard case .waiting = pending[index].state else { return false }
+            if pending[index].kind == .insert {
+                return pending[index].saving.insertsReplace && reader.decoding.resourceID(pending[index].id.current) != nil
             }
+            guard pending[index].change.base != nil else { return false }
             return pending[index].saving.conflicts == .byReading || isOutdated(pending[index])
         }
         if compared.isEmpty { return }
         let rows = try await reader.read(compared.map { pending[$0].id }, isFresh: true, for: caller)
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         for index in compared {
-            guard let base = pending[index].change.base else { continue }
             let current = byID[pending[index].id]
+            if pending[index].kind == .insert {
+                // Its own, made by an attempt whose answer was lost.
+                guard let current, unsettled[pending[index].id].map({ !reader.contains(current, $0.change.values) }) ?? true else {
+                    continue
+                }
+                pending[index].state = .done(.conflicting(current))
+                report.outcomes[pending[index].id] = .conflicting(current)
+                continue
+            }
+            guard let base = pending[index].change.base else { continue }
             if let current, !isOutdated(pending[index]), current.hasEqualKnownValues(as: base) { continue }
             // Its own change, whose outcome was not known.
             if let current, let sent = unsettled[pending[index].id]?.change, reader.contains(current, sent.values) { continue }
@@ -216,10 +228,16 @@ extension RemoteReader {
     /// Returns the properties of an update that a row shows as they were before, in the version that the update was made on: the backend has not saved
     /// them, whatever it says.
     func untaken(_ row: Row, of change: BackendChange) -> [String] {
-        guard change.kind == .update, let version = change.version,
-            // The number of a row is its version, also where none was told of the save.
-            version == .number(row.version) || version == versions.version(row.knownObjectID, row.version)
-        else { return [] }
+        change.version == nil ? [] : unchanged(row, by: change)
+    }
+
+    /// The same of an update at a backend that may have no versions, where the values alone tell.
+    func unchanged(_ row: Row, by change: BackendChange) -> [String] {
+        guard change.kind == .update else { return [] }
+        // The number of a row is its version, also where none was told of the save.
+        if let version = change.version, version != .number(row.version), version != versions.version(row.knownObjectID, row.version) {
+            return []
+        }
         return change.changedProperties.filter { name in
             guard let sent = change.values[name], let base = change.base[name] else { return false }
             return !contains(row, [name: sent]) && contains(row, [name: base])

@@ -276,7 +276,14 @@ final class RemoteWriter: Sendable {
             report.outcomes[one.id] = .refused(told)
             pending[index].state = .done(.refused(told))
         case .unknown(let error):
-            if error is UnreadAnswer { noteAccepted(sent, one, report) } else { noteUnknown(sent, one, report) }
+            switch error {
+            case let error as UnreadAnswer where error.isLater && sent.kind == .update:
+                // The next save looks whether it was made by then.
+                unsettled.noteAttempt(
+                    sent, of: report.currentID(one), baseVersion: one.change.baseVersion, sentAfter: report.began)
+            case is UnreadAnswer: noteAccepted(sent, one, report)
+            default: noteUnknown(sent, one, report)
+            }
             report.outcomes[one.id] = .unknown(error as NSError)
             pending[index].state = .done(.unknown(error as NSError))
         }
@@ -384,7 +391,8 @@ final class RemoteWriter: Sendable {
         _ one: PendingChange, _ objectID: NSManagedObjectID, _ values: [String: ResourceValue]?, _ version: ResourceVersion?,
         for caller: StoreCaller
     ) async throws -> Row? {
-        guard let values else {
+        // No values say nothing of it.
+        guard let values, !values.isEmpty else {
             return try await reader.read([objectID], isFresh: true, for: caller).first
         }
         guard let id = reader.decoding.resourceID(objectID) else { return nil }

@@ -18,7 +18,7 @@ extension WebBackend {
             web.label = "\(plan.entity).deleteAll"
             if let name = plan.saving?.idempotencyHeader { web.headers[name] = request.idempotencyKey.uuidString.lowercased() }
             let response: WebResponse
-            do { response = try await client.send(web) } catch {
+            do { response = try await client.send(web).ofChange } catch {
                 if deleted.isEmpty, let error = error as? TransportError, !error.mayHaveArrived { throw error }
                 throw UnknownOutcome(error)
             }
@@ -28,7 +28,8 @@ extension WebBackend {
             }
             guard response.status < 300 else {
                 let error = errors.error(response, to: web, isSave: true)
-                throw deleted.isEmpty && response.status < 500 ? error : UnknownOutcome(error) as any Error
+                let isRefused = response.status < 500 && ![300, 302, 303].contains(response.status)
+                throw deleted.isEmpty && isRefused ? error : UnknownOutcome(error) as any Error
             }
             let body = try? JSONValue(parsing: response.body)
             let values = ResourceValues(service: service.plans)

@@ -148,7 +148,8 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         let sender = ChangeSender(service, shapes, plan, saving, words: ServiceWords(client)) { plain in
             var request = plain
             request.principal = first.principal
-            let (response, record) = try await send(request, isSave: true)
+            let (answer, record) = try await send(request, isSave: true)
+            let response = answer.ofChange
             let isRefused = response.refusesCredentials()
             note(
                 "\(first.kind) of \(first.entity)", record, rows: isRefused ? 0 : changes.count,

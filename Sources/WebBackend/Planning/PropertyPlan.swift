@@ -25,6 +25,9 @@ struct PropertyPlan: Sendable {
     let kind: Kind
     /// The place in a resource; nil for a property that resources do not have.
     let path: JSONPath?
+    /// The object within a resource that it stands in, or that it is, and that others stand in, too: a change of it is sent with the rest of that object. Nil
+    /// for a value that stands for itself.
+    let holder: JSONPath?
     /// The name in filters and sort keys.
     let queryName: String
     let isReadOnly: Bool
@@ -42,6 +45,18 @@ struct PropertyPlan: Sendable {
     /// The steps of the dates that filters can be given; nil for all, and for attributes of other types.
     var dateSteps: DateSteps? {
         if case .attribute(.dateAttributeType, _) = kind { dates.steps } else { nil }
+    }
+
+    /// Returns the object that a value stands in within a resource.
+    ///
+    /// - Parameters:
+    ///   - outer: The place where resources have all their values.
+    ///   - isObject: Whether the value is an object of several values.
+    static func holder(of path: JSONPath?, in outer: JSONPath, isObject: Bool) -> JSONPath? {
+        guard let path, path.steps.starts(with: outer.steps) else { return nil }
+        let inner = path.steps.dropFirst(outer.steps.count)
+        guard inner.count > 1 || isObject, inner.allSatisfy({ if case .key = $0 { true } else { false } }) else { return nil }
+        return JSONPath(steps: Array(path.steps.prefix(outer.steps.count + 1)))
     }
 
     /// Whether it is a reference to one that the service keeps as a list, whose only element it is.

@@ -163,6 +163,16 @@ final class ResourcePlan: Sendable {
         calls.first { $0.call.returns == .one && Set($0.places.map(CallPlan.keyPath)) == ["SELF"] }
     }
 
+    /// Whether an update of a part of an object leaves the rest of that as it is (RFC 7396).
+    var mergesObjects: Bool { style.contentType?.hasPrefix("application/merge-patch+json") ?? false }
+
+    /// A property that is written with the rest of the object that it stands in, and that object; nil for none.
+    var writtenWithinAnother: (name: String, holder: JSONPath)? {
+        if mergesObjects { return nil }
+        return properties.values.sorted { $0.name < $1.name }.lazy
+            .compactMap { property in property.isReadOnly ? nil : property.holder.map { (property.name, $0) } }.first
+    }
+
     /// Whether the version of a resource that is deleted stands in the parameter `rev`, as CouchDB has it: a deletion has no body for a field.
     var namesRevision: Bool {
         guard saving?.precondition == .field, case .tag(let path) = version, case .key(let key)? = path.steps.last else { return false }
@@ -183,6 +193,7 @@ final class ResourcePlan: Sendable {
     func resource(unsent: Set<String>) -> Resource {
         var resource = Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: unreadable)
         resource.saving?.unsent = unsent
+        resource.saving?.insertsReplace = saving?.insertsReplace(self) ?? false
         resource.saving?.assigned = unsent.intersection(assigned)
         return resource
     }
@@ -307,6 +318,9 @@ extension PropertyPlan {
             throw WebBackendError.description(
                 place, "It is neither an attribute nor a relationship.", next: "Ignore it in the description.")
         }
+        let isObject = property is NSCompositeAttributeDescription
+        holder = Self.holder(
+            of: path, in: property is NSRelationshipDescription ? style.relationships : style.attributes, isObject: isObject)
         name = property.name
         queryName = mapping?.queryName ?? mapping?.path?.description ?? key
         isReadOnly = mapping?.isReadOnly ?? false

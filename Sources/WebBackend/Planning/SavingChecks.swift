@@ -136,6 +136,18 @@ struct SavingChecks {
     private func checkReading(_ plan: ResourcePlan) throws {
         if plan.callByIdentifier != nil { return }
         let next = "Describe such a call: calls: [one]."
+        if saving.insertsReplace(plan), plan.deletableList == nil {
+            throw refused(
+                "A new resource is put over one that has its identifier, so that such a one has to be looked for before, and no call reads it.",
+                "\(next) Or write createsIfNoneMatch: true where the service knows that header, or conflicts: none where the last one is to win."
+            )
+        }
+        if saving.update != nil, !saving.replacesWholeResources, let (name, holder) = plan.writtenWithinAnother {
+            throw refused(
+                "“\(name)” stands in the object at “\(holder)”, which a change replaces, so that the rest of it has to be read before, and no call reads a resource by its identifier.",
+                "\(next) Or write contentType: application/merge-patch+json in the style, where the service merges objects, or readOnly: true for the property."
+            )
+        }
         if saving.replacesWholeResources, saving.update != nil {
             throw refused("A resource that is replaced as a whole has to be read before, and no call reads one by its identifier.", next)
         }
@@ -180,5 +192,16 @@ struct SavingChecks {
         do { _ = try JSONValue(parsing: Array(text.utf8)) } catch {
             throw WebBackendError.description(place, "\(what) is no JSON: \(error.reason)", next: "Write JSON: strings in quotation marks.")
         }
+    }
+}
+
+extension SavingStyle {
+    /// Whether a new resource takes the place of one that has its identifier, unless the store looks for that before.
+    ///
+    /// `POST` is refused by services where it is taken, `If-None-Match` refuses it, CouchDB wants the `_rev` of the one that is there, and a UUID that the
+    /// store makes is nobody else's.
+    func insertsReplace(_ plan: ResourcePlan) -> Bool {
+        guard case .attribute = identity, let action = createIdentified ?? create, action.method != .post else { return false }
+        return !createsIfNoneMatch && (conflicts != .none || precondition != .none) && !plan.namesRevision
     }
 }

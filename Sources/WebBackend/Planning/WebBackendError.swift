@@ -40,6 +40,14 @@ enum WebBackendError {
         _ label: String, _ expected: String, _ found: String, next: String = "Compare the description with what the service answers."
     ) -> NSError { answer(label, "The description has \(expected), and the answer has \(found).", next: next) }
 
+    /// The reason why a change that was accepted for later is still open.
+    static func later(_ label: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A change is not made yet.",
+            reason: "\(label) was answered with 202: the service makes it later, and a read does not show it.",
+            next: "Look again later, or send the change again.")
+    }
+
     /// The error of an answer that leads to another service.
     static func foreign(_ label: String) -> NSError {
         answer(

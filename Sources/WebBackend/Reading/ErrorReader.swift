@@ -38,7 +38,8 @@ extension WebServiceError: PassingError {
     /// Whether an answer to a change settles what has become of earlier attempts of it. A conflict may be with the same change, sent before; and what is
     /// refused for now, or for its credentials, was not looked at.
     static func settlesEarlierAttempts(_ status: Int) -> Bool {
-        status < 500 && ![401, 403, 407, 408, 409, 412, 419, 423, 425, 429].contains(status)
+        // A redirect has not looked at it.
+        status < 500 && !(300..<400).contains(status) && ![401, 403, 407, 408, 409, 412, 419, 423, 425, 429].contains(status)
     }
 }
 
@@ -93,8 +94,10 @@ struct ErrorReader {
                 CredentialsExpiredError, "The service does not take the credentials for “\(plan.entity)”.", reason: "\(cause)",
                 next: "Sign in again.", info: Self.info(cause))
         }
+        let place = response.headers["Location"].map { words.clean(String($0.prefix { $0 != "?" && $0 != "#" }.prefix(300)), request) }
         let next: String =
             switch response.status {
+            case 300..<400: "It leads to \(place ?? "no address"). Compare the address and the paths of the description with that."
             case 403: "Ask for the right to do this, or use other credentials."
             case 404: "Compare the paths of the description with the service's."
             case 429: "Wait, or ask for less."
@@ -164,7 +167,7 @@ struct ErrorReader {
             NSPersistentStoreSaveError, "The service has not made a change of “\(plan.entity)”.",
             reason: "\(cause). Read afterwards, \(what) is as before.",
             next: "See whether the service lets it be changed, and how it says that it does not; describe that as errors.",
-            info: Self.info(cause))
+            info: Self.info(cause, UnseenChange.info))
     }
 
     private func message(_ body: JSONValue?) -> String? {

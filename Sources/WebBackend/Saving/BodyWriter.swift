@@ -26,6 +26,7 @@ struct BodyWriter {
     func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue {
         var json = saving.replacesWholeResources ? current ?? .object(JSONObject()) : .object(JSONObject())
         let isMerged = change.kind == .update && saving.replacesWholeResources && current != nil
+        for holder in holders(of: change) { if let known = current?.value(at: holder), known.object != nil { json.set(known, at: holder) } }
         for (name, value) in change.values.sorted(by: { $0.key < $1.key }) {
             guard let property = plan.properties[name], let path = property.path, !property.isReadOnly else { continue }
             if isMerged, !change.changedProperties.contains(name) {
@@ -164,6 +165,16 @@ struct BodyWriter {
 
     /// Whether a change can only be written with what the service has.
     func needsCurrent(_ change: BackendChange) -> Bool {
-        change.kind == .update && (saving.replacesWholeResources || change.lists.values.contains { $0.members == nil })
+        change.kind == .update
+            && (saving.replacesWholeResources || change.lists.values.contains { $0.members == nil } || !holders(of: change).isEmpty)
+    }
+
+    /// Returns the objects within a resource of which a change sends only a part, unless the rest is read before: a service may replace them.
+    func holders(of change: BackendChange) -> Set<JSONPath> {
+        guard change.kind == .update, !saving.replacesWholeResources, !plan.mergesObjects else { return [] }
+        return Set(
+            change.changedProperties.compactMap { name in
+                plan.properties[name].flatMap { property in property.isReadOnly ? nil : property.holder }
+            })
     }
 }

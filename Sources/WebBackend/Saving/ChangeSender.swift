@@ -66,12 +66,19 @@ struct ChangeSender {
         return merged(await checked(told, response, change, request), change, current)
     }
 
-    /// Adds to the outcome of a resource that was sent whole what that had of the values which have not changed.
+    /// Adds to the outcome of a resource, or of an object within it, that was sent whole what that had of the values which have not changed.
     private func merged(_ outcome: BackendOutcome, _ change: BackendChange, _ current: JSONValue?) -> BackendOutcome {
-        guard change.kind == .update, saving.replacesWholeResources, let current, case .saved(let id, let version, var told) = outcome
+        let holders = bodies.holders(of: change)
+        guard change.kind == .update, saving.replacesWholeResources || !holders.isEmpty, let current,
+            case .saved(let id, let version, var told) = outcome
         else { return outcome }
         for (name, value) in values.values(current, of: change.entity, plan) where !change.changedProperties.contains(name) {
-            if told[name] == nil, let known = change.values[name], known != value { told[name] = value }
+            if told[name] != nil { continue }
+            if let known = change.values[name] {
+                if known != value { told[name] = value }
+            } else if let holder = plan.properties[name]?.holder, holders.contains(holder) {
+                told[name] = value
+            }
         }
         return .saved(id: id, version: version, values: told)
     }
@@ -135,7 +142,8 @@ struct ChangeSender {
 
     /// Returns the outcome of a request without an answer.
     static func outcome(_ error: any Error) -> BackendOutcome {
-        if let error = error as? TransportError, !error.mayHaveArrived { return .refused(error) }
+        // Redirects of changes keep the method: whoever redirects has not done it.
+        if let error = error as? TransportError, !error.mayHaveArrived || error.kind == .redirected { return .refused(error) }
         return .unknown(error)
     }
 
@@ -177,7 +185,7 @@ struct ChangeSender {
             label: label)
     }
 
-    private func action(_ change: BackendChange) -> SavingStyle.Action? {
+    func action(_ change: BackendChange) -> SavingStyle.Action? {
         switch change.kind {
         case .insert: change.id == nil ? saving.create : saving.createIdentified ?? saving.create
         case .update: saving.update
@@ -221,8 +229,7 @@ struct ChangeSender {
                 return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
             }
             if isFailure { return .refused(errors.error(response, to: request, isSave: true)) }
-            return SaveAnswerReader(plan: plan, saving: saving, values: values, shapes: shapes) { [words] in words.clean($0, request) }
-                .outcome(response, to: words.name(request), change, action(change)?.answer ?? saving.answer)
+            return answers(to: request).outcome(response, to: words.name(request), change, action(change)?.answer ?? saving.answer)
         case 404 where change.kind != .insert, 410 where change.kind != .insert:
             // A version is sent where others' deletions are to be noticed; without one, what is gone is deleted.
             return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
@@ -230,9 +237,15 @@ struct ChangeSender {
         // Of a new resource whose identifier the service assigns it says nothing that can be compared.
         case 409 where change.kind == .insert ? change.id != nil && saving.createIdentified != nil : saving.precondition == .field:
             return conflict(response, change)
-        case 408, 500, 502, 504: return .unknown(errors.error(response, to: request, isSave: true))
+        // Something else is to be looked at, which may say what has become of it. Other redirects that are not followed have done nothing.
+        case 300, 302..<307, 408, 500, 502, 504: return .unknown(errors.error(response, to: request, isSave: true))
         default: return .refused(errors.error(response, to: request, isSave: true))
         }
+    }
+
+    /// Returns the reader of answers to a request.
+    func answers(to request: WebRequest) -> SaveAnswerReader {
+        SaveAnswerReader(plan: plan, saving: saving, values: values, shapes: shapes) { [words] in words.clean($0, request) }
     }
 
     private func conflict(_ response: WebResponse, _ change: BackendChange) -> BackendOutcome {
@@ -252,8 +265,10 @@ struct ChangeSender {
     }
 
     /// Reads the resource of a change; nil where the description has no call for that.
-    func reading(_ change: BackendChange) async -> Reading? {
-        guard let id = change.id, let call = plan.callByIdentifier else { return nil }
+    ///
+    /// - Parameter told: The identifier of a new resource, as far as an answer tells it.
+    func reading(_ change: BackendChange, under told: ResourceID? = nil) async -> Reading? {
+        guard let id = change.id ?? told, let call = plan.callByIdentifier else { return nil }
         do { return try await read(id, by: call) } catch { return .failed(error) }
     }
 

@@ -28,7 +28,8 @@ struct SaveAnswerReader {
         if change.kind == .delete { return .saved() }
         switch content(response, change, answer) {
         case .told(let id, let version, let told):
-            if change.kind == .insert, change.id == nil, let known = id,
+            // What is accepted for later may be answered with something else that has an identifier.
+            if change.kind == .insert, change.id == nil, response.status != 202, let known = id,
                 let other = shapes.destination(plan.entity)?.forms.noteSaved(known, plan.entity)
             {
                 return .unknown(
@@ -118,7 +119,7 @@ struct SaveAnswerReader {
     }
 
     /// Returns the identifier in an address; nil where it has none.
-    private func identifier(in address: String, _ template: String?) -> ResourceID? {
+    func identifier(in address: String, _ template: String?) -> ResourceID? {
         guard let template, plan.identity.count > 1 || template.contains("?") else {
             return ReferenceReader.identifier(in: address, template).map(single)
         }

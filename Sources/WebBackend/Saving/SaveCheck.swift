@@ -12,16 +12,19 @@ extension ChangeSender {
     func checked(
         _ outcome: BackendOutcome, _ response: WebResponse, _ change: BackendChange, _ request: WebRequest
     ) async -> BackendOutcome {
-        // What is accepted for later is not there yet.
-        if response.status == 202 { return outcome }
         let errors = ErrorReader(plan: plan, words: words)
+        switch response.status {
+        case 202: return await soughtLater(outcome, change, request)
+        case 300..<400: return await redirected(outcome, response, change, request)
+        default: break
+        }
         let speaks = errors.speaks(response)
         let unread: UnreadAnswer?
         switch outcome {
         case .saved(_, let version, let told):
             let hasBody = response.body.contains { $0 > 0x20 }
             let tellsNothing = told.isEmpty && (version == nil || !hasBody && version == change.version)
-            let isDoubtful = speaks || change.kind == .update && change.version != nil
+            let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody)
             guard change.kind != .insert, tellsNothing, isDoubtful else { return outcome }
             unread = nil
         case .unknown(let error as UnreadAnswer): unread = error
@@ -34,7 +37,7 @@ extension ChangeSender {
             let found = values.values(item, of: change.entity, plan)
             let names = untaken(of: change, found, version)
             if !names.isEmpty { return .refused(errors.untaken(response, to: request, names)) }
-            guard unread == nil, plan.version != .none, version != nil else { return outcome }
+            guard unread == nil, plan.version == .none || version != nil else { return outcome }
             return .saved(version: version, values: found.filter { change.values[$0.key] != $0.value })
         case .missing?: return change.kind == .insert && speaks ? .refused(errors.untaken(response, to: request, [])) : outcome
         case .failed?, nil:
@@ -58,5 +61,74 @@ extension ChangeSender {
             return !list.added.contains { there.contains($0.id) } && list.removed.allSatisfy { there.contains($0.id) }
         }
         return (Array(values.keys) + Array(lists.keys)).sorted()
+    }
+}
+
+/// What promises a change, or leads elsewhere, is no answer to it: a read tells.
+extension ChangeSender {
+    /// Whether a resource has everything that was sent.
+    private func isMade(_ change: BackendChange, _ found: [String: ResourceValue]) -> Bool {
+        let values = change.values.filter { change.kind == .insert || change.changedProperties.contains($0.key) }
+        return values.allSatisfy { name, sent in found[name]?.isAlike(sent) ?? sent.isNull }
+            && change.lists.allSatisfy { name, list in
+                guard case .many(let members)? = found[name] else { return true }
+                let there = Set(members.map(\.id))
+                return list.added.allSatisfy { there.contains($0.id) } && !list.removed.contains { there.contains($0.id) }
+            }
+    }
+
+    /// Returns the outcome of a change that was accepted for later (202). Its answer may have the resource, or a job that is to make it: nothing of it is taken.
+    private func soughtLater(_ outcome: BackendOutcome, _ change: BackendChange, _ request: WebRequest) async -> BackendOutcome {
+        var told: ResourceID?
+        switch outcome {
+        case .saved(let id, _, _): told = id
+        case .unknown(is UnreadAnswer): break
+        default: return outcome
+        }
+        let promise = BackendOutcome.unknown(UnreadAnswer(WebBackendError.later(words.name(request)), isLater: true))
+        return await found(change, under: told) ?? promise
+    }
+
+    /// Returns the outcome of a change that was answered with the address of something else (300, 302, 303), which may say what has become of it.
+    private func redirected(
+        _ outcome: BackendOutcome, _ response: WebResponse, _ change: BackendChange, _ request: WebRequest
+    ) async -> BackendOutcome {
+        guard case .unknown(let error) = outcome else { return outcome }
+        var told: ResourceID?
+        if let location = response.headers["Location"], let address = service.absolute(location, from: request.url) {
+            // A resource below the list that it was sent to.
+            let list = request.url.prefix { $0 != "?" }
+            let rest = address.hasPrefix(list + "/") ? address.dropFirst(list.count + 1) : ""
+            if !rest.isEmpty, !rest.contains("/") { told = answers(to: request).identifier(in: address, nil) }
+        }
+        if let made = await found(change, under: told) { return made }
+        guard change.kind != .insert, plan.callByIdentifier != nil else { return outcome }
+        let known = error as NSError
+        return .refused(
+            NSError(domain: known.domain, code: known.code, userInfo: known.userInfo.merging(UnseenChange.info) { first, _ in first }))
+    }
+
+    /// Reads the resource of a change; nil where a read does not show that it was made.
+    ///
+    /// - Parameter told: The identifier of a new resource, as far as an answer tells it.
+    private func found(_ change: BackendChange, under told: ResourceID?) async -> BackendOutcome? {
+        switch await reading(change, under: told) {
+        case .resource(let item, let version)? where change.kind != .delete:
+            let found = values.values(item, of: change.entity, plan)
+            guard isMade(change, found) else { return nil }
+            return .saved(id: change.id == nil ? told : nil, version: version, values: found.filter { change.values[$0.key] != $0.value })
+        case .missing? where change.kind == .delete: return .saved()
+        case .resource?, .missing?, .failed?, nil: return nil
+        }
+    }
+}
+
+extension WebResponse {
+    /// The answer to a change. A redirect that has made a `GET` of it stays the redirect, unless what was found there is a page for signing in.
+    var ofChange: WebResponse {
+        guard let status = turnedToGet, !refusesCredentials() else { return self }
+        var headers: WebHeaders = [:]
+        if let redirectedTo { headers["Location"] = redirectedTo }
+        return WebResponse(status: status, headers: headers)
     }
 }

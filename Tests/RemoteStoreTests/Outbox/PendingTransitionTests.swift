@@ -10,7 +10,7 @@ import Testing
     /// What a walk does: each transition, and what changes a record besides.
     private enum Step: CaseIterable {
         case edit, delete, showAgain, begin, beginAgain, postpone, noteProgress, noteLost, leaveToApplication, noteUnclear, noteUnsaved,
-            seek, noteAccepted
+            seek, noteAccepted, noteUnseen
         case acknowledge, keepSent, remake, remakeInDoubt, noteMissing, refuse, receive, receiveDeletion, settle, retry, drop, reopen,
             rewrite
         case restart
@@ -21,7 +21,7 @@ import Testing
             case .begin: [.waiting]
             case .beginAgain: [.lost, .sought]
             case .postpone: [.waiting, .lost, .sought, .unknown, .failed, .conflicting]
-            case .noteLost, .seek, .noteAccepted: [.sending]
+            case .noteLost, .seek, .noteAccepted, .noteUnseen: [.sending]
             case .noteUnclear: [.sending, .lost]
             case .noteUnsaved: [.sending, .waiting]
             case .leaveToApplication, .acknowledge, .keepSent: [.sending, .lost, .sought, .unknown]
@@ -85,6 +85,9 @@ import Testing
             case .noteAccepted:
                 guard record.sent?.change.kind == .insert, record.sent?.change.id == nil else { return }
                 record.noteAccepted(failure)
+            case .noteUnseen:
+                guard record.sent?.change.kind != .insert else { return }
+                record.noteUnseen(failure, until: time())
             case .postpone: record.postpone(failureOrNone, until: time())
             case .noteProgress: record.noteProgress()
             case .noteLost:
@@ -155,7 +158,7 @@ import Testing
         default:
             var kept = after.sent
             kept?.change.key = sent.change.key
-            if step == .noteAccepted { kept?.isAccepted = sent.isAccepted }
+            if step == .noteAccepted || step == .noteUnseen { kept?.isAccepted = sent.isAccepted }
             expect(kept, equals: sent, message())
         }
     }
