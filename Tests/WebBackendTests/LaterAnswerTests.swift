@@ -83,6 +83,22 @@ import WebTransport
         expect(service.changes.count, equals: 1)
     }
 
+    @Test("A message in which a word stands where the object has a value is not taken for that value")
+    func message() async throws {
+        let service = ThingService(Self.things) { request, state in
+            _ = ThingService.change(request, &state)
+            return .json(#"{"title": "updated"}"#)
+        }
+        let program = try Thing.Cached(service, Self.style, Self.resource)
+        defer { program.folder.remove() }
+        _ = try await program.edit(["n": 2])
+        try await program.sendAll()
+        try expect(program.store.pendingChanges().map(\.state), equals: [])
+        #expect(try await program.shown("title") == ["one"])
+        #expect(try await program.shown("n") == ["2"])
+        expect(service.changes.count, equals: 1)
+    }
+
     @Test("A job with the identifier of the object is not taken for it")
     func sameIdentifier() async throws {
         let service = ThingService(Self.things) { request, state in

@@ -21,7 +21,8 @@ extension ChangeSender {
         let speaks = errors.speaks(response)
         let unread: UnreadAnswer?
         switch outcome {
-        case .saved(_, let version, let told):
+        case .saved(let id, let version, let told):
+            if !told.isEmpty, isNameless(response, change) { return .saved(id: id, version: version, values: await verified(told, change)) }
             let hasBody = response.body.contains { $0 > 0x20 }
             let tellsNothing = told.isEmpty && (version == nil || !hasBody && version == change.version)
             let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody)
@@ -66,6 +67,30 @@ extension ChangeSender {
 
 /// What promises a change, or leads elsewhere, is no answer to it: a read tells.
 extension ChangeSender {
+    /// Whether an answer that nothing is described of has an object without the identifier of the changed resource: a part of that, or a message.
+    private func isNameless(_ response: WebResponse, _ change: BackendChange) -> Bool {
+        guard change.kind == .update, action(change)?.answer ?? saving.answer == nil, saving.receipt == nil,
+            !plan.identity.contains(where: { $0.hasPrefix("@") }), let body = try? JSONValue(parsing: response.body)
+        else { return false }
+        let item = body.value(at: saving.item)
+        return values.identifier(item?.object == nil ? body : item ?? body, plan) == nil
+    }
+
+    /// Returns values that such an object tells, as the resource has them: a message may have words where that has values.
+    private func verified(_ told: [String: ResourceValue], _ change: BackendChange) async -> [String: ResourceValue] {
+        guard case .resource(let item, _)? = await reading(change) else { return told }
+        let found = values.values(item, of: change.entity, plan)
+        var verified: [String: ResourceValue] = [:]
+        for (name, value) in told {
+            guard let there = found[name], !there.isAlike(value) else {
+                verified[name] = value
+                continue
+            }
+            if !change.changedProperties.contains(name) { verified[name] = there }
+        }
+        return verified
+    }
+
     /// Whether a resource has everything that was sent.
     private func isMade(_ change: BackendChange, _ found: [String: ResourceValue]) -> Bool {
         let values = change.values.filter { change.kind == .insert || change.changedProperties.contains($0.key) }
