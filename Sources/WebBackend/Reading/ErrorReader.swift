@@ -104,9 +104,11 @@ struct ErrorReader {
             case 500...: "Try again later."
             default: "Compare the description with what the service expects."
             }
+        // What was redirected may have been done.
+        let refusal = (300..<400).contains(response.status) ? "The service redirects" : "The service refused"
         return CoreDataError.make(
             isSave ? NSPersistentStoreSaveError : NSPersistentStoreOperationError,
-            isSave ? "The service refused a change of “\(plan.entity)”." : "The service refused to answer for “\(plan.entity)”.",
+            isSave ? "\(refusal) a change of “\(plan.entity)”." : "The service refused to answer for “\(plan.entity)”.",
             reason: "\(cause)", next: next, info: Self.info(cause))
     }
 
