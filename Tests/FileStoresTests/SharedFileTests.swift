@@ -166,7 +166,15 @@ import Testing
         for (link, target) in links {
             try FileManager.default.createSymbolicLink(atPath: scratch.url(link).path, withDestinationPath: target)
         }
-        let context = try open(CSVStore.description(at: scratch.url("store")), Library.model())
+        let (book, author) = (NSEntityDescription(name: "Book"), NSEntityDescription(name: "Author"))
+        let (books, by) = (
+            NSRelationshipDescription(name: "books", destination: book, toMany: true),
+            NSRelationshipDescription(name: "author", destination: author)
+        )
+        by.inverse(to: books)
+        book.properties = [NSAttributeDescription(name: "title", type: .string), by]
+        author.properties = [NSAttributeDescription(name: "name", type: .string), books]
+        let context = try open(CSVStore.description(at: scratch.url("store")), NSManagedObjectModel(entities: [book, author]))
         try context.all("Author").first?.setValue("Michael Ende", forKey: "name")
         try context.all("Book").first?.setValue("MOMO", forKey: "title")
         try context.save()

@@ -27,6 +27,7 @@ struct ConnectionSettings: Sendable {
     ) throws {
         let place = Self.redacted(url).absoluteString
         self.password = password
+        guard Self.isOfDatabase(url) else { throw Self.unknownURL(place) }
         var parameters = try Self.parse(url.absoluteString, place)
         if parameters["sslmode"] == nil, !Self.isLocal(parameters) {
             parameters["sslmode"] = "verify-full"
@@ -107,7 +108,8 @@ struct ConnectionSettings: Sendable {
     /// Returns a URL as libpq takes it, in which several hosts may stand before the database's name: in the URL they are parameters.
     static func url(_ text: String) -> URL? {
         guard let parts = text.wholeMatch(of: /(postgres(?:ql)?:\/\/(?:[^@\/?]*@)?)([^@\/?]*,[^@\/?]*)(\/[^?]*)?(?:\?(.*))?/) else {
-            return url(ofKeywords: text) ?? URL(string: text)
+            // What is neither would be taken for a path, and its spaces for parts of a value.
+            return url(ofKeywords: text) ?? URL(string: text).flatMap { isOfDatabase($0) ? $0 : nil }
         }
         var (names, ports): ([Substring], [Substring]) = ([], [])
         for host in parts.2.split(separator: ",", omittingEmptySubsequences: false) {
@@ -129,23 +131,28 @@ struct ConnectionSettings: Sendable {
         shown.scheme = "postgresql"
         shown.host = ""
         shown.path = "/"
-        if let parts = URLComponents(url: url, resolvingAgainstBaseURL: false), ["postgres", "postgresql"].contains(parts.scheme),
-            let host = parts.host, parts.path.wholeMatch(of: /(?:\/[^\/=]*)?/) != nil
+        if isOfDatabase(url), let parts = URLComponents(url: url, resolvingAgainstBaseURL: false), let host = parts.host,
+            parts.path.wholeMatch(of: /(?:\/[^\/=]*)?/) != nil
         {
             (shown.scheme, shown.user, shown.host, shown.port, shown.path) = (parts.scheme, parts.user, host, parts.port, parts.path)
         }
         return shown.url ?? unknownPlace
     }
 
+    private static func isOfDatabase(_ url: URL) -> Bool { ["postgres", "postgresql"].contains(url.scheme) }
+
     private static let unknownPlace = URL(fileURLWithPath: "/PostgreSQL")
+
+    private static func unknownURL(_ place: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOpenError, "The store at \(place) cannot be opened.", reason: "Its URL is not one that libpq understands.",
+            next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")
+    }
 
     private static func parse(_ text: String, _ place: String) throws -> [String: String] {
         guard let options = PQconninfoParse(text, nil) else {
             // libpq's message may contain a part of the password.
-            throw CoreDataError.make(
-                NSPersistentStoreOpenError, "The store at \(place) cannot be opened.",
-                reason: "Its URL is not one that libpq understands.",
-                next: "Write it as postgresql://user@host:port/database?parameter=value, with special characters as %XX.")
+            throw unknownURL(place)
         }
         defer { PQconninfoFree(options) }
         var parameters: [String: String] = [:]
