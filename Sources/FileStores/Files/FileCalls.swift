@@ -29,19 +29,11 @@ package enum FileCalls {
     /// - Parameter progress: Counts bytes; a cancelled one ends the reading.
     /// - Returns: Its bytes, which the caller must deallocate, and the state that they are of.
     static func read(_ path: String, progress: Progress?) throws -> (memory: UnsafeMutableRawPointer, count: Int, stamp: FileStamp) {
-        // A pipe without a writer would be waited for.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw unreadable(path) }
+        let descriptor = try openFile(path)
         defer { close(descriptor) }
         while true {
             var info = stat()
             guard fstat(descriptor, &info) == 0 else { throw unreadable(path) }
-            guard info.st_mode & S_IFMT == S_IFREG else {
-                throw CoreDataError.make(
-                    CocoaError.Code.fileReadUnknown.rawValue, "The file at \(path) cannot be read.",
-                    reason: "It is a \(info.st_mode & S_IFMT == S_IFDIR ? "folder" : "pipe or a device"), and no file.",
-                    next: "Copy what it gives to a file.", info: [NSFilePathErrorKey: path])
-            }
             let stamp = FileStamp(info)
             let memory = UnsafeMutableRawPointer.allocate(byteCount: max(stamp.size, 8), alignment: 8)
             var count = 0
@@ -68,6 +60,37 @@ package enum FileCalls {
             }
             return (memory, count, stamp)
         }
+    }
+
+    /// Reads the beginning of a file: so many bytes, or all where it has fewer; nil where there is no file.
+    static func beginning(of path: String, count: Int) throws -> [UInt8]? {
+        guard FileStamp(path) != nil else { return nil }
+        let descriptor = try openFile(path)
+        defer { close(descriptor) }
+        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let read = pread(descriptor, buffer.baseAddress.known("it has room") + done, count - done, off_t(done))
+                if read < 0 && errno == EINTR { continue }
+                guard read >= 0 else { throw unreadable(path) }
+                if read == 0 { break }
+                done += read
+            }
+        }
+    }
+
+    /// Opens a file for reading. What is no file is refused: a pipe would be waited for, and a device may have no end.
+    private static func openFile(_ path: String) throws -> Int32 {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unreadable(path) }
+        var info = stat()
+        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw CoreDataError.make(
+                CocoaError.Code.fileReadUnknown.rawValue, "The file at \(path) cannot be read.",
+                reason: "It is a \(info.st_mode & S_IFMT == S_IFDIR ? "folder" : "pipe or a device"), and no file.",
+                next: "Copy what it gives to a file.", info: [NSFilePathErrorKey: path])
+        }
+        return descriptor
     }
 
     private static func unreadable(_ path: String) -> NSError {

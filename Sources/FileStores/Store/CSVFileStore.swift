@@ -84,21 +84,17 @@ final class CSVFileStore: RecordStore, @unchecked Sendable {
 
     /// Returns the columns of a file; nil where it is not there or empty. Nothing but its beginning is read.
     private func columns(at path: String, _ dialect: CSVDialect) throws -> [String]? {
-        guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? handle.close() }
         var length = 1 << 16
-        while true {
-            try handle.seek(toOffset: 0)
-            let data = try handle.read(upToCount: length) ?? Data()
-            let isWhole = data.count < length
-            if let columns = try beginning(data, isWhole, path, dialect) { return columns.isEmpty ? nil : columns }
+        while let bytes = try FileCalls.beginning(of: path, count: length) {
+            let isWhole = bytes.count < length
+            if let columns = try beginning(bytes, isWhole, path, dialect) { return columns.isEmpty ? nil : columns }
             length *= 16
         }
+        return nil
     }
 
     /// Returns the columns from the beginning of a file; nil where more of it must be read.
-    private func beginning(_ data: Data, _ isWhole: Bool, _ path: String, _ dialect: CSVDialect) throws -> [String]? {
-        let bytes = Array(data)
+    private func beginning(_ bytes: [UInt8], _ isWhole: Bool, _ path: String, _ dialect: CSVDialect) throws -> [String]? {
         // UTF-16 has lines of even length; what is cut off within a character is behind the first line.
         let count = isWhole ? bytes.count : (bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) & ~1
         let memory = UnsafeMutableRawPointer.allocate(byteCount: max(8, count), alignment: 8)
