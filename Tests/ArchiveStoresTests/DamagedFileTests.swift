@@ -242,4 +242,60 @@ import Testing
         print("alteredFilesAreReadOrAreErrors(\(kind)): \(read) read, \(refused) refused")
         #expect(refused > 0, "COREDATA_TEST_SEED=\(seed)")
     }
+
+    @Test(arguments: ArchiveKind.allCases) func theObjectsOfAlteredFilesAreWalkedOrAreErrors(_ kind: ArchiveKind) throws {
+        let seed = TestSeed.current(for: "theObjectsOfAlteredFilesAreWalkedOrAreErrors(\(kind))")
+        var generator = SeededGenerator(seed: seed)
+        let folder = try Folder()
+        let url = folder.file("store")
+        let model = Library.model()
+        try Library.open(kind, url, model).run { (context: NSManagedObjectContext) throws in
+            let shelves = (0..<2).map { context.add("Shelf", ["name": "s\($0)"]) }
+            for index in 0..<6 { context.add("Book", ["title": "t\(index)", "shelf": shelves[index % 2]]) }
+            try context.save()
+        }
+        let original = [UInt8](try Data(contentsOf: url))
+        var walked = 0
+        for _ in TestRounds(seconds: 1, atLeast: 100) {
+            var bytes = original
+            let place = Int.random(in: 0..<bytes.count, using: &generator)
+            // One number instead of another, mostly: an object that is named twice, or by the wrong owner.
+            bytes[place] ^= 1 << UInt8.random(in: 0..<3, using: &generator)
+            let altered = folder.file(UUID().uuidString)
+            try Data(bytes).write(to: altered)
+            do {
+                try Library.open(kind, altered, model).run { (context: NSManagedObjectContext) throws in
+                    for name in ["Shelf", "Book"] {
+                        for object in try context.all(name) {
+                            for relationship in object.entity.relationshipsByName.values {
+                                let value = object.value(forKey: relationship.name)
+                                _ = (value as? Set<NSManagedObject>)?.map(\.objectID)
+                                _ = (value as? NSOrderedSet)?.array
+                            }
+                            for attribute in object.entity.attributesByName.keys { _ = object.value(forKey: attribute) }
+                        }
+                    }
+                }
+                walked += 1
+            } catch {}
+            try FileManager.default.removeItem(at: altered)
+        }
+        #expect(walked > 0, "COREDATA_TEST_SEED=\(seed)")
+    }
+
+    @Test func aListThatNamesAnObjectTwiceHasItOnce() throws {
+        let text =
+            Self.beginning + """
+                <object id='z200' type='BOOK'/><object id='z201' type='BOOK'/>
+                <object type="SHELF" id="z103"><relationship name="books" idrefs="z200 z201 z200"/></object></database>
+
+                """
+        try open(Data(text.utf8)).run { (context: NSManagedObjectContext) throws in
+            let shelf = try #require(try context.all("Shelf").first)
+            expect((shelf.value(forKey: "books") as? Set<NSManagedObject>)?.count, equals: 2)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Shelf")
+            request.predicate = NSPredicate(format: "books.@count == 2")
+            try expect(context.count(for: request), equals: 1)
+        }
+    }
 }

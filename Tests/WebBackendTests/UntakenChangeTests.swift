@@ -308,4 +308,37 @@ extension Things.State {
         try expect(program.store.pendingCount(), equals: isGone ? 0 : 1)
         if !isGone { #expect(try program.store.error(of: id)?.localizedDescription.contains("locked") ?? false) }
     }
+
+    @Test("An answer with the value of before, in the version of before, is no success", arguments: [false, true])
+    func answeredAsBefore(hasVersions: Bool) async throws {
+        // It ignores the number, and answers with the whole resource.
+        let things = Things { _, state in .json(JSONValue.object(state.thing ?? [:]).description) }
+        let context = try Self.plain(things, hasVersions: hasVersions)
+        try context.performAndWait {
+            let thing = try #require(try context.fetch(fetch("Thing")).first)
+            thing.setValue(7, forKey: "n")
+            #expect(throws: NSError.self) { try context.save() }
+            expect(thing.value(forKey: "n") as? Int, equals: 7)
+        }
+    }
+
+    @Test("An answer of a copy that lags is looked at again, and what was made is shown")
+    func answeredByALaggingCopy() async throws {
+        let things = Things { request, state in
+            let before = JSONValue.object(state.thing ?? [:]).description
+            state.take(request)
+            return .json(before)
+        }
+        let context = try Self.plain(things, hasVersions: true)
+        try context.performAndWait {
+            let thing = try #require(try context.fetch(fetch("Thing")).first)
+            thing.setValue(7, forKey: "n")
+            try context.save()
+            expect(thing.value(forKey: "n") as? Int, equals: 7)
+            // In the version that it has.
+            thing.setValue(8, forKey: "n")
+            try context.save()
+        }
+        expect(things.thing?["n"], equals: 8)
+    }
 }

@@ -62,6 +62,8 @@ extension CachedStore {
     /// Throws errors that another attempt does not mend.
     func rethrowUnlessPassing(_ error: any Error) throws {
         if error is CancellationError || RemoteStoreError.isUnreadable(error) { throw error }
+        // A backend that refuses a request has been reached: what earlier fetches have filed is not its answer.
+        if Prospect(error).mayPass == false { throw error }
         let error = error as NSError
         guard error.domain == NSCocoaErrorDomain else { return }
         switch error.code {

@@ -8,12 +8,16 @@ final class VersionTable: Sendable {
     private struct Entry {
         var tag: String?
         var number: Int64
+        /// The first number of a row that had a tag. A row with a smaller one had none: whether it is the latest, its values alone tell.
+        var first: Int64 = 0
     }
     private struct State {
         /// Objects that have a tag, or that were saved without a version.
         var entries = IDTable<Entry>()
         /// The entities whose resources have numbers.
         var numbered: Set<ObjectIdentifier> = []
+        /// The entities of which rows have come without a version: lists without tags, whose resources may have some when they are read alone.
+        var untagged: Set<ObjectIdentifier> = []
     }
 
     private let state = LockedBox(State())
@@ -29,12 +33,19 @@ final class VersionTable: Sendable {
                 continue
             }
             state.withLock { state in
+                if answer.tags.isEmpty { Self.noteUntagged(rows, &state) }
                 if state.entries.isEmpty, answer.tags.isEmpty, Self.numberFirst(rows) { return }
                 for row in rows {
                     let id = row.knownObjectID
                     if let tag = answer.tags[row.slots] {
-                        row.version = state.entries[id].map { $0.tag == tag ? $0.number : $0.number + 1 } ?? 1
-                        state.entries[id] = Entry(tag: tag, number: row.version)
+                        if let known = state.entries[id] {
+                            row.version = known.tag == tag ? known.number : known.number + 1
+                            state.entries[id] = Entry(tag: tag, number: row.version, first: known.first)
+                        } else {
+                            // A row without a tag has the number 1, and may be of another version than this one.
+                            row.version = state.untagged.contains(ObjectIdentifier(id.owningEntity.top)) ? 2 : 1
+                            state.entries[id] = Entry(tag: tag, number: row.version, first: row.version)
+                        }
                     } else if row.version == 0 {
                         row.version = state.entries[id]?.number ?? 1
                     } else {
@@ -50,6 +61,16 @@ final class VersionTable: Sendable {
         if rows.contains(where: { $0.version != 0 }) { return false }
         for row in rows { row.version = 1 }
         return true
+    }
+
+    private static func noteUntagged(_ rows: RowList, _ state: inout State) {
+        var last: NSEntityDescription?
+        for row in rows {
+            let entity = row.knownObjectID.owningEntity
+            if entity === last { continue }
+            last = entity
+            if row.version == 0 { state.untagged.insert(ObjectIdentifier(entity.top)) }
+        }
     }
 
     private func noteNumbers(_ rows: RowList) {
@@ -74,7 +95,7 @@ final class VersionTable: Sendable {
 
     /// Returns whether a change is based on an earlier version than the latest that is known, whose tag is not kept.
     func isOutdated(_ id: NSManagedObjectID, _ number: Int64) -> Bool {
-        state.withLock { state in state.entries[id].map { $0.tag != nil && $0.number != number } ?? false }
+        state.withLock { state in state.entries[id].map { $0.tag != nil && $0.number != number && number >= $0.first } ?? false }
     }
 
     /// Returns whether the resources of an entity have versions that a save must learn.

@@ -20,13 +20,16 @@ extension ChangeSender {
         }
         let speaks = errors.speaks(response)
         let unread: UnreadAnswer?
+        var isAsBefore = false
         switch outcome {
         case .saved(let id, let version, let told):
             if !told.isEmpty, isNameless(response, change) { return .saved(id: id, version: version, values: await verified(told, change)) }
             let hasBody = response.body.contains { $0 > 0x20 }
             let tellsNothing = told.isEmpty && (version == nil || !hasBody && version == change.version)
             let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody)
-            guard change.kind != .insert, tellsNothing, isDoubtful else { return outcome }
+            // The answer itself has a value of before, in the version of before: it was not taken, or a copy of the service that lags has answered.
+            isAsBefore = change.kind == .update && !untaken(of: change, told, version ?? change.version).isEmpty
+            guard change.kind != .insert, isAsBefore || tellsNothing && isDoubtful else { return outcome }
             unread = nil
         case .unknown(let error as UnreadAnswer): unread = error
         default: return outcome
@@ -42,7 +45,7 @@ extension ChangeSender {
             return .saved(version: version, values: found.filter { change.values[$0.key] != $0.value })
         case .missing?: return change.kind == .insert && speaks ? .refused(errors.untaken(response, to: request, [])) : outcome
         case .failed?, nil:
-            if speaks, errors.isDescribed { return .refused(errors.untaken(response, to: request, [])) }
+            if isAsBefore || speaks && errors.isDescribed { return .refused(errors.untaken(response, to: request, [])) }
             // Whether it was taken, a later read says.
             if let unread, change.kind == .update, plan.callByIdentifier != nil { return .unknown(unread.cause) }
             return outcome

@@ -68,6 +68,22 @@ import Testing
         if policy != .cacheOnly { #expect(throws: (any Error).self) { try shop.context.texts(fetchRequest("Tag"), "label") } }
     }
 
+    @Test(
+        "What the backend refuses is an error, also where the cache has some of it",
+        arguments: [CachePolicy.cacheFirst(maximumAge: 60), .cachedThenFresh])
+    func refused(policy: CachePolicy) throws {
+        struct Refusal: PassingError { let mayPass = false }
+        let shop = try CachedShop(policy)
+        try expect(shop.context.texts(fetchRequest("Album", "title == 'Help!'")), equals: ["Help!"])
+        shop.backend.script { _ in .fail(Refusal()) }
+        for request in [fetchRequest("Album"), fetchRequest("Album", "year > 1900")] {
+            #expect(throws: (any Error).self) { try shop.context.texts(request) }
+            #expect(throws: (any Error).self) { try shop.context.performAndWait { try shop.context.count(for: request) } }
+        }
+        // What the file holds as a whole needs no request.
+        try expect(shop.context.texts(fetchRequest("Album", "title == 'Help!'")), equals: ["Help!"])
+    }
+
     @Test("What never changes is asked for once, and what only grows for what is newer")
     func immutable() throws {
         let shop = try CachedShop(.immutable) { $0.policies["Album"] = .appendOnly(by: "year") }
