@@ -138,7 +138,7 @@ private struct ThreeStores {
         let error = await #expect(throws: NSError.self) {
             try await context.perform { _ = try context.fetch(Band.self, NSPredicate(format: "name == 'Rue, Royale'")) }
         }
-        #expect(error?.localizedDescription.contains("“name” of “Band”") == true, "\(error?.localizedDescription ?? "")")
+        #expect(error?.localizedDescription.contains("where name == \"Rue, Royale\"") == true, "\(error?.localizedDescription ?? "")")
         #expect(service.requests.isEmpty)
         await service.stop()
     }
