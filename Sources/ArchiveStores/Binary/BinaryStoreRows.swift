@@ -215,6 +215,10 @@ enum BinaryStoreRows {
                 var ids: [NSManagedObjectID] = []
                 ids.reserveCapacity(Int(count))
                 for _ in 0..<count { ids.append(try reference(column, &bytes)) }
+                // There is one instance for each object.
+                guard ids.count < 2 || Set(ids.map(ObjectIdentifier.init)).count == ids.count else {
+                    throw Failure(reason: "“\(column.property)” has an object twice.")
+                }
                 writer.set(ids, at: column.place)
             case (none, .toMany): throw wrong()
             case (none, _): setNone(column, writer)

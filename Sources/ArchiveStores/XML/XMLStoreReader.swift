@@ -213,6 +213,11 @@ struct XMLStoreReader {
                 start = end
             }
         }
+        if numbers.count > 1, Set(numbers).count < numbers.count {
+            // A set has each once, and so has a list of a relationship in an order.
+            var seen: Set<Int64> = []
+            numbers.removeAll { !seen.insert($0).inserted }
+        }
         let offset = range?.lowerBound ?? scanner.position
         guard let destination = relationship.destinationEntity else { return }
         if column.kind.isToOne, numbers.count > 1 { throw scanner.failure("“\(relationship)” leads to one object.", at: offset) }

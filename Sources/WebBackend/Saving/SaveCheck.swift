@@ -26,7 +26,9 @@ extension ChangeSender {
             if !told.isEmpty, isNameless(response, change) { return .saved(id: id, version: version, values: await verified(told, change)) }
             let hasBody = response.body.contains { $0 > 0x20 }
             let tellsNothing = told.isEmpty && (version == nil || !hasBody && version == change.version)
-            let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody)
+            // A body that the description says nothing of tells nothing, either.
+            let isUnread = (action(change)?.answer ?? saving.answer) == .nothing
+            let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody || isUnread)
             // The answer itself has a value of before, in the version of before: it was not taken, or a copy of the service that lags has answered.
             isAsBefore = change.kind == .update && !untaken(of: change, told, version ?? change.version).isEmpty
             guard change.kind != .insert, isAsBefore || tellsNothing && isDoubtful else { return outcome }
