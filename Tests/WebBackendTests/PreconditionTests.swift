@@ -107,7 +107,7 @@ private final class TaggedService: Transport {
         let service = TaggedService()
         let error = try await save(over: service, deletes: deletes) { $0.name = "Ebb" }
         #expect(error?.code == NSManagedObjectMergeError, "\(String(describing: error))")
-        #expect(error?.localizedDescription.contains("the store has other values of name. Refresh") == true, "\(String(describing: error))")
+        #expect(error?.localizedDescription.contains("other values of name. Refresh") == true, "\(String(describing: error))")
         expect(service.name, equals: "Ebb")
         expect(service.changes.map(\.target), equals: [])
     }
