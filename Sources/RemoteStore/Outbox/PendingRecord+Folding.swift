@@ -262,9 +262,9 @@ extension PendingRecord {
         return written
     }
 
-    /// Whether values tell of everything that is pending: of the rest, others may have made anything in their version.
+    /// Whether values tell of everything that is pending: of the rest, others may have made anything in their version. A deletion has nothing to compare.
     func isTold(by values: [String: ResourceValue], besides uncompared: Set<String>) -> Bool {
-        confirmed.allSatisfy { name, base in values[name] != nil || base == .many([]) || uncompared.contains(name) }
+        !isShown || confirmed.allSatisfy { name, base in values[name] != nil || base == .many([]) || uncompared.contains(name) }
     }
 
     /// Notes that others have deleted the object.
