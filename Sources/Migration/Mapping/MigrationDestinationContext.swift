@@ -6,7 +6,8 @@ internal import Foundation
 /// What a batch has made is saved and becomes faults. Policies were written for managers that save once, at the end: they look among the registered or the
 /// inserted objects for what they have made, and make what they do not find. While a policy is at work, this context therefore has the objects that mappings
 /// with policies of the program have made, with their values, however many batches ago.
-final class MigrationDestinationContext: NSManagedObjectContext {
+// Confined to the thread that migrates, as the context itself.
+final class MigrationDestinationContext: NSManagedObjectContext, @unchecked Sendable {
     /// What policies have made; nil while none is at work.
     var made: PolicyObjects?
 
