@@ -49,6 +49,9 @@ extension Outbox {
             // Whether what is there is its own, made by an earlier attempt, the conflict does not say.
             next = noteRefusal(
                 of: &record, change, Self.failure(RemoteStoreError.isThere(change)), settlesEarlierAttempts: change.id != nil)
+        case .conflict where change.version != nil && change.version == record.version && record.attempts > 3:
+            // It was read after each, and is as it was: something else is refused.
+            record.refuse(Self.failure(Self.isOfNoVersion(record)))
         case .conflict:
             // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil, and those
             // of other properties say nothing of the contested ones.
@@ -398,14 +401,18 @@ extension Outbox {
         }
         record.prune(subject.shown)
         if record.theirs == nil, before == version, version != nil, record.attempts > 3 {
-            record.refuse(
-                Self.failure(
-                    CoreDataError.make(
-                        NSPersistentStoreSaveError, "A change of “\(record.entity)” is not accepted.",
-                        reason: "The backend reports a conflict with the version that it was based on.",
-                        next: "Compare the versions that the backend answers with and accepts.")))
+            record.refuse(Self.failure(Self.isOfNoVersion(record)))
         }
         return .nothing
+    }
+
+    private static func isOfNoVersion(_ record: PendingRecord) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A change of “\(record.entity)” is not accepted.",
+            reason: "The backend reports a conflict, and has the version that the change was made from.",
+            next:
+                "See what the backend refuses: a value that is to be unique, or versions that it compares in another way than it tells them."
+        )
     }
 
     /// Whether values are those of another object, by what tells objects with one identifier apart.

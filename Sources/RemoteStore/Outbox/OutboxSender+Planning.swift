@@ -17,9 +17,15 @@ extension OutboxSender {
     ///
     /// - Parameter principal: The user who is signed in: changes of others wait for them, and hold up what depends on them.
     func makePlan(for principal: String?) throws -> Plan {
-        let (inFlight, alone, wasRead) = state.withLock { ($0.inFlight, $0.alone, $0.wasRead) }
+        let (inFlight, alone) = state.withLock { ($0.inFlight, $0.alone) }
         return try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
+            // A read is for the change that was pending then: the next one of the object is compared with what there is by then.
+            let keys = Set(try pending.all().map(\.key))
+            let wasRead = state.withLock { state in
+                state.wasRead.formIntersection(keys)
+                return state.wasRead
+            }
             var plan = Plan()
             var items: [SendingOrder.Item] = []
             var records: [(record: PendingRecord, saving: Resource.Saving)] = []
