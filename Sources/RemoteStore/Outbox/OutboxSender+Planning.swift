@@ -17,15 +17,9 @@ extension OutboxSender {
     ///
     /// - Parameter principal: The user who is signed in: changes of others wait for them, and hold up what depends on them.
     func makePlan(for principal: String?) throws -> Plan {
-        let (inFlight, alone) = state.withLock { ($0.inFlight, $0.alone) }
+        let (inFlight, alone, wasRead) = state.withLock { ($0.inFlight, $0.alone, $0.wasRead) }
         return try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
-            // A read is for the change that was pending then: the next one of the object is compared with what there is by then.
-            let keys = Set(try pending.all().map(\.key))
-            let wasRead = state.withLock { state in
-                state.wasRead.formIntersection(keys)
-                return state.wasRead
-            }
             var plan = Plan()
             var items: [SendingOrder.Item] = []
             var records: [(record: PendingRecord, saving: Resource.Saving)] = []
@@ -80,7 +74,7 @@ extension OutboxSender {
                     plan.calls.append(.init(keys: [key], isSought: true, attempts: record.attempts))
                     continue
                 }
-                let isRead = !wasRead.contains(key) && isReadBefore(record, saving)
+                let isRead = wasRead[key] != record.sequence && isReadBefore(record, saving)
                 let kind = record.sent?.change.kind ?? items[ready.index].kind
                 let name = "\(kind) \(record.entity) \(isRead)"
                 if let call = open[name], plan.calls[call].keys.count < saving.maximumChanges, !alone.contains(key) {
