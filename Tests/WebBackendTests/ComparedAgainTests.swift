@@ -7,8 +7,8 @@ import Testing
 import WebBackend
 import WebTransport
 
-@Suite("Changes that the store compares itself, and conflicts that are none") struct ComparedAgainTests {
-    private static let things: [String: JSONObject] = ["1": ["id": 1, "key": "a", "title": "one", "n": 1, "rev": 1]]
+@Suite("Changes that the store compares itself") struct ComparedAgainTests {
+    private static let things: [String: JSONObject] = ["1": ["id": 1, "key": "a", "title": "one", "n": 1]]
     private static let resource = WebResource("Thing", ignored: ["city", "street"])
 
     /// Changes the thing as the cache has it.
@@ -42,19 +42,5 @@ import WebTransport
         try await program.sendAll()
         expect(service.things["1"]?["title"], equals: "theirs")
         try expect(program.store.pendingChanges().map(\.state), equals: [.conflicting])
-    }
-
-    @Test("A conflict that a service reports again and again, with the version that a change was made from, is a refusal")
-    func conflictOfNoVersion() async throws {
-        let service = ThingService(Self.things) { _, _ in .json(#"{"errors": {"title": "must be unique"}}"#, status: 409) }
-        var style = ServiceStyle.plain
-        style.version = .number("rev")
-        style.saving = SavingStyle(precondition: .field)
-        let program = try Thing.Cached(service, style, Self.resource)
-        defer { program.folder.remove() }
-        let id = try await program.edit(["title": "mine"])
-        try await program.sendAll()
-        try expect(program.store.pendingChanges().map(\.state), equals: [.failed])
-        #expect(try program.store.error(of: id)?.localizedDescription.contains("has the version that the change was made from") == true)
     }
 }

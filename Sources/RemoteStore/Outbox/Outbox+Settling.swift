@@ -49,9 +49,6 @@ extension Outbox {
             // Whether what is there is its own, made by an earlier attempt, the conflict does not say.
             next = noteRefusal(
                 of: &record, change, Self.failure(RemoteStoreError.isThere(change)), settlesEarlierAttempts: change.id != nil)
-        case .conflict where change.version != nil && change.version == record.version && record.attempts > 3:
-            // It was read after each, and is as it was: something else is refused.
-            record.refuse(Self.failure(Self.isOfNoVersion(record)))
         case .conflict:
             // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil, and those
             // of other properties say nothing of the contested ones.
