@@ -28,8 +28,7 @@ extension Outbox: PendingFolding {
         }
         if !file.keeps(.folding) { return try pending.write(values, subject.row) }
         let isCompared = compared.withLock { $0.contains(record.key) }
-        let written = record.receive(
-            values, version: version, subject.shown, keeping: isCompared ? overwriting(subject) : [], uncompared: subject.saving.uploads)
+        let written = record.receive(values, version: version, subject.shown, keeping: isCompared ? overwriting(subject) : [])
         try pending.write(written, subject.row)
         var known = Set(values.keys)
         for name in large where record.confirmed[name] == nil {

@@ -43,15 +43,14 @@ extension Outbox {
             next = .look
         case .saved(let id, let version, let values):
             next = try noteSaved(&record, id, version, values, isTwinRead: isTwinRead, subject, pending)
-        case .conflict(let values?, let version) where !values.isEmpty && record.isTold(by: values, besides: subject.saving.uploads):
+        case .conflict(let values?, let version) where !values.isEmpty:
             next = try noteConflict(&record, values, version, subject, pending)
         case .conflict where change.kind == .insert:
             // Whether what is there is its own, made by an earlier attempt, the conflict does not say.
             next = noteRefusal(
                 of: &record, change, Self.failure(RemoteStoreError.isThere(change)), settlesEarlierAttempts: change.id != nil)
         case .conflict:
-            // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil, and those
-            // of other properties say nothing of the contested ones.
+            // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil.
             record.remake(until: record.attempts > 2 ? file.clock.now + delay(record.attempts, nil).inSeconds : nil)
             next = .compare
         case .refused(let error) where UnseenChange.isOne(error) && change.kind != .insert:
@@ -276,7 +275,7 @@ extension Outbox {
         try pending.transaction.delete(other)
         let next = try noteSaved(&record, assigned, version, told, subject, pending)
         if isRead {
-            try pending.write(record.receive(read, version: readVersion ?? version, subject.shown, uncompared: large), row)
+            try pending.write(record.receive(read, version: readVersion ?? version, subject.shown), row)
             if let readVersion { setVersion(readVersion, of: row, in: pending.transaction) }
         }
         guard let known else { return next }
@@ -379,8 +378,7 @@ extension Outbox {
         }
         record.remake()
         let before = record.version
-        let written = record.receive(
-            current, version: version, subject.shown, keeping: overwriting(subject), uncompared: subject.saving.uploads)
+        let written = record.receive(current, version: version, subject.shown, keeping: overwriting(subject))
         try pending.write(written, subject.row)
         if version != nil { setVersion(version, of: subject.row, in: pending.transaction) }
         let (key, order) = (subject.row.key, file.order)
@@ -398,18 +396,14 @@ extension Outbox {
         }
         record.prune(subject.shown)
         if record.theirs == nil, before == version, version != nil, record.attempts > 3 {
-            record.refuse(Self.failure(Self.isOfNoVersion(record)))
+            record.refuse(
+                Self.failure(
+                    CoreDataError.make(
+                        NSPersistentStoreSaveError, "A change of “\(record.entity)” is not accepted.",
+                        reason: "The backend reports a conflict with the version that it was based on.",
+                        next: "Compare the versions that the backend answers with and accepts.")))
         }
         return .nothing
-    }
-
-    private static func isOfNoVersion(_ record: PendingRecord) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreSaveError, "A change of “\(record.entity)” is not accepted.",
-            reason: "The backend reports a conflict, and has the version that the change was made from.",
-            next:
-                "See what the backend refuses: a value that is to be unique, or versions that it compares in another way than it tells them."
-        )
     }
 
     /// Whether values are those of another object, by what tells objects with one identifier apart.

@@ -57,11 +57,6 @@ final class Outbox: Sendable {
         return try record(row, records)
     }
 
-    /// The same of an object by its key alone.
-    func record(_ key: LocalKey) throws -> PendingRecord? {
-        try file.entity(named: key.root).flatMap { try record(CacheKey(entity: $0, number: key.key)) }
-    }
-
     private func record(_ row: Row, _ records: CacheEntity) throws -> PendingRecord {
         func value(_ name: String) -> PropertyValue {
             (records.inner.frozenParts.byName[name] as? NSAttributeDescription).map { row.value(of: $0) } ?? .null

@@ -13,18 +13,16 @@ extension OutboxSender {
         if call.isSought { return try await seek(call.keys) }
         if call.isRead {
             if let setAside = try await read(call.keys, compares: true) {
-                var numbers: [LocalKey: Int64] = [:]
-                for key in call.keys where !setAside.contains(key) { numbers[key] = try outbox.record(key)?.sequence }
                 state.withLock { state in
                     // What is sent later, as the application decides, is read once more.
-                    state.wasRead.merge(numbers) { $1 }
+                    state.wasRead.formUnion(Set(call.keys).subtracting(setAside))
                     // The attempt is still to come, also where nothing else is due.
                     state.attempted.subtract(call.keys)
                 }
             }
             return
         }
-        state.withLock { state in for key in call.keys { state.wasRead[key] = nil } }
+        state.withLock { $0.wasRead.subtract(call.keys) }
         let marked = try mark(call)
         if marked.isEmpty { return }
         let roots = Set(marked.filter { $0.change.kind == .insert && $0.change.id == nil }.map(\.key.root))

@@ -209,16 +209,12 @@ extension PendingRecord {
 
     /// Takes what a read has brought: it becomes what is confirmed, and what is pending stays folded over it.
     ///
-    /// What others have changed to another value than was set here is contested: see ``settle(_:_:)``. A read that tells only a part, as of a list with few
-    /// properties, says nothing of the rest: what was contested stays so, and the change is still based on the version before.
+    /// What others have changed to another value than was set here is contested: see ``settle(_:_:)``.
     ///
-    /// - Parameters:
-    ///   - kept: The properties that stay as they are shown also where only others have changed them: they are pending from now on.
-    ///   - uncompared: The properties whose values are not compared.
+    /// - Parameter kept: The properties that stay as they are shown also where only others have changed them: they are pending from now on.
     /// - Returns: The values that the row has to show.
     mutating func receive(
-        _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown, keeping kept: Set<String> = [],
-        uncompared: Set<String> = []
+        _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown, keeping kept: Set<String> = []
     ) -> [String: ResourceValue] {
         // A new object: the answer to what was sent tells, or the backend refuses it.
         guard isConfirmed, !isDeletedByOthers else { return [:] }
@@ -248,23 +244,14 @@ extension PendingRecord {
             if isOwn || value.isSame(as: base) { confirmed[name] = value } else { contested[name] = value }
         }
         if !written.isEmpty { isMerged = true }
-        for (name, value) in theirs?.values ?? [:] where values[name] == nil && (confirmed[name] != nil || !isShown) {
-            contested[name] = value
-        }
-        let isTold = isTold(by: values, besides: uncompared)
         if contested.isEmpty {
             forgetTheirs()
-            if isTold { version = new }
+            version = new
             prune(shown.showing(written))
         } else {
-            note(Theirs(values: contested, version: isTold ? new : theirs?.version ?? version))
+            note(Theirs(values: contested, version: new))
         }
         return written
-    }
-
-    /// Whether values tell of everything that is pending: of the rest, others may have made anything in their version. A deletion has nothing to compare.
-    func isTold(by values: [String: ResourceValue], besides uncompared: Set<String>) -> Bool {
-        !isShown || confirmed.allSatisfy { name, base in values[name] != nil || base == .many([]) || uncompared.contains(name) }
     }
 
     /// Notes that others have deleted the object.
