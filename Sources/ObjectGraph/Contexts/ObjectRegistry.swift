@@ -53,22 +53,23 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Waits until a context that is being deallocated on another thread has taken its objects apart. Returns whether it is gone.
+    /// Returns the context, which does not go as long as the result is held; nil where it has taken its objects apart, after a wait for another thread's
+    /// deallocation where needed.
     ///
     /// Nothing waits for the calling thread there: no lock is held while objects are related.
-    func isGone() -> Bool {
-        while livingContext == nil {
+    func contextUnlessGone() -> NSManagedObjectContext? {
+        while true {
+            if let context = livingContext { return context }
             lock.lock()
             let departure = departure
             lock.unlock()
             switch departure {
-            case .over: return true
-            case .begun(let thread) where pthread_equal(thread, pthread_self()) != 0: return true
+            case .over: return nil
+            case .begun(let thread) where pthread_equal(thread, pthread_self()) != 0: return nil
             // The last reference is gone, and the deinitializer begins at once.
             case .begun, .notBegun: sched_yield()
             }
         }
-        return false
     }
 
     /// Returns the registered object of an identity.

@@ -150,6 +150,8 @@ extension NSManagedObject {
         guard accepts(new.map { [$0] } ?? [], for: relationship) else { return }
         let old = toOne(relationship)
         if old === new { return }
+        let contexts = (otherContext(of: old), otherContext(of: new))
+        defer { withExtendedLifetime(contexts) {} }
         defer { checkInvariants(of: relationship) }
         putToOne(new, relationship, was: old)
         guard let inverse = relationship.mutualInverse else { return }
@@ -181,6 +183,8 @@ extension NSManagedObject {
         let before = Set(old.map(ObjectIdentifier.init))
         // Sets list their objects in any order.
         if !relationship.isOrdered, before == kept { return }
+        let contexts = (old.compactMap(otherContext), new.compactMap(otherContext))
+        defer { withExtendedLifetime(contexts) {} }
         replace(by: new, in: storage, of: relationship)
         for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.mutualInverse) }
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
@@ -190,6 +194,8 @@ extension NSManagedObject {
     /// Adds an object to a to-many relationship and updates the inverse.
     func add(_ object: NSManagedObject, to relationship: NSRelationshipDescription) {
         guard accepts([object], for: relationship), !isKnownMember(object, of: relationship) else { return }
+        let context = otherContext(of: object)
+        defer { withExtendedLifetime(context) {} }
         let storage = storageForChange(of: relationship)
         guard !storage.isLoaded || !storage.contains(object) else { return }
         put(object, into: relationship)
@@ -199,6 +205,8 @@ extension NSManagedObject {
 
     /// Removes an object from a to-many relationship and updates the inverse.
     func remove(_ object: NSManagedObject, from relationship: NSRelationshipDescription) {
+        let context = otherContext(of: object)
+        defer { withExtendedLifetime(context) {} }
         let storage = storageForChange(of: relationship)
         guard !storage.isLoaded || storage.contains(object) else { return }
         if let inverse = relationship.mutualInverse, !inverse.isToMany, object.toOne(inverse) !== self { return }
@@ -325,10 +333,7 @@ extension NSManagedObject {
                 reject(object, for: relationship, because: "its entity is “\(object.owningEntity)”, not “\(destination)”")
                 return false
             }
-            // Mostly it is this context's, which needs no lock.
-            if object.registry === registry { continue }
-            // Another registry's context may be going, on whatever thread: until it is gone, it takes its objects apart.
-            if let other = object.sharedRegistry, other !== registry, !other.isGone(), registry?.context != nil {
+            if otherContext(of: object) != nil, registry?.context != nil {
                 reject(
                     object, for: relationship,
                     because: "it lives in another context than \(objectID); use object(with:) to get it into that one")
@@ -337,5 +342,15 @@ extension NSManagedObject {
         }
         forgetRefusal(of: relationship)
         return true
+    }
+
+    /// Returns the context that an object lives in where it is not this object's; nil where it is, or is gone.
+    ///
+    /// An object without a context may be related to one of a context that goes on whatever thread: while the result is held, that does not take its objects
+    /// apart; where there is none, it has done so.
+    private func otherContext(of object: NSManagedObject?) -> NSManagedObjectContext? {
+        // Mostly it is this context's, which needs no lock.
+        guard let object, object.registry !== registry, let other = object.sharedRegistry, other !== registry else { return nil }
+        return other.contextUnlessGone()
     }
 }
