@@ -258,7 +258,10 @@ final class OutboxTransaction {
                     try transaction.setFeedToken(nil)
                     transaction.whenCommitted { [order = file.order] in order.noteSkip() }
                 }
+                let resource = row.resource
+                let earlier = try resource.flatMap { try predecessor($0, of: row.entity) }
                 try remove(row)
+                if let earlier { try transaction.setResource(resource, of: earlier) }
             }
             return true
         }
@@ -273,6 +276,27 @@ final class OutboxTransaction {
         row.setState(state)
         try put(record, record.key)
         return false
+    }
+
+    /// Returns the row of an object whose deletion is pending, and whose identifier a new object has got meanwhile; nil where there is none.
+    ///
+    /// Where the new one is given up, the row has its identifier again: a read would file what the backend still has as yet another object.
+    private func predecessor(_ resource: ResourceID, of entity: CacheEntity) throws -> CacheRow? {
+        if case .assignedByBackend = saving(of: entity).identity { return nil }
+        guard let columns = entity.columns, let top = entity.inner.top.name.flatMap({ file.entity(named: $0) }) else { return nil }
+        let deleted: PredicateTree = .and([
+            .compare(.keyPath([columns.resource.attribute.name]), .equal, .constant(.null)),
+            .compare(.keyPath([columns.state.attribute.name]), .equal, .constant(.int64(CacheState.pendingDelete.rawValue))),
+        ])
+        guard case .rows(let rows) = try file.read(StoreQuery(top.inner).with(predicate: NSPredicate(tree: deleted))) else { return nil }
+        for row in rows {
+            let key = file.key(of: row)
+            guard let record = try record(local(key)), record.isConfirmed, !record.isShown, record.resource == resource,
+                !record.isDeletedByOthers, let known = try transaction.edit(key), known.resource == nil
+            else { continue }
+            return known
+        }
+        return nil
     }
 
     /// Whether a new object that is given up may have had the identifier of one that the backend has: what was told of that was not filed.
