@@ -184,6 +184,14 @@ enum RemoteStoreError {
             next: "Read the resource with the identifier \(id.map(\.description) ?? "?").")
     }
 
+    /// The error of a change whose conflict is about something else than a version.
+    static func isOfNoVersion(_ entity: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A change of “\(entity)” is not accepted.",
+            reason: "The backend reports a conflict, and has the version that the change was made from.",
+            next: "See what it refuses: a value that is to be unique, or versions that it compares in another way than it tells them.")
+    }
+
     static func isUntaken(_ names: [String], _ change: BackendChange) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A change of “\(change.entity)” was not made.",

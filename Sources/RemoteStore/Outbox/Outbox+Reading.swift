@@ -27,8 +27,10 @@ extension Outbox: PendingFolding {
             return
         }
         if !file.keeps(.folding) { return try pending.write(values, subject.row) }
-        let isCompared = compared.withLock { $0.contains(record.key) }
-        let written = record.receive(values, version: version, subject.shown, keeping: isCompared ? overwriting(subject) : [])
+        let compares = comparing.withLock { $0.contains(askedAt) }
+        let written = record.receive(
+            values, version: version, subject.shown, compares: compares, keeping: compares ? overwriting(subject) : [],
+            uncompared: subject.saving.uploads)
         try pending.write(written, subject.row)
         var known = Set(values.keys)
         for name in large where record.confirmed[name] == nil {

@@ -43,14 +43,16 @@ extension Outbox {
             next = .look
         case .saved(let id, let version, let values):
             next = try noteSaved(&record, id, version, values, isTwinRead: isTwinRead, subject, pending)
-        case .conflict(let values?, let version) where !values.isEmpty:
+        case .conflict(let values?, let version)
+        where !values.isEmpty && record.isTold(by: values, subject.shown, besides: subject.saving.uploads):
             next = try noteConflict(&record, values, version, subject, pending)
         case .conflict where change.kind == .insert:
             // Whether what is there is its own, made by an earlier attempt, the conflict does not say.
             next = noteRefusal(
                 of: &record, change, Self.failure(RemoteStoreError.isThere(change)), settlesEarlierAttempts: change.id != nil)
         case .conflict:
-            // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil.
+            // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil, and those
+            // of other properties say nothing of the contested ones.
             record.remake(until: record.attempts > 2 ? file.clock.now + delay(record.attempts, nil).inSeconds : nil)
             next = .compare
         case .refused(let error) where UnseenChange.isOne(error) && change.kind != .insert:
@@ -275,7 +277,7 @@ extension Outbox {
         try pending.transaction.delete(other)
         let next = try noteSaved(&record, assigned, version, told, subject, pending)
         if isRead {
-            try pending.write(record.receive(read, version: readVersion ?? version, subject.shown), row)
+            try pending.write(record.receive(read, version: readVersion ?? version, subject.shown, uncompared: large), row)
             if let readVersion { setVersion(readVersion, of: row, in: pending.transaction) }
         }
         guard let known else { return next }
@@ -378,7 +380,8 @@ extension Outbox {
         }
         record.remake()
         let before = record.version
-        let written = record.receive(current, version: version, subject.shown, keeping: overwriting(subject))
+        let written = record.receive(
+            current, version: version, subject.shown, keeping: overwriting(subject), uncompared: subject.saving.uploads)
         try pending.write(written, subject.row)
         if version != nil { setVersion(version, of: subject.row, in: pending.transaction) }
         let (key, order) = (subject.row.key, file.order)
@@ -396,12 +399,7 @@ extension Outbox {
         }
         record.prune(subject.shown)
         if record.theirs == nil, before == version, version != nil, record.attempts > 3 {
-            record.refuse(
-                Self.failure(
-                    CoreDataError.make(
-                        NSPersistentStoreSaveError, "A change of “\(record.entity)” is not accepted.",
-                        reason: "The backend reports a conflict with the version that it was based on.",
-                        next: "Compare the versions that the backend answers with and accepts.")))
+            record.refuse(Self.failure(RemoteStoreError.isOfNoVersion(record.entity)))
         }
         return .nothing
     }

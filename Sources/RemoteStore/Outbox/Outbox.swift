@@ -17,8 +17,8 @@ final class Outbox: Sendable {
     let principal: @Sendable () -> String?
     /// What contexts have deleted in this run: a row that is gone does not tell who has deleted it.
     let deleted = LockedBox<Set<LocalKey>>([])
-    /// The objects that are being read to see whether others have changed them, before what is pending is sent.
-    let compared = LockedBox<Set<LocalKey>>([])
+    /// The reads that are to tell whether others have changed what is pending, by the times at which they were asked for.
+    let comparing = LockedBox<Set<UInt64>>([])
 
     init(
         _ file: CacheFile, _ catalog: Catalog, at location: URL, _ rule: ConflictResolution, random: @escaping @Sendable () -> Double,
@@ -55,6 +55,11 @@ final class Outbox: Sendable {
         let query = StoreQuery(records.inner).with(predicate: NSPredicate(tree: same))
         guard case .rows(let rows) = try file.read(query), let row = rows.first else { return nil }
         return try record(row, records)
+    }
+
+    /// The same of an object by its key alone.
+    func record(_ key: LocalKey) throws -> PendingRecord? {
+        try file.entity(named: key.root).flatMap { try record(CacheKey(entity: $0, number: key.key)) }
     }
 
     private func record(_ row: Row, _ records: CacheEntity) throws -> PendingRecord {

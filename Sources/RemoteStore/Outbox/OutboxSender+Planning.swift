@@ -74,7 +74,7 @@ extension OutboxSender {
                     plan.calls.append(.init(keys: [key], isSought: true, attempts: record.attempts))
                     continue
                 }
-                let isRead = !wasRead.contains(key) && isReadBefore(record, saving)
+                let isRead = wasRead[key] != record.sequence && isReadBefore(record, saving)
                 let kind = record.sent?.change.kind ?? items[ready.index].kind
                 let name = "\(kind) \(record.entity) \(isRead)"
                 if let call = open[name], plan.calls[call].keys.count < saving.maximumChanges, !alone.contains(key) {

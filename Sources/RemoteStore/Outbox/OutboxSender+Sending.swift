@@ -13,16 +13,18 @@ extension OutboxSender {
         if call.isSought { return try await seek(call.keys) }
         if call.isRead {
             if let setAside = try await read(call.keys, compares: true) {
+                var numbers: [LocalKey: Int64] = [:]
+                for key in call.keys where !setAside.contains(key) { numbers[key] = try outbox.record(key)?.sequence }
                 state.withLock { state in
                     // What is sent later, as the application decides, is read once more.
-                    state.wasRead.formUnion(Set(call.keys).subtracting(setAside))
+                    state.wasRead.merge(numbers) { $1 }
                     // The attempt is still to come, also where nothing else is due.
                     state.attempted.subtract(call.keys)
                 }
             }
             return
         }
-        state.withLock { $0.wasRead.subtract(call.keys) }
+        state.withLock { state in for key in call.keys { state.wasRead[key] = nil } }
         let marked = try mark(call)
         if marked.isEmpty { return }
         let roots = Set(marked.filter { $0.change.kind == .insert && $0.change.id == nil }.map(\.key.root))
@@ -144,6 +146,7 @@ extension OutboxSender {
                 }
             }
             for (key, next) in nexts where next == .alone { state.alone.insert(key) }
+            for (key, next) in nexts where next != .compare { state.unexplained[key] = nil }
         }
         if let deferral = verdict.deferral, deferral.isOffline || !verdict.isLookedAt { noteDeferred(marked.map(\.key), deferral) }
         if let error = verdict.credentials {
@@ -155,7 +158,12 @@ extension OutboxSender {
         for next in [Outbox.Next.read, .compare, .look] {
             let read = nexts.filter { $0.1 == next }.map(\.0)
             if read.isEmpty || state.withLock({ $0.isClosed }) { continue }
-            if next == .look { try await look(read) } else { try await self.read(read, compares: next == .compare) }
+            if next == .look {
+                try await look(read)
+            } else if try await self.read(read, compares: next == .compare) != nil, next == .compare {
+                let changes = Dictionary(marked.map { ($0.key, $0.change) }, uniquingKeysWith: { first, _ in first })
+                try noteCompared(changes.filter { read.contains($0.key) })
+            }
         }
         for (one, next) in zip(marked, nexts.map(\.1)) {
             guard case .twin(let resource) = next, case .success(let outcomes) = result, let outcome = outcomes[one.change.key] else {
@@ -221,8 +229,8 @@ extension OutboxSender {
         if state.withLock({ $0.isClosed }) { return nil }
         let queryTime = NSPersistentStoreCoordinator.cacheTime
         // What is there becomes what is confirmed, before anything is said of what was sent.
-        if compares { outbox.compared.withLock { $0.formUnion(keys) } }
-        defer { if compares { outbox.compared.withLock { $0.subtract(keys) } } }
+        if compares { outbox.comparing.withLock { _ = $0.insert(askedAt) } }
+        defer { if compares { outbox.comparing.withLock { _ = $0.remove(askedAt) } } }
         try take(rows, askedAt)
         let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         let (changed, setAside) = try file.write { transaction in
@@ -293,74 +301,6 @@ extension OutboxSender {
                 }
                 try pending.finish(record, subject.row)
             }
-        }
-    }
-
-    // MARK: Conflicts
-
-    /// Lets the application's function settle a conflict.
-    ///
-    /// - Throws: The errors of the file.
-    func resolve(_ key: LocalKey) async throws {
-        var rule = outbox.rule
-        var merged: [String: ResourceValue] = [:]
-        if case .resolver(let decide) = rule {
-            guard let conflict = try conflict(key) else { return }
-            do {
-                switch try await decide(conflict) {
-                case .mine: rule = .overwrite
-                case .theirs: rule = .rollback
-                case .setAside: rule = .setAside
-                case .merged(let values): (rule, merged) = (.overwrite, values)
-                }
-            } catch {
-                RequestRunner.log.error("A conflict of \(conflict.objectID) is not settled: \(error)")
-                rule = .setAside
-            }
-        }
-        let queryTime = NSPersistentStoreCoordinator.cacheTime
-        let changed = try outbox.file.write { transaction in
-            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
-            guard var record = try pending.record(key), record.theirs != nil, record.sent == nil,
-                let subject = try pending.subject(pending.place(record))
-            else { return transaction.changedKeys }
-            try pending.write(outbox.local(merged, subject.row, pending), subject.row)
-            try outbox.settle(&record, by: rule, subject, pending)
-            record.prune(subject.shown)
-            try pending.finish(record, subject.row)
-            return transaction.changedKeys
-        }
-        try merge(changed, queryTime)
-    }
-
-    /// Returns a conflict as the application gets it; nil for an object in none.
-    func conflict(_ key: LocalKey) throws -> SaveConflict? {
-        try outbox.file.write { transaction in
-            let pending = try OutboxTransaction.of(transaction, outbox.catalog)
-            guard let record = try pending.record(key), let theirs = record.theirs, let subject = try pending.subject(pending.place(record))
-            else { return nil }
-            let parts = subject.row.entity.inner.frozenParts
-            let uploads = subject.saving.uploads
-            func outside(_ values: [String: ResourceValue]) throws -> [String: ResourceValue] {
-                var outside: [String: ResourceValue] = [:]
-                for (name, value) in values where !uploads.contains(name) {
-                    guard case .one(let local?) = value, let relationship = parts.byName[name] as? NSRelationshipDescription else {
-                        outside[name] = value
-                        continue
-                    }
-                    let row = try local.localKey.flatMap { try pending.place($0, relationship) }.flatMap { try transaction.row($0) }
-                    let id = row.flatMap { pending.file.entity(inner: $0.knownObjectID.owningEntity).resource(of: $0) }
-                    outside[name] = .one(id.map { ResourceReference($0) })
-                }
-                return outside
-            }
-            let names = Set(record.confirmed.keys).union(theirs.values?.keys ?? [:].keys)
-            let mine = Dictionary(uniqueKeysWithValues: names.map { ($0, subject.shown.value($0)) })
-            return SaveConflict(
-                objectID: subject.row.entity.outerID(key.key, outerToken), base: try outside(record.confirmed),
-                mine: record.isShown ? try outside(mine) : nil,
-                theirs: try theirs.values.map { try outside(record.confirmed.merging($0) { _, new in new }) },
-                contested: Set(theirs.values?.keys ?? [:].keys))
         }
     }
 }

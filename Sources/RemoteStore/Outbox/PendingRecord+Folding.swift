@@ -209,12 +209,18 @@ extension PendingRecord {
 
     /// Takes what a read has brought: it becomes what is confirmed, and what is pending stays folded over it.
     ///
-    /// What others have changed to another value than was set here is contested: see ``settle(_:_:)``.
+    /// What others have changed to another value than was set here is contested: see ``settle(_:_:)``. A read that tells only a part, as of a list with few
+    /// properties, says nothing of the rest: what was contested stays so, and the change is still based on the version before. A read that was to tell what others
+    /// have changed is the last word: what it does not tell, no read does.
     ///
-    /// - Parameter kept: The properties that stay as they are shown also where only others have changed them: they are pending from now on.
+    /// - Parameters:
+    ///   - compares: Whether the read was to tell what others have changed.
+    ///   - kept: The properties that stay as they are shown also where only others have changed them: they are pending from now on.
+    ///   - uncompared: The properties whose values are not compared.
     /// - Returns: The values that the row has to show.
     mutating func receive(
-        _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown, keeping kept: Set<String> = []
+        _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown, compares: Bool = false,
+        keeping kept: Set<String> = [], uncompared: Set<String> = []
     ) -> [String: ResourceValue] {
         // A new object: the answer to what was sent tells, or the backend refuses it.
         guard isConfirmed, !isDeletedByOthers else { return [:] }
@@ -244,14 +250,24 @@ extension PendingRecord {
             if isOwn || value.isSame(as: base) { confirmed[name] = value } else { contested[name] = value }
         }
         if !written.isEmpty { isMerged = true }
+        for (name, value) in theirs?.values ?? [:] where values[name] == nil && (confirmed[name] != nil || !isShown) {
+            contested[name] = value
+        }
+        let isTold = compares || isTold(by: values, shown, besides: uncompared)
         if contested.isEmpty {
             forgetTheirs()
-            version = new
+            if isTold { version = new }
             prune(shown.showing(written))
         } else {
-            note(Theirs(values: contested, version: new))
+            note(Theirs(values: contested, version: isTold ? new : theirs?.version ?? version))
         }
         return written
+    }
+
+    /// Whether values tell of everything that is pending: of the rest, others may have made anything in their version. Of a deleted object that is all.
+    func isTold(by values: [String: ResourceValue], _ shown: Shown, besides uncompared: Set<String>) -> Bool {
+        let names = isShown ? Array(confirmed.filter { $0.value != .many([]) }.keys) : shown.names
+        return names.allSatisfy { values[$0] != nil || uncompared.contains($0) }
     }
 
     /// Notes that others have deleted the object.

@@ -42,8 +42,10 @@ struct SenderState {
     var insertWaiters: [CheckedContinuation<Void, Never>] = []
     /// Changes that are sent without others.
     var alone: Set<LocalKey> = []
-    /// Changes whose objects were read, and which are sent next.
-    var wasRead: Set<LocalKey> = []
+    /// Changes whose objects were read, and which are sent next, by their numbers: the next change of an object is another one.
+    var wasRead: [LocalKey: Int64] = [:]
+    /// Conflicts that reads have not explained.
+    var unexplained: [LocalKey: OutboxSender.UnexplainedConflict] = [:]
     /// Changes whose objects were merged with what others have made of them.
     var merged: Set<LocalKey> = []
     /// Changes that the application has given up, for those who wait for their outcome.

@@ -72,6 +72,30 @@ import Testing
         expect(world.record?.draft(world.shown)?.values.keys.sorted(), equals: ["a"])
     }
 
+    @Test("A read of other properties settles no conflict, and tells no version that the change is based on")
+    func readInPart() {
+        let world = World(["a": 1, "b": 1])
+        world.receive(["a": 1, "b": 1], version: 1)
+        world.edit(["a": 2])
+        world.record?.version = .number(1)
+        world.receive(["b": 5], version: 3)
+        expect(world.row, equals: ["a": 2, "b": 5])
+        // Others may have changed it as well in this version.
+        expect(world.record?.version, equals: .number(1))
+        world.receive(["a": 9, "b": 5], version: 3)
+        world.record?.setAside()
+        expect(world.record?.theirs?.values, equals: ["a": 9])
+        world.receive(["b": 6], version: 4)
+        world.receive([:], version: 4)
+        expect(world.record?.theirs?.values, equals: ["a": 9])
+        expect(world.record?.state, equals: .conflicting)
+        // Others have taken it back.
+        world.receive(["a": 1, "b": 6], version: 5)
+        #expect(world.record?.theirs == nil)
+        expect(world.record?.version, equals: .number(5))
+        expect(world.record?.draft(world.shown)?.values, equals: ["a": 2])
+    }
+
     @Test("An edit while a change is under way follows it: the answer does not take it back") func editWhileSending() {
         let world = World(["a": 1, "b": 1])
         world.edit(["a": 2])
@@ -157,7 +181,7 @@ import Testing
             let world = World(["a": 1])
             world.edit(["a": 1, "b": 3])
             world.record?.delete()
-            world.receive(["a": 5], version: 2)
+            world.receive(["a": 5, "b": .value(.null), "c": .value(.null)], version: 2)
             return world
         }
         let asideDeleted = deleted()
