@@ -25,8 +25,7 @@ extension ChangeSender {
         case .saved(let id, let version, let told):
             if !told.isEmpty, isNameless(response, change) { return .saved(id: id, version: version, values: await verified(told, change)) }
             let hasBody = response.body.contains { $0 > 0x20 }
-            // Without a body, only the version that a `PUT` has made says that everything was taken as it was sent (RFC 9110, 9.3.4).
-            let tellsNothing = told.isEmpty && (version == nil || !hasBody && (version == change.version || request.method != .put))
+            let tellsNothing = told.isEmpty && (version == nil || !hasBody && version == change.version)
             // A body that the description says nothing of tells nothing, either.
             let isUnread = (action(change)?.answer ?? saving.answer) == .nothing
             let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody || isUnread)
