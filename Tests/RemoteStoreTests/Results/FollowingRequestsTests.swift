@@ -154,7 +154,8 @@ private struct HeldController: @unchecked Sendable {
                 try await context.perform {
                     let all = try context.fetch(fetchRequest("Album", by: ["title"]))
                     switch kind {
-                    case 0: NSManagedObject(entity: all[0].entity, insertInto: context).setValue("B\(number) \(steps.count)", forKey: "title")
+                    case 0:
+                        NSManagedObject(entity: all[0].entity, insertInto: context).setValue("B\(number) \(steps.count)", forKey: "title")
                     case 1: context.delete(all[pick % all.count])
                     default: all[pick % all.count].setValue("C\(number) \(steps.count)", forKey: "title")
                     }
