@@ -83,7 +83,7 @@ extension CachedStore {
         return try file.write { transaction in
             return try objects.map { object in
                 let entity = file.entity(object.entity)
-                if outbox.hasKnownIdentifiers(object.entity), let resource = try? outbox.identifier(of: object.entity, object.row),
+                if outbox.catalog.hasKnownIdentifiers(object.entity), let resource = try? outbox.identifier(of: object.entity, object.row),
                     let known = try transaction.key(of: resource, in: entity), let row = try transaction.row(known),
                     known.entity === entity, known.entity.state(of: row) == .stub
                 {

@@ -103,14 +103,6 @@ final class Outbox: Sendable {
         }
     }
 
-    /// Whether the identifier of a new object is known before it is sent, and the same whenever it is asked for.
-    func hasKnownIdentifiers(_ entity: NSEntityDescription) -> Bool {
-        switch catalog.saving(of: entity)?.identity {
-        case .attribute, .made: true
-        default: false
-        }
-    }
-
     // MARK: Saving
 
     /// What a save has made of the file.

@@ -282,8 +282,9 @@ final class OutboxTransaction {
     ///
     /// Where the new one is given up, the row has its identifier again: a read would file what the backend still has as yet another object.
     private func predecessor(_ resource: ResourceID, of entity: CacheEntity) throws -> CacheRow? {
-        if case .assignedByBackend = saving(of: entity).identity { return nil }
-        guard let columns = entity.columns, let top = entity.inner.top.name.flatMap({ file.entity(named: $0) }) else { return nil }
+        guard entity.outer.map(catalog.hasKnownIdentifiers) ?? false, let columns = entity.columns,
+            let top = entity.inner.top.name.flatMap({ file.entity(named: $0) })
+        else { return nil }
         let deleted: PredicateTree = .and([
             .compare(.keyPath([columns.resource.attribute.name]), .equal, .constant(.null)),
             .compare(.keyPath([columns.state.attribute.name]), .equal, .constant(.int64(CacheState.pendingDelete.rawValue))),

@@ -109,6 +109,14 @@ struct Catalog: Sendable {
     /// Returns what can be saved of an entity, or of the nearest superentity that is described.
     func saving(of entity: NSEntityDescription) -> Resource.Saving? { resource(of: entity)?.saving }
 
+    /// Whether the identifier of a new object is known before it is sent, and the same whenever it is asked for.
+    func hasKnownIdentifiers(_ entity: NSEntityDescription) -> Bool {
+        switch saving(of: entity)?.identity {
+        case .attribute, .made: true
+        default: false
+        }
+    }
+
     private func resource(of entity: NSEntityDescription) -> Resource? {
         var current: NSEntityDescription? = entity
         while let entity = current {
