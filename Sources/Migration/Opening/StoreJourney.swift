@@ -21,7 +21,7 @@ struct StoreJourney {
     init(_ store: StoreVersion, refusal: NSError?) throws {
         self.store = store
         let program = store.destination
-        if store.isOf(program.model) {
+        if store.isOf(program) {
             (source, destination, groups) = (program, program, [])
             return
         }
@@ -48,8 +48,13 @@ struct StoreJourney {
     /// - Throws: Code 134130 where the store's version is none of the program's, and values would be lost: the store may be that of a newer
     ///   program.
     func steps(_ permitsMissingValues: Bool?) throws -> [VersionStep] {
-        let steps = try MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues).steps(from: source, to: destination)
-        let isShipped = groups.joined().contains { $0.checksum == destination.checksum }
+        try steps(by: MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues))
+    }
+
+    /// The steps of a route.
+    func steps(by route: MigrationRoute) throws -> [VersionStep] {
+        let steps = try route.steps(from: source, to: destination)
+        let isShipped = Array(groups.joined()).first(for: destination) != nil
         if case .store = source.origin, isShipped, let dropped = try dropped(by: steps.first), !dropped.isEmpty { throw wouldLose(dropped) }
         return steps
     }

@@ -31,6 +31,20 @@ struct StoreVersion {
     /// Returns whether the store is of the version of a model, which is limited to its configuration.
     func isOf(_ model: NSManagedObjectModel) -> Bool { hashes?.areThose(of: model.entities) ?? false }
 
+    /// Returns whether the store is of a version. Its model is read where it may be, and where nothing else tells.
+    func isOf(_ version: KnownVersion) -> Bool {
+        guard let hashes else { return false }
+        if !version.isRead {
+            if let known = version.knownHashes {
+                guard hashes.areThose(known) else { return false }
+            } else if let names = version.namesOfFile {
+                guard version.isWhole ? names == Set(hashes.written.keys) : names.isSuperset(of: hashes.written.keys) else { return false }
+                if version.isWhole, !hashes.knowsCopy, let listed = version.listedHashes, listed != hashes.written { return false }
+            }
+        }
+        return version.isReadable && isOf(version.model)
+    }
+
     /// The version of the coordinator's model.
     var destination: KnownVersion {
         KnownVersion(opening.coordinator.managedObjectModel, in: opening.configuration, origin: .coordinator)
@@ -48,25 +62,25 @@ struct StoreVersion {
         // The bundle is mostly one of the program's.
         let own = groups.first?.map(\.place)
         groups += ModelVersion.ofModels(in: nil).filter { $0.map(\.place) != own }
-        return groups.map { group in
-            group.compactMap { version in
-                do {
-                    return KnownVersion(
-                        try version.model(), in: opening.configuration, origin: .bundle(version.name), checksum: version.checksum)
-                } catch {
-                    Log.model.error("\(error.localizedDescription)")
-                    return nil
-                }
-            }
-        }
+        return groups.map { group in group.map { KnownVersion($0, in: opening.configuration) } }
     }
 
     /// Returns the version that the store was written with: one of the program, or several models of it merged; nil where none is.
     func source(among groups: [[KnownVersion]]) -> KnownVersion? {
-        for version in groups.joined() where isOf(version.model) { return adopted(version) }
-        guard let merged = NSManagedObjectModel(byMerging: groups.joined().map(\.whole), forStoreMetadata: metadata) else { return nil }
+        for version in groups.joined() where isOf(version) { return adopted(version) }
+        let parts = groups.joined().filter { mayBePart($0) && $0.isReadable }
+        guard !parts.isEmpty, let merged = NSManagedObjectModel(byMerging: parts.map(\.whole), forStoreMetadata: metadata) else {
+            return nil
+        }
         let names = merged.versionIdentifiers.map { "\($0.base)" }.sorted().joined(separator: ", ")
         return KnownVersion(merged, in: opening.configuration, origin: .bundle(names.isEmpty ? "merged models" : names))
+    }
+
+    /// Returns whether the whole model of a version may be a part of the store's model, without reading it.
+    private func mayBePart(_ version: KnownVersion) -> Bool {
+        guard let hashes, !version.isRead else { return true }
+        if let known = version.hashesOfFile { return hashes.mayConcern(known) }
+        return version.namesOfFile?.isSubset(of: hashes.written.keys) ?? true
     }
 
     /// Returns a version whose entities have the hashes of the store, which Apple's framework computes in another way.
@@ -92,7 +106,9 @@ struct StoreVersion {
 
     /// Returns the names of the entities of a version whose hashes are not those of the store, with those that only the store has.
     func entitiesDiffering(from version: KnownVersion) -> [String] {
-        hashes?.differing(from: version.model.entities) ?? version.model.entities.compactMap(\.name).sorted()
+        guard let hashes else { return version.model.entities.compactMap(\.name).sorted() }
+        if !version.isRead, let known = version.knownHashes { return hashes.differing(from: known) }
+        return hashes.differing(from: version.model.entities)
     }
 
     /// Returns the version among some that differs from the store's in the fewest entities, with these.

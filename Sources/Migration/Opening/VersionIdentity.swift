@@ -1,8 +1,13 @@
 internal import Foundation
+internal import Logging
+internal import ModelFiles
 @_spi(Stores) internal import ObjectGraph
 
 /// A version of the model that is known, and where it is known from.
-struct KnownVersion {
+///
+/// A version in a file is read when its model is needed: which version it is, what its entities are called and which properties they have can be told
+/// without.
+final class KnownVersion {
     /// Where a version is known from.
     enum Origin {
         /// The model of the coordinator.
@@ -15,44 +20,144 @@ struct KnownVersion {
         case store
     }
 
-    /// The model, limited to the configuration of the store.
-    let model: NSManagedObjectModel
     let origin: Origin
+    private let configuration: String?
+    private let file: ModelVersion?
+    /// A further checksum that the version has.
+    private let listedChecksum: String?
+    private var read: NSManagedObjectModel?
+    private var limited: NSManagedObjectModel?
+    private var failure: (any Error)?
 
-    /// Identifies the version in whatever form it was read: made of this framework's hashes.
-    let checksum: String
-
-    /// The checksums that programs may know the whole model by: of the hashes that the model has, of this framework's, and that in
-    /// `VersionInfo.plist`.
-    let checksums: Set<String>
-    /// The whole model, also where the store is limited to a configuration.
-    let whole: NSManagedObjectModel
-
+    /// Creates a version whose model is there.
+    ///
     /// - Parameters:
     ///   - whole: The whole model.
     ///   - configuration: The configuration of the store; nil for all entities.
     ///   - origin: Where the version is known from.
     ///   - checksum: A further checksum that the version has.
     init(_ whole: NSManagedObjectModel, in configuration: String?, origin: Origin, checksum: String? = nil) {
-        self.whole = whole
-        self.origin = origin
-        model = whole.limited(to: configuration)
-        self.checksum = model.ownVersionChecksum
-        let own = model === whole ? self.checksum : whole.ownVersionChecksum
-        checksums = Set([whole.versionChecksum, own] + (checksum.map { [$0] } ?? []))
+        (read, self.configuration, self.origin, listedChecksum, file) = (whole, configuration, origin, checksum, nil)
     }
+
+    /// Creates a version in a file.
+    init(_ file: ModelVersion, in configuration: String?) {
+        (self.file, self.configuration, origin, listedChecksum) = (file, configuration, .bundle(file.name), file.checksum)
+    }
+
+    private init(_ version: KnownVersion, as named: KnownVersion) {
+        (read, configuration, origin, file) = (version.whole, version.configuration, named.origin, nil)
+        listedChecksum = named.listedChecksum ?? version.listedChecksum
+    }
+
+    // MARK: The model
+
+    /// The whole model, also where the store is limited to a configuration; one without entities where its file cannot be read.
+    var whole: NSManagedObjectModel {
+        if let read { return read }
+        var model = NSManagedObjectModel()
+        do { model = try file?.model() ?? model } catch {
+            Log.model.error("\(error.localizedDescription)")
+            failure = error
+        }
+        read = model
+        return model
+    }
+
+    /// The model, limited to the configuration of the store.
+    var model: NSManagedObjectModel {
+        if let limited { return limited }
+        let model = whole.limited(to: configuration)
+        limited = model
+        return model
+    }
+
+    /// Whether the model has all entities, whatever configuration the store is limited to.
+    var isWhole: Bool { configuration == nil }
+
+    /// Whether the model was needed so far, or was there.
+    var isRead: Bool { read != nil }
+
+    /// Whether there is a model, which is read for that.
+    var isReadable: Bool {
+        _ = whole
+        return failure == nil
+    }
+
+    // MARK: What can be told without the model
+
+    /// The profiles of the entities of the whole model, from its file; nil where only the model tells.
+    private lazy var profilesOfFile: [String: EntityProfile]? = file?.profiles()
+
+    /// The profiles of the entities.
+    private(set) lazy var profiles: [String: EntityProfile] =
+        knownProfiles
+        ?? Dictionary(
+            model.entities.map { ($0.name ?? "", EntityProfile(of: $0)) }, uniquingKeysWith: { first, _ in first })
+
+    /// The same, where the model is not needed: a configuration changes relationships that lead out of it.
+    private var knownProfiles: [String: EntityProfile]? { isWhole ? profilesOfFile : nil }
+
+    /// The hashes of the whole model's entities, where it need not be read.
+    var hashesOfFile: [String: StoreModelHashes.Hashes]? { file.flatMap { file in profilesOfFile.map(file.hashes(of:)) } }
+
+    /// The hashes of the entities, where the model need not be read.
+    var knownHashes: [String: StoreModelHashes.Hashes]? { isWhole ? hashesOfFile : nil }
+
+    /// The names and hashes of the whole model's entities by Apple's tools, where these list them beside the file.
+    var listedHashes: [String: Data]? { file?.listedHashes }
+
+    /// The names of the whole model's entities, where it need not be read.
+    var namesOfFile: Set<String>? { (profilesOfFile.map { Set($0.keys) }) ?? listedHashes.map { Set($0.keys) } }
+
+    /// Identifies the version in whatever form it was read: made of this framework's hashes.
+    private(set) lazy var checksum: String =
+        knownProfiles.map { NSManagedObjectModel.versionChecksum(of: $0.mapValues(\.ownHash)) } ?? model.ownVersionChecksum
+
+    /// A checksum that a program with this version knows it by, which is had without reading the model where that is possible.
+    var cheapestChecksum: String {
+        if isWhole, !isRead, profilesOfFile == nil, let listedHashes {
+            return NSManagedObjectModel.versionChecksum(of: listedHashes)
+        }
+        return checksum
+    }
+
+    /// The checksums that programs may know the whole model by: of the hashes that the model has, of this framework's, and that in
+    /// `VersionInfo.plist`.
+    private(set) lazy var checksums: Set<String> = {
+        var checksums = Set(listedChecksum.map { [$0] } ?? [])
+        if let hashes = hashesOfFile {
+            checksums.insert(NSManagedObjectModel.versionChecksum(of: hashes.mapValues(\.version)))
+            checksums.insert(NSManagedObjectModel.versionChecksum(of: hashes.mapValues(\.own)))
+        } else {
+            checksums.insert(whole.versionChecksum)
+            checksums.insert(whole.ownVersionChecksum)
+        }
+        return checksums
+    }()
 
     /// The version's checksum as programs know it.
     var publicChecksum: String { whole.versionChecksum }
 
-    /// Returns the same version, with the name that it has in a bundle.
-    func named(among groups: [[KnownVersion]]) -> KnownVersion {
-        guard case .coordinator = origin, let same = groups.joined().first(where: { $0.checksum == checksum }) else { return self }
-        return KnownVersion(model: model, origin: same.origin, checksum: checksum, checksums: checksums.union(same.checksums), whole: whole)
+    /// Returns whether this is known to be the version of another without reading the model. False says nothing.
+    fileprivate func isKnownToBe(_ other: KnownVersion) -> Bool {
+        if self === other { return true }
+        guard isWhole else { return false }
+        if isRead || profilesOfFile != nil { return checksum == other.checksum }
+        return listedHashes == other.whole.entityVersionHashesByName
     }
 
-    private init(model: NSManagedObjectModel, origin: Origin, checksum: String, checksums: Set<String>, whole: NSManagedObjectModel) {
-        (self.model, self.origin, self.checksum, self.checksums, self.whole) = (model, origin, checksum, checksums, whole)
+    /// Returns whether this is known not to be the version of another without reading the model. False says nothing.
+    fileprivate func isKnownNotToBe(_ other: KnownVersion) -> Bool {
+        guard !isRead, let names = namesOfFile else { return false }
+        let others = Set(other.model.entities.compactMap(\.name))
+        return isWhole ? names != others : !names.isSuperset(of: others)
+    }
+
+    /// Returns the same version, with the name that it has in a bundle.
+    func named(among groups: [[KnownVersion]]) -> KnownVersion {
+        guard case .coordinator = origin, let same = Array(groups.joined()).first(for: self) else { return self }
+        return KnownVersion(self, as: same)
     }
 
     /// The version for messages: its name in the bundle, its identifiers, or its checksum.
@@ -62,6 +167,16 @@ struct KnownVersion {
         if !identifiers.isEmpty { return "“\(identifiers.joined(separator: ", "))”" }
         return "with the checksum \(publicChecksum)"
     }
+}
+
+extension [KnownVersion] {
+    /// Returns the place of a version, whatever it was read from; nil where it is not among these. Models are read only where nothing else tells.
+    func firstIndex(for version: KnownVersion) -> Int? {
+        firstIndex { $0.isKnownToBe(version) } ?? firstIndex { !$0.isKnownNotToBe(version) && $0.checksum == version.checksum }
+    }
+
+    /// Returns the version that is the same as another, whatever it was read from; nil where there is none.
+    func first(for version: KnownVersion) -> KnownVersion? { firstIndex(for: version).map { self[$0] } }
 }
 
 extension NSManagedObjectModel {

@@ -4,7 +4,8 @@ internal import Logging
 
 /// The versions that a store has left behind, in its metadata: by them an older program knows that it is older.
 ///
-/// The checksums are over this framework's hashes, which are the same in whatever form a version was read.
+/// The checksums are over this framework's hashes, which are the same in whatever form a version was read, or over those of Apple's tools for a version
+/// that would have to be read otherwise.
 enum VersionTrail {
     /// The metadata key of the checksums.
     static let key = "OpenCoreDataEarlierVersions"
@@ -23,11 +24,11 @@ enum VersionTrail {
             var trail = checksums(in: metadata)
             var earlier = [source.checksum]
             for group in groups {
-                guard let place = group.firstIndex(where: { $0.checksum == destination.checksum }) else { continue }
-                earlier += group[..<place].map(\.checksum)
+                guard let place = group.firstIndex(for: destination) else { continue }
+                earlier += group[..<place].map(\.cheapestChecksum)
             }
             trail = trail.filter { !earlier.contains($0) } + earlier
-            trail.removeAll { $0 == destination.checksum }
+            trail.removeAll { $0 == destination.checksum || destination.checksums.contains($0) }
             if trail == checksums(in: metadata) { return }
             var seen: Set<String> = []
             metadata[key] = trail.filter { seen.insert($0).inserted }
@@ -44,13 +45,16 @@ enum VersionTrail {
     ///   - groups: The versions that the program has in bundles.
     static func reasonForNewerStore(_ store: StoreVersion, kept: KnownVersion?, in groups: [[KnownVersion]]) -> String? {
         let program = store.destination
-        if checksums(in: store.metadata).contains(program.checksum) { return "The store was migrated from this program's version." }
+        let trail = Set(checksums(in: store.metadata))
+        if trail.contains(program.checksum) || !trail.isDisjoint(with: program.checksums) {
+            return "The store was migrated from this program's version."
+        }
         if let number = number(store.metadata[NSStoreModelVersionIdentifiersKey] as? [String] ?? []),
             let own = self.number(program.model.versionIdentifiers.map { "\($0.base)" }), number != own
         {
             return own.lexicographicallyPrecedes(number) ? "The version identifier of the store is the higher one." : nil
         }
-        let isShipped = groups.joined().contains { $0.checksum == program.checksum }
+        let isShipped = Array(groups.joined()).first(for: program) != nil
         if isShipped, let kept, kept.checksum != program.checksum, kept.model.hasEverything(of: program.model) {
             return "The store has everything that this program's version has, and more."
         }

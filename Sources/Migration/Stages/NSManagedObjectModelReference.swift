@@ -88,7 +88,9 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
             return try version(of: named, called: name, "the model “\(name)”")
         case .hashes(let hashes, let bundle):
             let versions = ModelVersion.ofModels(in: bundle.map { [$0] }).flatMap { $0 }
+            let wanted = StoreModelHashes([NSStoreModelVersionHashesKey: hashes])
             for version in versions {
+                if let wanted, let profiles = version.profiles(), !wanted.areThose(version.hashes(of: profiles)) { continue }
                 if let model = try? version.model(),
                     model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: hashes])
                 {
@@ -102,6 +104,10 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     /// Returns the version with the checksum; without one, the only version, or that of the name. Apple's checksums say nothing of models that
     /// were read from XML.
     private func version(of versions: [ModelVersion], called name: String?, _ what: String) throws -> NSManagedObjectModel {
+        // Without reading the others, where nothing but the checksum has to tell.
+        for version in versions where version.isKnownToHaveChecksum(versionChecksum) {
+            if let model = try? version.model(), version.hasChecksum(versionChecksum, model) { return model }
+        }
         var models: [(version: ModelVersion, model: NSManagedObjectModel)] = []
         for version in versions {
             do { models.append((version, try version.model())) } catch { throw missing(what, versions, cause: error) }
@@ -133,6 +139,15 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
 }
 
 extension ModelVersion {
+    /// Returns whether the version is known to have a checksum without reading it. False says nothing.
+    func isKnownToHaveChecksum(_ checksum: String) -> Bool {
+        if self.checksum == checksum { return true }
+        guard let entities = profiles().map(hashes(of:)) else { return false }
+        return [entities.mapValues(\.version), entities.mapValues(\.own)].contains {
+            NSManagedObjectModel.versionChecksum(of: $0) == checksum
+        }
+    }
+
     /// Returns whether the version has a checksum: that of `VersionInfo.plist`, or of its entities.
     func hasChecksum(_ checksum: String, _ model: NSManagedObjectModel) -> Bool {
         self.checksum == checksum || model.versionChecksum == checksum || model.ownVersionChecksum == checksum

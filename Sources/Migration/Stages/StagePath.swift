@@ -80,7 +80,7 @@ struct StagePath {
 
     /// Returns the place of a store; nil where its version is not on the path.
     func place(of store: StoreVersion) -> Int? {
-        points.firstIndex { point in point.version.map { store.isOf($0.model) } ?? false }
+        points.firstIndex { point in point.version.map(store.isOf) ?? false }
             ?? points.firstIndex { $0.checksum == store.checksum }
     }
 

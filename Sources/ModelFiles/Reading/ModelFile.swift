@@ -169,13 +169,30 @@ package struct ModelFile {
         } catch { throw ModelFileError.malformed(url.path, "It is not a property list: \(error)") }
     }
 
+    /// The bytes of the version.
+    private func data() throws -> Data {
+        do { return try contents ?? Data(contentsOf: url) } catch {
+            throw ModelFileError.missing(url.path, "It cannot be opened: \(error)")
+        }
+    }
+
+    /// Returns the profiles of the version's entities without reading the model; nil where only the model tells.
+    func profiles() -> [String: EntityProfile]? {
+        guard case .contents = form, let data = try? data() else { return nil }
+        return EntityProfiles.shared.profiles(in: data)
+    }
+
+    /// Returns the hashes that the version's entities have: those by Apple's tools, where there are any.
+    func hashes(of profiles: [String: EntityProfile]) -> [String: StoreModelHashes.Hashes] {
+        Dictionary(
+            uniqueKeysWithValues: profiles.map { name, profile in
+                (name, StoreModelHashes.Hashes(version: hashes?[name] ?? profile.ownHash, own: profile.ownHash))
+            })
+    }
+
     /// Reads the version into the empty `model`.
     func read(into model: NSManagedObjectModel) throws {
-        let data: Data
-        do {
-            data = try contents ?? Data(contentsOf: url)
-        } catch { throw ModelFileError.missing(url.path, "It cannot be opened: \(error)") }
-        try ModelFile.read(data, form: form, file: url.path, into: model)
+        try ModelFile.read(data(), form: form, file: url.path, into: model)
         if contents == nil, let bundle = bundleOfVersions { model.versionsURL = bundle }
         for entity in model.entities {
             entity.moduleOfClasses = module

@@ -16,6 +16,15 @@ package struct ModelVersion {
     /// The checksum in `VersionInfo.plist`; nil where there is none.
     package var checksum: String? { file.checksum }
 
+    /// The hashes in `VersionInfo.plist`; nil where there are none.
+    package var listedHashes: [String: Data]? { file.hashes }
+
+    /// Returns the profiles of the version's entities without reading the model; nil where only the model tells.
+    package func profiles() -> [String: EntityProfile]? { file.profiles() }
+
+    /// Returns the hashes that entities of some profiles have in the version.
+    package func hashes(of profiles: [String: EntityProfile]) -> [String: StoreModelHashes.Hashes] { file.hashes(of: profiles) }
+
     /// Reads the version.
     ///
     /// - Throws: Code 259 or 260 for a file that cannot be read.

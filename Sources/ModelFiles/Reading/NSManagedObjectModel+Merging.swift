@@ -133,6 +133,7 @@ extension NSManagedObjectModel {
         var others: [NSManagedObjectModel] = []
         for versions in ModelLocator.versions(in: bundles) {
             for version in versions {
+                if let entities = version.profiles().map(version.hashes(of:)), !hashes.mayConcern(entities) { continue }
                 let model = NSManagedObjectModel()
                 do {
                     try version.read(into: model)

@@ -20,20 +20,28 @@ enum MappingModelLocator {
         in bundles: [Bundle]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
     ) -> (name: String, model: NSMappingModel)? {
         for candidate in candidates(in: bundles) {
-            do {
-                let model = try candidate.read()
-                if fits(model, source, destination) { return (candidate.name, model.resolved(from: source, to: destination)) }
-            } catch { Log.model.error("\(error.localizedDescription)") }
+            guard let model = candidate.model, fits(model, source, destination) else { continue }
+            return (candidate.name, model.resolved(from: source, to: destination))
         }
         return nil
     }
 
-    /// Returns whether there is any mapping model in bundles, whatever it is for.
-    static func hasMappingModels(in bundles: [Bundle]?) -> Bool { !candidates(in: bundles).isEmpty }
+    /// Returns all mapping models in bundles that can be read, with their names, in the order in which they are tried.
+    static func mappingModels(in bundles: [Bundle]?) -> [(name: String, model: NSMappingModel)] {
+        candidates(in: bundles).compactMap { candidate in candidate.model.map { (candidate.name, $0) } }
+    }
 
     private struct Candidate {
         let name: String
         let read: () throws -> NSMappingModel
+
+        /// The mapping model; nil for one that cannot be read, which is logged.
+        var model: NSMappingModel? {
+            do { return try read() } catch {
+                Log.model.error("\(error.localizedDescription)")
+                return nil
+            }
+        }
     }
 
     /// The mapping models, those of the program first, then by name.
@@ -58,6 +66,20 @@ enum MappingModelLocator {
             }
         }
         return found
+    }
+
+    /// Returns whether a mapping model may be one between versions with entities of some profiles, by names alone; nil stands for a version that does
+    /// not matter.
+    static func mayFit(_ model: NSMappingModel, from source: [String: EntityProfile]?, to destination: [String: EntityProfile]?) -> Bool {
+        for mapping in model.entityMappings {
+            if let source, let name = mapping.sourceEntityName, source[name] == nil { return false }
+            guard let destination, let name = mapping.destinationEntityName else { continue }
+            guard let entity = destination[name] else { return false }
+            for property in mapping.propertyMappings { if let name = property.name, entity.propertyTraits[name] == nil { return false } }
+        }
+        guard let outlines = model.outlines else { return true }
+        return source.map { ModelOutline(of: $0) == outlines.source } ?? true
+            && destination.map { ModelOutline(of: $0) == outlines.destination } ?? true
     }
 
     /// Returns whether a mapping model is one between two models.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ModelFiles
 internal import ObjectGraph
 internal import PropertyLists
 
@@ -13,6 +14,8 @@ struct ModelOutline: Equatable {
     init(of model: NSManagedObjectModel) {
         for entity in model.entities { entities[entity.name ?? ""] = Set(entity.declaredProperties.map(\.name)) }
     }
+
+    init(of profiles: [String: EntityProfile]) { entities = profiles.mapValues(\.declared) }
 
     /// Reads the archive of Xcode's editor; nil where it holds no entities.
     init?(archive data: Data) {

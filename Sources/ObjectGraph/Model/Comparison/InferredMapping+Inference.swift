@@ -9,8 +9,8 @@ extension InferredMapping {
     ///   - permitsMissingValues: Whether an attribute may become required without a default value: a store may have a value in every row, and
     ///     ``MigrationRules`` say what is to happen with the others.
     /// - Returns: The mapping.
-    /// - Throws: Code 134190, with every change that Core Data does not infer: the first under `entity`, `property` and `reason`, all of them
-    ///   under `NSDetailedErrorsKey`.
+    /// - Throws: Code 134190, with every change that Core Data does not infer: the first under `entity`, `property` and `reason`, with what it was made
+    ///   of under `sourceEntity` and `sourceProperty`, all of them under `NSDetailedErrorsKey`.
     package static func infer(
         from source: NSManagedObjectModel, to destination: NSManagedObjectModel, permitsMissingValues: Bool = false
     ) throws -> InferredMapping {
@@ -27,7 +27,8 @@ private struct MappingInference {
     private let destination: NSManagedObjectModel
     private let permitsMissingValues: Bool
     private let match: RenamingMatch<NSEntityDescription>
-    private var problems: [(entity: String, property: String?, reason: String)] = []
+    private typealias Problem = (entity: String, property: String?, reason: String, source: (entity: String, property: String?)?)
+    private var problems: [Problem] = []
 
     init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel, permitsMissingValues: Bool) {
         (self.source, self.destination, self.permitsMissingValues) = (source, destination, permitsMissingValues)
@@ -37,12 +38,14 @@ private struct MappingInference {
 
     var error: NSError? {
         guard let first = problems.first else { return nil }
-        func text(_ problem: (entity: String, property: String?, reason: String)) -> String {
+        func text(_ problem: Problem) -> String {
             "\(problem.entity)\(problem.property.map { ".\($0)" } ?? ""): \(problem.reason)"
         }
-        func info(_ problem: (entity: String, property: String?, reason: String)) -> [String: Any] {
+        func info(_ problem: Problem) -> [String: Any] {
             var info: [String: Any] = ["entity": problem.entity, "reason": problem.reason]
             info["property"] = problem.property
+            info["sourceEntity"] = problem.source?.entity
+            info["sourceProperty"] = problem.source?.property
             return info
         }
         let what = "The mapping between two versions of the model cannot be inferred."
@@ -57,8 +60,12 @@ private struct MappingInference {
             NSInferredMappingModelError, what, reason: problems.map(text).joined(separator: "\n"), next: next, info: first0)
     }
 
-    private mutating func refuse(_ entity: NSEntityDescription, _ property: String? = nil, _ reason: String) {
-        problems.append((entity.name ?? "", property, reason))
+    /// - Parameter before: What the property comes from; nil where it is new.
+    private mutating func refuse(
+        _ entity: NSEntityDescription, _ property: String? = nil, from before: NSPropertyDescription? = nil, _ reason: String
+    ) {
+        let source = match.sources[entity.name ?? ""]?.name.map { ($0, before?.name) }
+        problems.append((entity.name ?? "", property, reason, source))
     }
 
     // MARK: Entities
@@ -135,8 +142,8 @@ private struct MappingInference {
                 if let origin = origin(of: attribute, of: entity, from: before) {
                     attributes.append(.init(destination: attribute, origin: origin))
                 }
-            case .some:
-                refuse(entity, attribute.name, "A relationship cannot become an attribute.")
+            case .some(let before):
+                refuse(entity, attribute.name, from: before, "A relationship cannot become an attribute.")
             case nil:
                 if !attribute.isOptional, attribute.defaultValue == nil, !permitsMissingValues {
                     refuse(entity, attribute.name, "The attribute is new and required, and has no default value.")
@@ -149,8 +156,8 @@ private struct MappingInference {
             switch found.sources[relationship.name] {
             case let before as NSRelationshipDescription:
                 relationships.append(.init(destination: relationship, source: origin(of: relationship, of: entity, from: before)))
-            case .some:
-                refuse(entity, relationship.name, "An attribute cannot become a relationship.")
+            case .some(let before):
+                refuse(entity, relationship.name, from: before, "An attribute cannot become a relationship.")
             case nil:
                 relationships.append(.init(destination: relationship, source: nil))
             }
@@ -171,21 +178,21 @@ private struct MappingInference {
         // What no store has kept is new.
         guard Self.isStored(before), Self.isStored(attribute) else { return .defaultValue }
         if !attribute.isOptional, before.isOptional, attribute.defaultValue == nil, !permitsMissingValues {
-            refuse(entity, attribute.name, "It becomes required and has no default value.")
+            refuse(entity, attribute.name, from: before, "It becomes required and has no default value.")
             return nil
         }
         if attribute.attributeType == before.attributeType {
             if let composite = attribute as? NSCompositeAttributeDescription, let old = before as? NSCompositeAttributeDescription,
                 !Self.isSame(composite.elements, old.elements)
             {
-                refuse(entity, attribute.name, "The elements of the composite attribute change.")
+                refuse(entity, attribute.name, from: before, "The elements of the composite attribute change.")
                 return nil
             }
             return .copied(before)
         }
         guard Self.isNumber(attribute), Self.isNumber(before) else {
             refuse(
-                entity, attribute.name,
+                entity, attribute.name, from: before,
                 "Source and destination attribute types are incompatible: \(before.attributeType.words) cannot become "
                     + "\(attribute.attributeType.words).")
             return nil
@@ -224,7 +231,7 @@ private struct MappingInference {
         of relationship: NSRelationshipDescription, of entity: NSEntityDescription, from before: NSRelationshipDescription
     ) -> NSRelationshipDescription? {
         if before.isToMany, !relationship.isToMany {
-            refuse(entity, relationship.name, "A to-many relationship cannot become to-one.")
+            refuse(entity, relationship.name, from: before, "A to-many relationship cannot become to-one.")
             return nil
         }
         guard let old = before.destinationEntity, let new = relationship.destinationEntity else { return nil }
@@ -233,7 +240,7 @@ private struct MappingInference {
         let kinds = old.allKinds.compactMap { kind in destination.entities.first { match.sources[$0.name ?? ""] === kind } }
         if !kinds.contains(where: { $0.isKindOf(entity: new) }) { return nil }
         if before.isToMany, let inverse = before.storedInverse, inverse.isToMany, relationship.storedInverse == nil {
-            refuse(entity, relationship.name, "A many-to-many relationship cannot lose its inverse.")
+            refuse(entity, relationship.name, from: before, "A many-to-many relationship cannot lose its inverse.")
             return nil
         }
         return before

@@ -24,11 +24,45 @@ package struct StoreModelHashes {
         identifiers = Set(metadata[NSStoreModelVersionIdentifiersKey] as? [String] ?? []).subtracting([""])
     }
 
+    /// The hashes of an entity: the one that it has, and this framework's.
+    package struct Hashes: Sendable {
+        package let version: Data
+        package let own: Data
+
+        package init(version: Data, own: Data) { (self.version, self.own) = (version, own) }
+    }
+
     /// Returns whether the store was written with the version of an entity.
     package func contains(_ entity: NSEntityDescription) -> Bool {
-        guard let name = entity.name, let hash = written[name] else { return false }
-        if entity.versionHash == hash { return true }
-        return copy?[name].map { $0 == entity.ownVersionHash } ?? false
+        contains(entity.name, version: entity.versionHash, own: entity.ownVersionHash)
+    }
+
+    private func contains(_ name: String?, version: @autoclosure () -> Data, own: @autoclosure () -> Data) -> Bool {
+        guard let name, let hash = written[name] else { return false }
+        return version() == hash || copy?[name].map { $0 == own() } ?? false
+    }
+
+    /// Returns whether the store was written with exactly the versions of entities that have some hashes, by name.
+    package func areThose(_ entities: [String: Hashes]) -> Bool { entities.count == written.count && containsAll(entities) }
+
+    /// Returns whether the store was written with the versions of all entities that have some hashes, by name.
+    package func containsAll(_ entities: [String: Hashes]) -> Bool {
+        !entities.isEmpty && entities.keys.allSatisfy { written[$0] != nil }
+            && entities.allSatisfy { contains($0.key, version: $0.value.version, own: $0.value.own) }
+    }
+
+    /// Returns whether a model with entities of some hashes may be one that the store was written with, or a part of it, whatever tells.
+    package func mayConcern(_ entities: [String: Hashes]) -> Bool {
+        containsAll(entities) || (copy?.isEmpty == true && Set(entities.keys) == Set(written.keys))
+    }
+
+    /// Whether there are hashes of the copy, by which hashes of Apple's framework say not everything.
+    package var knowsCopy: Bool { copy?.isEmpty == false }
+
+    /// Returns the names of the entities whose versions differ from some hashes by name, with those that only one of both has.
+    package func differing(from entities: [String: Hashes]) -> [String] {
+        let changed = entities.filter { !contains($0.key, version: $0.value.version, own: $0.value.own) }.keys
+        return Set(entities.keys).symmetricDifference(written.keys).union(changed).sorted()
     }
 
     /// Returns whether the store was written with the versions of all entities of a model, and perhaps of others.

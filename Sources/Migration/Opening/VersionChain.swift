@@ -1,0 +1,150 @@
+internal import Foundation
+internal import ModelFiles
+internal import ObjectGraph
+
+/// Searches for the shortest chain of steps between two versions.
+///
+/// To infer each step that may be one would take the square of the number of versions. The search takes every step for possible until it is refused: it
+/// looks for the shortest chain of these, infers only the steps of it, and begins anew where one is refused. What is refused for a property is refused
+/// for every pair of versions that have the same there, which their profiles tell: so the number of inferences is that of the changes that stand in the
+/// way, and not of the versions.
+final class VersionChain {
+    private let versions: [KnownVersion]
+    private let start: Int
+    private let end: Int
+    private let isOrdered: Bool
+    private let route: MigrationRoute
+    /// For each pair of versions, the first in rows, whether a step cannot be inferred.
+    private var refused: [Bool]
+    /// The mapping models that may be those of a pair of versions, by their places.
+    private var mapped: [Int: [Int]] = [:]
+    /// The ways that were found, by pair.
+    private var ways: [Int: VersionStep.Way] = [:]
+
+    /// - Parameters:
+    ///   - versions: The versions.
+    ///   - start: The place of the store's.
+    ///   - end: The place of the coordinator's.
+    ///   - isOrdered: Whether the versions are in an order in which the coordinator's comes after the store's.
+    ///   - route: What knows mapping models, and infers mappings.
+    init(over versions: [KnownVersion], from start: Int, to end: Int, isOrdered: Bool, by route: MigrationRoute) {
+        (self.versions, self.start, self.end, self.isOrdered, self.route) = (versions, start, end, isOrdered, route)
+        refused = Array(repeating: false, count: versions.count * versions.count)
+        for (place, (_, model)) in route.mappingModels.enumerated() {
+            let sources = versions.indices.filter { MappingModelLocator.mayFit(model, from: versions[$0].profiles, to: nil) }
+            if sources.isEmpty { continue }
+            let destinations = versions.indices.filter { MappingModelLocator.mayFit(model, from: nil, to: versions[$0].profiles) }
+            for source in sources {
+                for destination in destinations where destination != source { mapped[pair(source, destination), default: []].append(place) }
+            }
+        }
+    }
+
+    private func pair(_ source: Int, _ destination: Int) -> Int { source * versions.count + destination }
+
+    /// Returns the steps; nil where there are none.
+    ///
+    /// - Parameter refusal: Why a mapping cannot be inferred from the first version to the last; nil where that was not tried.
+    func steps(_ refusal: NSError?) throws -> [VersionStep]? {
+        if let refusal { keep(refusal, start, end) }
+        // Each round but the last keeps a refusal. Where those say nothing of other versions, the search is given up after a while.
+        let limit = route.work.inferences + 2 * versions.count + 16
+        while route.work.inferences < limit, let places = shortest() {
+            let pairs = Array(zip(places, places.dropFirst()))
+            // Mapping models first: nothing is inferred for a chain that lacks one.
+            guard pairs.allSatisfy({ findsMappingModel($0, $1) }) else { continue }
+            var steps: [VersionStep] = []
+            for (source, destination) in pairs {
+                guard let way = try way(source, destination) else { break }
+                steps.append(VersionStep(source: versions[source], destination: versions[destination], way: way))
+            }
+            if steps.count == pairs.count { return steps }
+        }
+        return nil
+    }
+
+    /// Returns the places of the shortest chain whose steps are not refused, of several the one over the earliest versions; nil where there is none.
+    private func shortest() -> [Int]? {
+        var before: [Int: Int] = [:]
+        var queue = [start]
+        var place = 0
+        while place < queue.count {
+            let current = queue[place]
+            place += 1
+            for next in versions.indices where next != start && next != current && before[next] == nil {
+                guard mapped[pair(current, next)] != nil || mayBeInferred(current, next) else { continue }
+                before[next] = current
+                if next == end {
+                    var places = [end]
+                    while let last = places.last, let earlier = before[last] { places.append(earlier) }
+                    return places.reversed()
+                }
+                queue.append(next)
+            }
+        }
+        return nil
+    }
+
+    /// What is inferred on the way back, or past the destination, could drop what a later version has again.
+    private func mayBeInferred(_ source: Int, _ destination: Int) -> Bool {
+        route.mayInfer && isOrdered && source < destination && destination <= end && !refused[pair(source, destination)]
+    }
+
+    /// Looks for the mapping model of a step; returns false where there is none, and the step is to be inferred now, or is none.
+    private func findsMappingModel(_ source: Int, _ destination: Int) -> Bool {
+        let pair = pair(source, destination)
+        guard ways[pair] == nil, let places = mapped[pair] else { return true }
+        for place in places {
+            guard let way = route.mappedWay(by: place, from: versions[source], to: versions[destination]) else { continue }
+            ways[pair] = way
+            return true
+        }
+        mapped[pair] = nil
+        return false
+    }
+
+    /// Returns the way of a step without a mapping model; nil where it turns out that there is none.
+    private func way(_ source: Int, _ destination: Int) throws -> VersionStep.Way? {
+        let pair = pair(source, destination)
+        if let way = ways[pair] { return way }
+        guard mayBeInferred(source, destination) else { return nil }
+        guard versions[source].isReadable, versions[destination].isReadable else {
+            refused[pair] = true
+            return nil
+        }
+        do {
+            let way = try route.inferredWay(from: versions[source], to: versions[destination])
+            ways[pair] = way
+            return way
+        } catch let refusal as NSError where refusal.code == NSInferredMappingModelError {
+            keep(refusal, source, destination)
+            return nil
+        }
+    }
+
+    // MARK: Refusals
+
+    /// Keeps why a step cannot be inferred, also for all steps for which the same is to be said.
+    private func keep(_ refusal: NSError, _ source: Int, _ destination: Int) {
+        refused[pair(source, destination)] = true
+        for problem in refusal.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [refusal] {
+            let info = problem.userInfo
+            guard let entity = info["entity"] as? String, let sourceEntity = info["sourceEntity"] as? String else { continue }
+            let property = info["property"] as? String
+            let sourceProperty = info["sourceProperty"] as? String ?? property
+            let sources = places(like: source, sourceEntity, sourceProperty)
+            let destinations = places(like: destination, entity, property)
+            for one in sources { for other in destinations { refused[pair(one, other)] = true } }
+        }
+    }
+
+    /// Returns the versions whose entity, or a property of it, is as that of a version; also where it has none.
+    private func places(like place: Int, _ entity: String, _ property: String?) -> [Int] {
+        func traits(_ place: Int) -> String? {
+            guard let profile = versions[place].profiles[entity] else { return nil }
+            return property.map { profile.propertyTraits[$0] ?? "" } ?? profile.traits
+        }
+        guard let wanted = traits(place) else { return [place] }
+        return versions.indices.filter { traits($0) == wanted }
+    }
+}
