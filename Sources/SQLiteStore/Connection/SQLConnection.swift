@@ -40,10 +40,13 @@ final class SQLConnection {
     var isOfSharedFile = false
     /// Whether the connection is read-only and has created log files that did not exist.
     var leavesNoFiles = false
+    /// What stands in for collations that SQLite does not have; nil where nothing does.
+    var unknownCollations: SQLUnknownCollations?
 
     deinit {
         statements = [:]
         sqlite3_close_v2(handle)
+        unknownCollations = nil
         if leavesNoFiles { removeFiles() }
     }
 
@@ -61,11 +64,14 @@ final class SQLConnection {
     // MARK: Statements
 
     /// Calls `body` with a prepared statement, which is cached by its text.
-    func with<Result>(_ sql: String, _ body: (SQLStatement) throws -> Result) throws -> Result {
+    func with<Value>(_ sql: String, _ body: (SQLStatement) throws -> Value) throws -> Value {
         let statement = try statement(sql)
         statement.begin()
         defer { statement.finish() }
-        return try body(statement)
+        guard unknownCollations != nil else { return try body(statement) }
+        let result = Result { try body(statement) }
+        try checkCollations(sql)
+        return try result.get()
     }
 
     /// Returns a prepared statement that is not in use. The caller calls `begin` and `finish`.
@@ -92,6 +98,7 @@ final class SQLConnection {
         var rows: [[String?]] = []
         let count = Int(sqlite3_column_count(statement.handle))
         while try statement.step(action) { rows.append((0..<count).map { statement.isNull($0) ? nil : statement.text($0) }) }
+        try checkCollations(sql)
         return rows
     }
 

@@ -16,6 +16,8 @@ enum SQLiteLimits {
         guard error.userInfo[unpreparedKey] as? Bool == true, let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError else {
             return false
         }
+        // What compares by a collation of another program is not too large.
+        if SQLError.isMissingCollation(error) { return false }
         // SQLITE_ERROR, SQLITE_ABORT and SQLITE_TOOBIG; the upper bytes have details.
         return cause.domain == NSSQLiteErrorDomain && [1, 4, 18].contains(cause.code & 0xFF)
     }

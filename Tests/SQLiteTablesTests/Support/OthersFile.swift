@@ -26,7 +26,22 @@ final class OthersFile: @unchecked Sendable {
         try #require(sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK)
         defer { sqlite3_close_v2(handle) }
         sqlite3_busy_timeout(handle, 10_000)
+        try Self.addUnicase(try #require(handle))
         return try body(try #require(handle))
+    }
+
+    /// Gives a connection the collation `unicase`, which only this other program has: without case.
+    static func addUnicase(_ handle: OpaquePointer) throws {
+        let code = sqlite3_create_collation_v2(
+            handle, "unicase", SQLITE_UTF8, nil,
+            { _, length, text, otherLength, other in
+                func word(_ bytes: UnsafeRawPointer?, _ length: Int32) -> String {
+                    String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(length)), as: UTF8.self).lowercased()
+                }
+                let (first, second) = (word(text, length), word(other, otherLength))
+                return first == second ? 0 : first < second ? -1 : 1
+            }, nil)
+        try #require(code == SQLITE_OK)
     }
 
     /// Runs statements as another program.

@@ -84,6 +84,7 @@ struct SQLiteCatalogueReader {
             type.isIndexed = indexed.columns.contains(name) || (!table.hasRowNumbers && name == key.first)
             type.isJSON = Self.isJSON(name, table.sql)
             type.collation = table.isView ? nil : collation(table.name, name)
+            type.hasUnknownCollation = type.collation.map(isUnknown) ?? false
             return type
         }
         if wanted?.contains(table.name.lowercased()) ?? true { try sample(table.name, rows.map { $0[0] ?? "" }, &types) }
@@ -117,6 +118,14 @@ struct SQLiteCatalogueReader {
             let collation
         else { return nil }
         return String(cString: collation).uppercased()
+    }
+
+    /// Returns whether SQLite does not have a collation. It asks for one when a statement compares by it, and lists also those that it does not have.
+    private func isUnknown(_ collation: String) -> Bool {
+        if ["BINARY", "NOCASE", "RTRIM"].contains(collation) { return false }
+        let sql = "SELECT '' = '' COLLATE \(TableNames.identifier(collation))"
+        let isPrepared = (try? SQLStatement(sql, connection: connection, isKept: false)) != nil
+        return !isPrepared || connection.unknownCollations?.names.contains(collation) ?? false
     }
 
     /// Whether the statement of a table says that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.
@@ -225,6 +234,7 @@ struct SQLiteCatalogueReader {
                     types[index].values.add(SQLiteColumnValue.raw(sqlite3_column_value(statement.handle, Int32(column))))
                 }
             }
+            try connection.checkCollations(sql)
         }
     }
 

@@ -79,7 +79,9 @@ final class SQLiteTables: Sendable {
 
     private func openReader() throws -> SQLConnection {
         try checkFile()
-        return try SQLiteFiles.connectForReading(url, timeout: timeout, keepsFiles: keepsFiles)
+        let connection = try SQLiteFiles.connectForReading(url, timeout: timeout, keepsFiles: keepsFiles)
+        connection.standInForUnknownCollations()
+        return connection
     }
 
     private func openWriter() throws -> SQLConnection {

@@ -92,7 +92,8 @@ struct SQLiteColumnForm: Hashable, Sendable {
             case .spelled, .uuid, .date: false
             }
         let isCertain = type.isRowNumber || (type.isStrict && kind != .boolean && type.word != "ANY")
-        isPlain = isNative && (isCertain || type.isIndexed || kind == .json)
+        // An index in an order of its program is of no use.
+        isPlain = isNative && (isCertain || (type.isIndexed && !type.hasUnknownCollation) || kind == .json)
     }
 
     /// The form of a type for an attribute of a storage; nil where the attribute cannot hold the type.

@@ -39,6 +39,11 @@ struct SQLiteColumnType: Sendable {
     var collation: String?
     /// Whether the column compares texts by their bytes, as far as that is known.
     var isBinary: Bool { collation == "BINARY" }
+    /// Whether texts are compared by a collation that only the program has which made the table.
+    var hasUnknownCollation = false
+    /// Whether a condition has to say that texts are compared by their bytes: the column has an unknown collation, or is that of a view, whose collation is
+    /// another column's.
+    var needsCollation: Bool { hasUnknownCollation || (collation == nil && !isRowNumber && affinity == .text) }
     /// Whether a rule of the table says that values are JSON.
     var isJSON = false
     /// What some values look like.

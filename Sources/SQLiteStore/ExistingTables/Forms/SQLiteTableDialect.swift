@@ -29,7 +29,13 @@ enum SQLiteTableDialect: TableDialect {
         case .boolean: return DraftedType(.boolean)
         case .double: return DraftedType(.double)
         case .decimal: return DraftedType(.decimal)
-        case .text: return DraftedType(.string)
+        case .text:
+            let isForeign = type.hasUnknownCollation
+            return DraftedType(
+                .string,
+                note: isForeign
+                    ? "compared by its characters: its collation, \(type.collation ?? ""), is that of its program, without which SQLite changes none of its "
+                        + "indexes" : nil)
         case .spelled:
             return DraftedType(.string, note: "read and written as text: its type says nothing else, or its values do not keep to it")
         case .uuid:
@@ -85,6 +91,7 @@ enum SQLiteTableDialect: TableDialect {
         if let collation = target.type.collation, hasSpellings(target), column.type.collation != collation {
             return "\(name) COLLATE \(collation) = \(value)"
         }
+        if column.type.needsCollation || target.type.needsCollation { return "\(name) COLLATE BINARY = \(value)" }
         return "\(name) = \(value)"
     }
 
@@ -129,7 +136,10 @@ extension KeyColumns where Dialect == SQLiteTableDialect {
     /// The condition that a row has one of the keys of a parameter, a list. Indexes of the columns serve it.
     func isIn(_ parameter: String, of table: String?) -> String {
         let list = comparisons(with: "value", of: table).map { comparison in
-            guard isLookedUp, let collation = comparison.target.type.collation else { return comparison.name }
+            guard isLookedUp, let collation = comparison.target.type.collation, !comparison.target.type.hasUnknownCollation else {
+                let isCollated = comparison.column.type.needsCollation || comparison.target.type.needsCollation
+                return isCollated ? "\(comparison.name) COLLATE BINARY" : comparison.name
+            }
             return "\(comparison.name) COLLATE \(collation)"
         }.joined(separator: ", ")
         if isPlain { return "\(list) IN (SELECT value FROM CoreDataArray(\(parameter)))" }

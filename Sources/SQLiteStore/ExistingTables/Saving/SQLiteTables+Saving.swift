@@ -2,6 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
 
 extension SQLiteTables {
     /// Writes everything in one transaction.
@@ -37,6 +38,7 @@ extension SQLiteTables {
 
     /// Returns the error of a statement that a rule of the tables forbids; nil for another error.
     private func refusal(_ error: NSError, _ changes: StoreChangeSet) -> NSError? {
+        if let refusal = collationRefusal(error, changes) { return refusal }
         guard let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain,
             cause.code & 0xFF == Int(SQLITE_CONSTRAINT)
         else { return nil }
@@ -57,5 +59,25 @@ extension SQLiteTables {
                 ? "Save objects together with those that they refer to, and delete those that refer to them before."
                 : "Change the objects so that the rules of the table allow them, and save again.", cause: cause,
             info: [NSAffectedObjectsErrorKey: (changes.inserted + changes.updated + changes.deleted).map(\.objectID)])
+    }
+
+    /// Returns the error for rows of tables that have an order of their program; nil for another error.
+    private func collationRefusal(_ error: NSError, _ changes: StoreChangeSet) -> NSError? {
+        guard let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain,
+            cause.code & 0xFF == Int(SQLITE_ERROR)
+        else { return nil }
+        let changed = changes.inserted + changes.updated + changes.deleted
+        let columns = changed.compactMap { mapping.schema.entity($0.entity) }.flatMap { mapping.table($0).relation.columns }
+        let column = columns.first { $0.type.hasUnknownCollation }
+        // Of a table whose rows are in such an order, SQLite says no more than that it cannot read it.
+        guard SQLError.isMissingCollation(error) || column != nil else { return nil }
+        let name = (column?.type.collation).map { " (\($0))" } ?? ""
+        return CoreDataError.make(
+            NSPersistentStoreSaveError, "The store at \(url.path) cannot be saved.",
+            reason:
+                "SQLite says: \(cause.localizedDescription). A table, an index or a rule of what is changed compares texts by a collation\(name) that only the "
+                + "program has which made the file: without it, the index would be out of order.",
+            next: "Let that program change these rows, or give the store the collation by SQLiteConnectionPreparationOption.", cause: cause,
+            info: [NSAffectedObjectsErrorKey: changed.map(\.objectID)])
     }
 }

@@ -30,7 +30,9 @@ struct SQLiteTablesOpening {
                 reason: isDirectory.boolValue ? "It is a directory." : "There is no such file, and no tables are made for a model.",
                 next: "Check the URL.", info: [NSFilePathErrorKey: url.path])
         }
-        return try SQLiteFiles.connectForReading(url, timeout: timeout, keepsFiles: keepsFiles)
+        let connection = try SQLiteFiles.connectForReading(url, timeout: timeout, keepsFiles: keepsFiles)
+        connection.standInForUnknownCollations()
+        return connection
     }
 
     /// Compares a model with the tables.

@@ -1,0 +1,75 @@
+internal import CSQLite
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What stands in for the collations of a file that only the program has which made it.
+///
+/// SQLite does not open a table or an index with such a collation, not even to read it from one end to the other. With something in its place it does, and
+/// nothing is wrong as long as nothing is compared by it. So the statements of this store never do that; one that does nevertheless, such as one of a view
+/// that has it in itself, is an error. Connections that write have none: SQLite refuses what would put a row into an index at a wrong place.
+// Used by the thread that has the connection.
+final class SQLUnknownCollations {
+    /// The names that SQLite has asked for, in capitals.
+    private(set) var names: Set<String> = []
+    /// The name of one that texts were compared by.
+    private var compared: String?
+
+    /// A name, and where to note that it was used. SQLite keeps it with the collation.
+    private final class StandIn {
+        let name: String
+        unowned let collations: SQLUnknownCollations
+
+        init(_ name: String, _ collations: SQLUnknownCollations) { (self.name, self.collations) = (name, collations) }
+    }
+
+    fileprivate init(on handle: OpaquePointer) {
+        sqlite3_collation_needed(handle, Unmanaged.passUnretained(self).toOpaque()) { context, handle, _, name in
+            guard let context, let handle, let name else { return }
+            Unmanaged<SQLUnknownCollations>.fromOpaque(context).takeUnretainedValue().add(String(cString: name), handle)
+        }
+    }
+
+    private func add(_ name: String, _ handle: OpaquePointer) {
+        names.insert(name.uppercased())
+        let standIn = Unmanaged.passRetained(StandIn(name, self)).toOpaque()
+        // Where that fails, SQLite says that there is no such collation. It does not call the last function then.
+        let code = sqlite3_create_collation_v2(
+            handle, name, SQLITE_UTF8, standIn,
+            { context, length, text, otherLength, other in
+                if let context {
+                    let standIn = Unmanaged<StandIn>.fromOpaque(context).takeUnretainedValue()
+                    standIn.collations.compared = standIn.name
+                }
+                let order = text.flatMap { text in other.map { memcmp(text, $0, Int(min(length, otherLength))) } } ?? 0
+                return order == 0 ? length - otherLength : order
+            }, { context in context.map { Unmanaged<StandIn>.fromOpaque($0).release() } })
+        if code != SQLITE_OK { Unmanaged<StandIn>.fromOpaque(standIn).release() }
+    }
+
+    /// Returns the name of a collation that texts were compared by since this was called last.
+    func takeCompared() -> String? { compared.take() }
+}
+
+extension SQLConnection {
+    /// Lets the connection, which only reads, open tables and indexes whatever collations they have.
+    func standInForUnknownCollations() { unknownCollations = SQLUnknownCollations(on: handle) }
+
+    /// - Throws: SQLite's error for a collation that it does not have, where a statement has compared by one.
+    func checkCollations(_ sql: String) throws {
+        guard let name = unknownCollations?.takeCompared() else { return }
+        throw SQLError.make(
+            code: SQLError.missingCollation, message: "no such collation sequence: \(name)", .reading, path: path, sql: sql)
+    }
+}
+
+extension SQLError {
+    /// SQLITE_ERROR_MISSING_COLLSEQ
+    static let missingCollation = SQLITE_ERROR | 1 << 8
+
+    /// Returns whether a statement compares texts by a collation that SQLite does not have.
+    static func isMissingCollation(_ error: any Error) -> Bool {
+        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError else { return false }
+        return cause.domain == NSSQLiteErrorDomain && cause.code == Int(missingCollation)
+    }
+}
