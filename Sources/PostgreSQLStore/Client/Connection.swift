@@ -55,16 +55,7 @@ final class Connection: @unchecked Sendable {
         let parameters = try await settings.resolved(ownsSession: ownsSession)
         let connection: Connection? = await withCheckedContinuation { continuation in
             DispatchQueue(label: "PostgreSQLStore.calls").async {
-                let keywords = parameters.map { strdup($0.keyword) } + [nil]
-                let values = parameters.map { strdup($0.value) } + [nil]
-                defer {
-                    for text in keywords + values { free(text) }
-                }
-                let handle = keywords.map { UnsafePointer($0) }.withUnsafeBufferPointer { keywords in
-                    values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
-                        PQconnectStartParams(keywords.baseAddress!, values.baseAddress!, 0)
-                    }
-                }
+                let handle = parameters.withPointers { PQconnectStartParams($0, $1, 0) }
                 continuation.resume(returning: handle.map { Connection($0, ownsSession: ownsSession) })
             }
         }

@@ -35,6 +35,8 @@ final class ConnectionPool: Sendable {
     private let timeout: Double
     /// Finds the primary among several hosts; nil for one.
     private let search: PrimarySearch?
+    /// Waits for the server, where there is one, and others cannot take its place.
+    private let restart: RestartWait?
     /// Reads from replicas; nil where that is not asked for.
     let replicas: Replicas?
     /// The seconds after which an unused connection is asked whether it is still there.
@@ -43,18 +45,20 @@ final class ConnectionPool: Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of connections.
-    ///   - timeout: The maximum number of seconds to wait for one, and for another server to take over.
+    ///   - timeout: The maximum number of seconds to wait for one, for a server that restarts, and for another server to take over.
     ///   - readsFromReplicas: Whether there are connections to replicas, too.
-    init(_ settings: ConnectionSettings, limit: Int, timeout: Double, readsFromReplicas: Bool = false) {
+    ///   - isReplica: Whether the server is one of several that may answer.
+    init(_ settings: ConnectionSettings, limit: Int, timeout: Double, readsFromReplicas: Bool = false, isReplica: Bool = false) {
         (self.settings, self.limit, self.timeout) = (settings, max(1, limit), timeout)
         let search =
             settings.hosts.isEmpty
             ? nil
             : PrimarySearch(settings.hosts.map(\.place), settings.place, countsDefault: settings.countsReadOnlyDefault, patience: timeout)
         self.search = search
+        restart = search == nil && !isReplica ? RestartWait(settings, patience: timeout) : nil
         replicas = search.flatMap { search in
             guard readsFromReplicas else { return nil }
-            return Replicas(settings.hosts.map { ConnectionPool($0, limit: limit, timeout: timeout) }, search)
+            return Replicas(settings.hosts.map { ConnectionPool($0, limit: limit, timeout: timeout, isReplica: true) }, search)
         }
     }
 
@@ -153,9 +157,14 @@ final class ConnectionPool: Sendable {
 
     private func takeIdle() -> Connection? { state.withLock { $0.isClosed ? nil : $0.idle.popLast() } }
 
-    /// Opens a connection: to the primary where there are several hosts.
+    private func checkOpen() throws { if state.withLock({ $0.isClosed }) { throw closed() } }
+
+    /// Opens a connection: to the primary where there are several hosts, to a single server when it is there again.
     func open() async throws -> Connection {
-        guard let search else { return try await open(settings, 0, nil) }
+        guard let search else {
+            guard let restart else { return try await open(settings, 0, nil) }
+            return try await restart.connection(checkOpen) { try await open(settings, 0, nil) }
+        }
         let hosts = settings.hosts
         return try await search.connection { try await self.open(hosts[$0], $0, $1) }
     }

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import CPostgreSQL
+internal import Dispatch
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
@@ -27,6 +28,12 @@ struct ConnectionSettings: Sendable {
     ) throws {
         let place = Self.redacted(url).absoluteString
         self.password = password
+        if schema.utf8.contains(0) {
+            // For libpq the name would end there, and be that of another schema.
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The store at \(place) cannot be opened.", reason: "The name of the schema contains U+0000.",
+                next: "Name a schema that the database can have.")
+        }
         guard Self.isOfDatabase(url) else { throw Self.unknownURL(place) }
         var parameters = try Self.parse(url.absoluteString, place)
         if parameters["sslmode"] == nil, !Self.isLocal(parameters) {
@@ -208,6 +215,46 @@ struct ConnectionSettings: Sendable {
         }
         if let password { all["password"] = try await password() }
         return all.map { ($0.key, $0.value) }
+    }
+}
+
+extension ConnectionSettings {
+    /// What a server says to those who ask for connections.
+    enum Presence: Sendable {
+        /// It takes connections, or refuses them for a reason of its own.
+        case there
+        /// It is starting or shutting down.
+        case busy
+        /// Nobody answers.
+        case away
+    }
+
+    /// Asks the server whether it takes connections, without a user's rights. The messages of servers are in many languages.
+    func presence() async -> Presence {
+        let parameters = parameters.map { (keyword: $0.key, value: $0.value) }
+        return await withCheckedContinuation { continuation in
+            DispatchQueue(label: "PostgreSQLStore.calls").async {
+                let answer = parameters.withPointers { PQpingParams($0, $1, 0) }
+                continuation.resume(
+                    returning: answer == PQPING_OK ? .there : answer == PQPING_REJECT ? .busy : .away)
+            }
+        }
+    }
+}
+
+extension [(keyword: String, value: String)] {
+    /// Calls `body` with the keywords and the values, each list ending with NULL.
+    func withPointers<Result>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        let keywords = map { strdup($0.keyword) } + [nil]
+        let values = map { strdup($0.value) } + [nil]
+        defer {
+            for text in keywords + values { free(text) }
+        }
+        return keywords.map { UnsafePointer($0) }.withUnsafeBufferPointer { keywords in
+            values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in body(keywords.baseAddress!, values.baseAddress!) }
+        }
     }
 }
 

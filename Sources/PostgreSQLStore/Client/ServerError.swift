@@ -11,9 +11,11 @@ struct ServerError: Error, CustomStringConvertible {
     let constraint: String?
     /// Whether the connection cannot be used any more.
     let isConnectionLost: Bool
+    /// Whether the server was waited for as long as the store's options say.
+    let wasAwaited: Bool
 
-    init(code: String, message: String, isConnectionLost: Bool) {
-        (self.code, self.message, self.isConnectionLost) = (code, message, isConnectionLost)
+    init(code: String, message: String, isConnectionLost: Bool, wasAwaited: Bool = false) {
+        (self.code, self.message, self.isConnectionLost, self.wasAwaited) = (code, message, isConnectionLost, wasAwaited)
         (detail, constraint) = (nil, nil)
     }
 
@@ -33,12 +35,21 @@ struct ServerError: Error, CustomStringConvertible {
         constraint = field("n")
         // 57P01 to 57P03: the server is shutting down, or was stopped.
         isConnectionLost = PQstatus(connection) == CONNECTION_BAD || state.hasPrefix("57P0")
+        wasAwaited = false
+    }
+
+    /// Returns the error of a server that was waited for in vain.
+    func awaited(for seconds: Double) -> ServerError {
+        ServerError(
+            code: code, message: "The server was waited for during \(seconds) s. \(message)", isConnectionLost: true, wasAwaited: true)
     }
 
     var description: String {
         [code.isEmpty ? message : "\(message) (\(code))", detail].compactMap { $0 }.joined(separator: " ")
     }
 
+    /// Whether the same may be tried again over another connection.
+    var isOfConnection: Bool { isConnectionLost && !wasAwaited }
     /// Whether the transaction may be repeated: it was in the way of others.
     var isSerialization: Bool { code == "40001" || code == "40P01" }
     /// Whether a uniqueness constraint is violated.

@@ -117,7 +117,24 @@ final class StoreContent: @unchecked Sendable {
         let entity = try sqlEntity(query.entity)
         let found = try prepared.withLock { try $0.queries.query(query, entity) }
         if !hasFunctions, found.plan.sql.contains(ServerFunctions.prefix) { throw missingFunctions() }
-        return (found.plan, try found.plan.bindings.map { BinaryValue(try found.values.value(of: $0)) })
+        let values = try found.plan.bindings.map { BinaryValue(try found.values.value(of: $0)) }
+        return (found.plan, mapping == nil ? values : try values.map(verbatim))
+    }
+
+    /// Returns a value for columns that hold texts as they are.
+    ///
+    /// - Throws: Code 134091 for a text that PostgreSQL does not have.
+    private func verbatim(_ value: BinaryValue) throws -> BinaryValue {
+        switch value {
+        case .text(let text) where text.utf8.contains(0):
+            throw CoreDataError.make(
+                NSPersistentStoreUnsupportedRequestTypeError, "The store at \(place) cannot answer the fetch.",
+                reason: "A condition has the text \(text.debugDescription), and PostgreSQL's text has no U+0000.",
+                next: "Ask without that character: no row has it.")
+        case .text(let text): .verbatim(text)
+        case .array(let elements, let type): .array(try elements.map(verbatim), of: type)
+        default: value
+        }
     }
 
     private func missingFunctions() -> NSError {
@@ -146,16 +163,24 @@ final class StoreContent: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Reads the newest state, with a connection: once more with another where that is lost or takes no changes, or where a statement is of an
-    /// earlier definition of its tables.
+    /// The number of attempts to read. What each server that it reaches fails at is not to be asked of it for ever.
+    private static let readLimit = 4
+
+    /// Reads the newest state, with a connection: again with another where that is lost or takes no changes, or where a statement is of an
+    /// earlier definition of its tables. A server that is away is waited for by whoever opens the connection.
     func reading<Result: Sendable>(_ body: @escaping @Sendable (Connection) async throws -> Result) async throws -> Result {
         readCount.wrappingAdd(1, ordering: .relaxed)
+        var attempt = 1
         do {
-            do { return try await readingOnce(body) } catch let error as ServerError
-                where error.isConnectionLost || error.isOutdatedPlan || error.isReadOnly
-            {
-                Log.store.debug("A read from \(place) is repeated. \(error)")
-                return try await readingOnce(body)
+            while true {
+                do { return try await readingOnce(body) } catch let error as ServerError
+                    where attempt < Self.readLimit && (error.isOfConnection || error.isOutdatedPlan || error.isReadOnly)
+                {
+                    Log.store.debug("A read from \(place) is repeated. \(error)")
+                    // The other connections are being lost, too.
+                    if attempt > 1 { try await Pause.wait(0.05 * Double(1 << attempt)) }
+                    attempt += 1
+                }
             }
         } catch let error as ServerError { throw failure(error, "cannot be read") }
     }
@@ -193,13 +218,15 @@ final class StoreContent: @unchecked Sendable {
                 next: "Order distinct results by attributes that are fetched, group by attributes, or do it with the fetched objects.")
         }
         let next: String? =
-            if error.isConnectionLost {
+            if error.wasAwaited {
+                "Check that the server runs and can be reached, or raise connectionTimeout in the store's options."
+            } else if error.isConnectionLost {
                 "Check that the server runs and can be reached."
             } else if error.isCancellation {
                 "Raise statementTimeout in the store's options, or ask for less."
             } else { nil }
         return CoreDataError.make(
-            error.isCancellation ? NSPersistentStoreTimeoutError : NSPersistentStoreOperationError,
+            error.isCancellation || error.wasAwaited ? NSPersistentStoreTimeoutError : NSPersistentStoreOperationError,
             "The store at \(place) \(what).", reason: "PostgreSQL says: \(error)", next: next)
     }
 

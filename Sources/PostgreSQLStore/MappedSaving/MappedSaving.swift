@@ -32,7 +32,7 @@ struct MappedSaving: Sendable {
                 let isFound = error.isUniqueness && content.hasUniqueness && attempt < 3
                 if mayExchange { looksAtValues = true }
                 guard attempt < Self.attemptLimit,
-                    error.isSerialization || error.isConnectionLost || isFound || mayExchange || error.isOutdatedPlan || error.isReadOnly
+                    error.isSerialization || error.isOfConnection || isFound || mayExchange || error.isOutdatedPlan || error.isReadOnly
                 else {
                     throw failure(error, changes)
                 }
@@ -92,6 +92,7 @@ struct MappedSaving: Sendable {
     private func isCommitted(_ transaction: Transaction, _ lost: ServerError) async throws -> Bool {
         var reason = "\(lost)"
         // About a minute: a server needs some time to start again, or another to take over.
+        let end = ContinuousClock.now + .seconds(60)
         for pause in [0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 30] {
             do {
                 let (status, timeline): (String, String) = try await content.pool.with { connection in
@@ -109,6 +110,8 @@ struct MappedSaving: Sendable {
                 if status == "aborted" { return false }
                 reason = "The transaction has not ended."
             } catch { reason = "\(error)" }
+            // To get a connection may have taken long, too.
+            if ContinuousClock.now > end { break }
             try await Pause.wait(pause)
         }
         throw CoreDataError.make(

@@ -176,7 +176,7 @@ final class SaveCombiner: Sendable {
                 content.didCommit()
                 return results.map { $0.changedCount == 1 ? .done : .refused }
             }
-        } catch let error as ServerError {
+        } catch let error as ServerError where !error.wasAwaited {
             // Each is told its own error, if it has one.
             Log.store.debug("\(saves.count) saves to \(content.place) are done one by one. \(error)")
             return saves.map { _ in .refused }

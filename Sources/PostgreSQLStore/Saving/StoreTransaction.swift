@@ -40,12 +40,12 @@ struct StoreTransaction {
                 // The commit was lost with its connection, and will never be.
             } catch let error as ServerError {
                 guard attempt < Self.attemptLimit,
-                    error.isSerialization || error.isConnectionLost || error.isUniqueness && repeatsUniqueness || error.isOutdatedPlan
+                    error.isSerialization || error.isOfConnection || error.isUniqueness && repeatsUniqueness || error.isOutdatedPlan
                         || error.isReadOnly
                 else { throw error }
                 Log.store.debug("A transaction at \(content.place) is repeated. \(error)")
                 // Those that were in each other's way do not meet again.
-                if error.isSerialization || error.isReadOnly {
+                if error.isSerialization || error.isReadOnly || error.isOfConnection && attempt > 1 {
                     try await Pause.wait(.random(in: 0...0.01) * Double(1 << attempt))
                 }
             }
@@ -110,6 +110,7 @@ struct StoreTransaction {
         // Also that of a pool whose connections all wait for another server to take over.
         var failure: (any Error)?
         // About a minute: a server needs some time to start again, or another to take over.
+        let end = ContinuousClock.now + .seconds(60)
         for pause in [0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 30] {
             do {
                 return try await content.pool.with { connection in
@@ -121,6 +122,8 @@ struct StoreTransaction {
                 }
             } catch {
                 failure = error
+                // To get a connection may have taken long, too.
+                if ContinuousClock.now > end { break }
                 try await Pause.wait(pause)
             }
         }

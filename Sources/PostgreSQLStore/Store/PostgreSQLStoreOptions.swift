@@ -23,8 +23,8 @@ public struct PostgreSQLStoreOptions: Sendable {
     public var layout = Layout.own
     /// The maximum number of connections. The default is 8.
     public var connectionLimit = 8
-    /// The maximum number of seconds that a request waits for a free connection, and for another server of a cluster to take over. The default
-    /// is 30.
+    /// The maximum number of seconds that a request waits for a free connection, for a server that restarts, and for another server of a cluster to
+    /// take over. The default is 30.
     public var connectionTimeout: TimeInterval = 30
     /// The maximum number of seconds that a statement may take on the server; nil, the default, for the server's own limit.
     public var statementTimeout: TimeInterval?

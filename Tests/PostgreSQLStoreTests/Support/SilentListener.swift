@@ -6,9 +6,13 @@ final class SilentListener: Sendable {
     private let listener: Int32
     let port: Int
 
-    init() throws {
-        port = try TestServer.freePort()
+    /// - Parameter place: The port; nil for any.
+    init(at place: Int? = nil) throws {
+        port = try place ?? TestServer.freePort()
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        // Whoever had the port before may have left connections that are not quite over.
+        var isOn: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -24,6 +28,13 @@ final class SilentListener: Sendable {
 
     /// Returns whether there is another connection, which is then kept open.
     func hasConnection() -> Bool { accept(listener, nil, nil) >= 0 }
+
+    /// Ends a connection, as a server that goes down does. Returns whether there was one.
+    func refuse() -> Bool {
+        let client = accept(listener, nil, nil)
+        if client >= 0 { Glibc.close(client) }
+        return client >= 0
+    }
 
     func close() { Glibc.close(listener) }
 }

@@ -1,0 +1,51 @@
+#if PostgreSQL
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Waits for a single server that is away for a while, as one is that restarts.
+///
+/// It waits where a server was there before and cannot be reached now, and where one says that it is starting or shutting down. A server that is there
+/// and refuses a connection, its user for example, is not waited for.
+// `wasReached` is guarded by its lock.
+final class RestartWait: Sendable {
+    private let wasReached = LockedBox(false)
+    private let settings: ConnectionSettings
+    /// The seconds for which the server may be away.
+    private let patience: Double
+    private static let longestPause = 1.0
+
+    init(_ settings: ConnectionSettings, patience: Double) { (self.settings, self.patience) = (settings, patience) }
+
+    /// Returns a connection.
+    ///
+    /// - Parameters:
+    ///   - check: Throws where nobody needs the connection any more.
+    ///   - open: Connects.
+    /// - Throws: The error of the server that refuses; ``ServerError`` with `wasAwaited` where it did not come back in time; the errors of `check`;
+    ///   `CancellationError`.
+    func connection(_ check: () throws -> Void, _ open: () async throws -> Connection) async throws -> Connection {
+        let start = ContinuousClock.now
+        var pause = 0.05
+        while true {
+            do {
+                let connection = try await open()
+                wasReached.withLock { $0 = true }
+                return connection
+            } catch let error as ServerError where error.isConnectionLost {
+                switch await settings.presence() {
+                case .there: throw error
+                case .away where !wasReached.withLock({ $0 }): throw error
+                case .away, .busy: break
+                }
+                guard ContinuousClock.now + .seconds(pause) <= start + .seconds(patience) else { throw error.awaited(for: patience) }
+                if pause == 0.05 { Log.store.notice("The server of \(settings.place) is waited for. \(error)") }
+            }
+            try await Pause.wait(pause)
+            try check()
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+}
+#endif
