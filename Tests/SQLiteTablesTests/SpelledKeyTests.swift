@@ -72,4 +72,22 @@ import Testing
             file.texts("SELECT id || coalesce(team_code, '-') FROM player ORDER BY id"), equals: ["1Blue", "2red", "3Red", "4BLUE", "5-"])
         try expect(file.texts("SELECT team || cup_id FROM team_cup ORDER BY 1"), equals: ["blue1", "rEd2"])
     }
+
+    @Test(
+        "An object is found by its key as a JSON array in any writing",
+        arguments: [#"[7,"red"]"#, #"[7, "red"]"#, #"["7","red"]"#, #"[ 7 , "r\u0065d" ]"#])
+    func written(_ key: String) throws {
+        let file = try OthersFile(
+            "CREATE TABLE seats (number INTEGER, colour TEXT, taken INTEGER, PRIMARY KEY (number, colour)); INSERT INTO seats VALUES (7, 'red', 1);"
+        )
+        let context = try file.open()
+        try context.performAndWait {
+            let seat = try context.one("Seats", "number == 7")
+            let uri = seat.objectID.uriRepresentation().absoluteString
+            let place = try #require(uri.range(of: "/Seats/p"))
+            let text = try #require(key.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let id = try #require(context.persistentStoreCoordinator?.managedObjectID(for: uri[..<place.upperBound] + text))
+            expect(id, equals: seat.objectID)
+        }
+    }
 }

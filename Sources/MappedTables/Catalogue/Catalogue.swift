@@ -6,9 +6,11 @@ package struct Catalogue<Dialect: TableDialect>: Sendable {
     package let relations: [CatalogueRelation<Dialect>]
     /// What of the schema is not among them, each with its name and the reason.
     package let unread: [String]
+    /// What of the schema is there in another form than one may expect.
+    package let notes: [String]
 
-    package init(schema: String, relations: [CatalogueRelation<Dialect>], unread: [String] = []) {
-        (self.schema, self.relations, self.unread) = (schema, relations, unread)
+    package init(schema: String, relations: [CatalogueRelation<Dialect>], unread: [String] = [], notes: [String] = []) {
+        (self.schema, self.relations, self.unread, self.notes) = (schema, relations, unread, notes)
     }
 
     /// Returns the table or view with a name.

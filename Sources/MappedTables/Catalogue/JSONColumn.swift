@@ -15,6 +15,17 @@ package enum JSONColumn {
         }
     }
 
+    /// Whether a string in a JSON text contains U+0000, whose escape sequence follows an even number of backslashes.
+    package static func hasZeroCharacter(_ json: String) -> Bool {
+        var isEscaped = false
+        var rest = json.utf8[...]
+        while let byte = rest.popFirst() {
+            if isEscaped, byte == UInt8(ascii: "u"), rest.starts(with: "0000".utf8) { return true }
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        }
+        return false
+    }
+
     /// Returns a value as a JSON text.
     ///
     /// - Throws: Code 134030 for a value that JSON does not have.

@@ -48,6 +48,15 @@ package protocol TableDialect: Sendable {
     ///   - table: The name of the table within the statement.
     static func version(of relation: CatalogueRelation<Self>, _ columns: [CatalogueColumn<Self>], as table: String) -> String
 
+    // MARK: Rows without a key
+
+    /// The type of a column with digests.
+    static var digestType: ColumnType { get }
+    /// Returns what selects a digest of columns: a text, the same for the same values in each session of each program.
+    static func digest(of columns: [CatalogueColumn<Self>], in table: String) -> String
+    /// Returns whether the database can tell which rows have the same value in a column of a type.
+    static func isComparable(_ type: ColumnType) -> Bool
+
     // MARK: Keys
 
     /// Returns whether the database takes values of a column for equal that are not the same, such as texts with other capitals.
@@ -62,6 +71,8 @@ package protocol TableDialect: Sendable {
     static func kind(of columns: [CatalogueColumn<Self>], target: KeyColumns<Self>?) -> (kind: SQLKeyKind, isPlain: Bool)
     /// Returns what selects a key; it is NULL where a column is.
     static func selected(_ key: KeyColumns<Self>, of table: String?) -> String
+    /// Returns the key of columns with the values of a JSON array; nil where they have no such values.
+    static func key(of parts: [Any], _ columns: [CatalogueColumn<Self>]) -> String?
     /// Returns the value of each column, from a parameter with a key.
     static func written(_ key: KeyColumns<Self>, _ parameter: String) -> [(column: String, value: String)]
 }

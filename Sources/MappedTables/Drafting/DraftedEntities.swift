@@ -25,7 +25,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
     package init(_ catalogue: Catalogue<Dialect>) {
         self.catalogue = catalogue
         keys = Self.keys(of: catalogue)
-        unmapped = catalogue.unread
+        (unmapped, notes) = (catalogue.unread, catalogue.notes)
         let pairs = catalogue.relations.filter(isPairTable)
         var names = DraftedNames()
         for relation in catalogue.relations where !pairs.contains(where: { $0.name == relation.name }) { draft(relation, &names) }
@@ -85,18 +85,22 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     private mutating func draft(_ relation: CatalogueRelation<Dialect>, _ names: inout DraftedNames) {
         let place = "\(relation.kind.name) \(relation.name)"
-        guard let key = keys[relation.name]?.columns.map(\.name) else {
-            return unmapped.append(
-                "The \(place): nothing says which columns name a row. Add an entity with “\(MappingKey.table)” and “\(MappingKey.key)” in its user info."
-            )
+        let known = keys[relation.name]?.columns.map(\.name)
+        let key = known ?? [MappingKey.allColumns]
+        if known == nil, relation.column(MappingKey.allColumns) != nil {
+            return unmapped.append("The \(place): it has no key, and a column is named “\(MappingKey.allColumns)”.")
         }
         if relation.columns.contains(where: { $0.name.contains(",") }) {
             return unmapped.append("The \(place): the name of a column contains a comma.")
         }
         let entity = NSEntityDescription(name: names.entity(relation.name))
         entity.userInfo = [MappingKey.table: relation.name, MappingKey.key: key.joined(separator: ",")]
-        if relation.kind != .table {
-            entity.userInfo?[MappingKey.readOnly] = "YES"
+        if relation.kind != .table || known == nil { entity.userInfo?[MappingKey.readOnly] = "YES" }
+        if known == nil {
+            notes.append(
+                "The \(place) has no key: its objects are read only, and named by a digest of all columns and their number among equal rows. "
+                    + "“\(MappingKey.key)” in the user info may name columns that tell them apart.")
+        } else if relation.kind != .table {
             notes.append("The \(place) is read only, and “\(key.joined(separator: ", "))” is taken for its key.")
         }
         if !relation.primaryKey.isEmpty, Set(key) != Set(relation.primaryKey) {
@@ -159,8 +163,11 @@ package struct DraftedEntities<Dialect: TableDialect> {
         inverseWords = isOne ? DraftedNames.singular(inverseWords) : DraftedNames.plural(inverseWords)
         // Several references from one table to another are told apart by their own names.
         if all.filter({ $0 == (table, reference.target) }).count > 1 { inverseWords += ["by"] + words }
+        let isReadOnly = owner.entity.userInfo?[MappingKey.readOnly] != nil
         let rule: NSDeleteRule =
             switch reference.onDelete {
+            // What happens to rows that objects cannot change is the database's matter.
+            case .cascade where isReadOnly, .clear where isReadOnly: .noActionDeleteRule
             case .cascade: .cascadeDeleteRule
             case .clear: .nullifyDeleteRule
             case .refuse: .denyDeleteRule
@@ -226,7 +233,8 @@ package struct DraftedEntities<Dialect: TableDialect> {
     private mutating func addUniqueness(_ table: String) {
         guard let draft = drafts[table] else { return }
         // A key that the database gives is nobody's to choose.
-        let ownKey = draft.key.contains { draft.relation.column($0)?.hasDefault ?? false } ? [] : [draft.key]
+        let isGiven = keys[table] == nil || draft.key.contains { draft.relation.column($0)?.hasDefault ?? false }
+        let ownKey = isGiven ? [] : [draft.key]
         var constraints: [[Any]] = []
         // The number of a row is nobody's to choose either.
         let primary = draft.relation.rowNumber.map { [$0.name] } == draft.relation.primaryKey ? [] : [draft.relation.primaryKey]

@@ -19,6 +19,8 @@ package enum MappingKey {
     package static let joinMember = "joinMember"
     /// Of an entity: `YES` where it is not to be saved.
     package static let readOnly = "isReadOnly"
+    /// As the columns that name a row: all of them, where there is no key.
+    package static let allColumns = "*"
 
     /// Returns the names in a list.
     package static func names(_ list: String) -> [String] {
@@ -41,11 +43,13 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
     }
 
     package let relation: CatalogueRelation<Dialect>
-    /// The name in SQL, with its schema.
+    /// The name in SQL, with its schema; or what selects its rows with their key, where the table has none.
     package let sql: String
     package let key: KeyColumns<Dialect>
     /// Why the rows cannot be saved; nil where they can.
     package let readOnlyReason: String?
+    /// Whether the key is made of the values of all columns.
+    package let isNamedByValues: Bool
     /// The values by the slot indexes of the properties.
     package var values: [Int: Value] = [:]
 
@@ -65,8 +69,10 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
         return (relation.columns + [relation.rowNumber].compactMap { $0 }).filter { names.contains($0.name) }
     }
 
-    /// What selects the version of a row, which changes with each update.
-    package var version: String { Dialect.version(of: relation, knownColumns, as: Self.alias) }
+    /// What selects the version of a row, which changes with each update. A row whose key is made of its values has one.
+    package var version: String {
+        isNamedByValues ? Dialect.literal(1) : Dialect.version(of: relation, knownColumns, as: Self.alias)
+    }
 }
 
 /// The table of a many-to-many relationship.

@@ -47,6 +47,10 @@ package struct MappingBuilder<Dialect: TableDialect> {
             return note(
                 entity, expected: "an entity by itself: existing tables have no inheritance", found: "one that inherits or is inherited")
         }
+        for name in [entity.name ?? ""] + entity.frozenParts.properties.map(\.name) where name.utf8.contains(0) {
+            // Statements name what they are about as the model does, and end at that character.
+            return note(entity, expected: "a name without U+0000", found: name.debugDescription)
+        }
         let name = entity.userInfo?[MappingKey.table] as? String ?? TableNames.words(entity.name ?? "")
         let place = "\(catalogue.schema).\(name)"
         guard let relation = catalogue.relation(name) else {
@@ -57,8 +61,9 @@ package struct MappingBuilder<Dialect: TableDialect> {
         if names.isEmpty {
             return note(entity, column: place, expected: "a primary key, or “\(MappingKey.key)” in the user info", found: "neither")
         }
-        var columns: [CatalogueColumn<Dialect>] = []
-        for name in names {
+        let isNamedByValues = names == [MappingKey.allColumns] && relation.column(MappingKey.allColumns) == nil
+        var columns: [CatalogueColumn<Dialect>] = isNamedByValues ? [RowDigest.column] : []
+        for name in names where !isNamedByValues {
             guard let column = relation.column(name) else {
                 note(entity, column: "\(place).\(name)", expected: "a column of the key", found: "none")
                 continue
@@ -66,7 +71,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
             columns.append(column)
         }
         if columns.count < names.count { return }
-        if relation.kind == .table, stated != nil, !relation.isUnique(names) {
+        if relation.kind == .table, stated != nil, !isNamedByValues, !relation.isUnique(names) {
             notices.append("Nothing in \(place) keeps the key \(names.joined(separator: ", ")) unique.")
         }
         let isClosed = (entity.userInfo?[MappingKey.readOnly] as? String)?.uppercased() == "YES"
@@ -75,9 +80,12 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 "The model says that “\(entity.name ?? "?")” is read only."
             } else if relation.kind != .table {
                 "“\(entity.name ?? "?")” is the \(relation.kind.name) \(place), which is read only."
+            } else if isNamedByValues {
+                "“\(entity.name ?? "?")” is the table \(place), which is read only: it has no key."
             } else { nil }
         tables[ObjectIdentifier(entity)] = MappedTable(
-            relation: relation, sql: sqlName(relation), key: KeyColumns(columns), readOnlyReason: reason)
+            relation: relation, sql: isNamedByValues ? RowDigest.rows(of: relation, sqlName(relation)) : sqlName(relation),
+            key: KeyColumns(columns), readOnlyReason: reason, isNamedByValues: isNamedByValues)
     }
 
     private func sqlName(_ relation: CatalogueRelation<Dialect>) -> String {

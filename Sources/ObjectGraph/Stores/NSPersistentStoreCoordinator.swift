@@ -219,7 +219,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         guard let uri = ObjectURI(url), let entity = managedObjectModel.entitiesByName[uri.entityName],
             let store = persistentStores.first(where: { $0.identifier == uri.storeIdentifier })
         else { return nil }
-        return NSManagedObjectID(entity: entity, token: store.token, reference: uri.reference)
+        let reference = (store as? any KeySpellingStore)?.spelled(uri.reference, of: entity) ?? uri.reference
+        return NSManagedObjectID(entity: entity, token: store.token, reference: reference)
     }
 
     /// Works like ``managedObjectID(forURIRepresentation:)`` for a URI as a string.

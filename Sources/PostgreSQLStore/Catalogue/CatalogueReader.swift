@@ -12,19 +12,19 @@ struct CatalogueReader {
         let results = try await connection.run(
             [
                 "SELECT 1 FROM pg_namespace WHERE nspname = $1", Self.relations, Self.columns, Self.labels, Self.uniques, Self.references,
-                Self.uniqueRules,
-            ].map { Call($0, [.text(schema)]) })
+                Self.uniqueRules, Self.partitionReferences,
+            ].map { Call($0, [.verbatim(schema)]) })
         guard results[0].rowCount > 0 else { return nil }
         var relations: [Int64: CatalogueRelation] = [:]
         for row in 0..<results[1].rowCount {
             let kind: CatalogueRelation.Kind =
-                switch results[1].text(row, 2) {
+                switch results[1].verbatim(row, 2) {
                 case "v": .view
                 case "m": .materializedView
                 case "f": .foreignTable
                 default: .table
                 }
-            relations[results[1].integer(row, 0)] = CatalogueRelation(name: results[1].text(row, 1), kind: kind)
+            relations[results[1].integer(row, 0)] = CatalogueRelation(name: results[1].verbatim(row, 1), kind: kind)
         }
         let labels = Self.grouped(results[3]) { $0.text($1, 1) }
         for row in 0..<results[2].rowCount {
@@ -39,36 +39,50 @@ struct CatalogueReader {
             }
         }
         for row in 0..<results[5].rowCount {
-            let result = results[5]
-            relations[result.integer(row, 0)]?.references.append(
-                CatalogueReference(
-                    name: result.text(row, 1), columns: Self.names(result, row, 2), targetSchema: result.text(row, 3),
-                    target: result.text(row, 4), targetColumns: Self.names(result, row, 5),
-                    onDelete: Self.action(result.text(row, 6))))
+            relations[results[5].integer(row, 0)]?.references.append(Self.reference(results[5], row))
         }
         for row in 0..<results[6].rowCount {
             let result = results[6]
             relations[result.integer(row, 0)]?.addUniqueRule(
-                result.isNull(row, 1) ? [] : Self.names(result, row, 1), expressions: result.text(row, 2),
-                condition: result.isNull(row, 3) ? nil : result.text(row, 3))
+                result.isNull(row, 1) ? [] : Self.names(result, row, 1), expressions: result.verbatim(row, 2),
+                condition: result.isNull(row, 3) ? nil : result.verbatim(row, 3))
         }
-        return Catalogue(schema: schema, relations: relations.values.sorted { $0.name < $1.name })
+        var notes: [String] = []
+        for row in 0..<results[7].rowCount {
+            let reference = Self.reference(results[7], row)
+            guard let table = relations[results[7].integer(row, 0)]?.name else { continue }
+            if results[7].integer(row, 7) != 0 {
+                relations[results[7].integer(row, 0)]?.references.append(reference)
+            } else {
+                notes.append(
+                    "The foreign key \(reference.name) of \(results[7].verbatim(row, 8)), a partition of \(table), to \(reference.target) "
+                        + "is not that of every partition: its columns are attributes.")
+            }
+        }
+        return Catalogue(schema: schema, relations: relations.values.sorted { $0.name < $1.name }, notes: notes)
+    }
+
+    private static func reference(_ result: QueryResult, _ row: Int) -> CatalogueReference {
+        CatalogueReference(
+            name: result.verbatim(row, 1), columns: names(result, row, 2), targetSchema: result.verbatim(row, 3),
+            target: result.verbatim(row, 4), targetColumns: names(result, row, 5), onDelete: action(result.verbatim(row, 6)))
     }
 
     private static func column(_ result: QueryResult, _ row: Int, _ labels: [Int64: [String]]) -> CatalogueColumn {
         let source: CatalogueColumn.Source =
-            switch (result.text(row, 8), result.text(row, 9)) {
+            switch (result.verbatim(row, 8), result.verbatim(row, 9)) {
             case (_, "s"): .expression
             case ("a", _): .identity(isStrict: true)
             case ("d", _): .identity(isStrict: false)
             default: .program(hasDefault: result.integer(row, 10) != 0)
             }
         return CatalogueColumn(
-            name: result.text(row, 1),
+            name: result.verbatim(row, 1),
             type: CatalogueType(
-                name: result.text(row, 4), sql: result.text(row, 5), declared: result.text(row, 2), kind: result.text(row, 6),
-                element: result.isNull(row, 7) ? nil : result.text(row, 7), labels: labels[result.integer(row, 3)] ?? [],
-                isBuiltIn: result.text(row, 12) == "pg_catalog", collation: result.isNull(row, 13) ? nil : result.text(row, 13)),
+                name: result.verbatim(row, 4), sql: result.verbatim(row, 5), declared: result.verbatim(row, 2),
+                kind: result.verbatim(row, 6),
+                element: result.isNull(row, 7) ? nil : result.verbatim(row, 7), labels: labels[result.integer(row, 3)] ?? [],
+                isBuiltIn: result.verbatim(row, 12) == "pg_catalog", collation: result.isNull(row, 13) ? nil : result.verbatim(row, 13)),
             isRequired: result.integer(row, 11) != 0, source: source)
     }
 
@@ -88,7 +102,7 @@ struct CatalogueReader {
 
     /// Returns the names in an array, which is written as JSON.
     private static func names(_ result: QueryResult, _ row: Int, _ column: Int) -> [String] {
-        (try? JSONDecoder().decode([String].self, from: Data(result.text(row, column).utf8))) ?? []
+        (try? JSONDecoder().decode([String].self, from: Data(result.verbatim(row, column).utf8))) ?? []
     }
 
     // MARK: Statements
@@ -156,7 +170,26 @@ struct CatalogueReader {
             \(array("k.confkey", of: "k.confrelid")), k.confdeltype::text
         FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_class t ON t.oid = k.confrelid JOIN pg_namespace s ON s.oid = t.relnamespace
-        WHERE \(inSchema) AND k.contype = 'f' AND NOT t.relispartition ORDER BY k.conname
+        WHERE \(inSchema) AND k.contype = 'f' AND k.conparentid = 0 ORDER BY k.conname
+        """
+
+    /// Foreign keys of partitions that their table has not, with whether all partitions have them, and one of these.
+    private static let partitionReferences = """
+        WITH leaves AS (
+            SELECT c.oid AS root, p.relid::oid AS leaf, count(*) OVER (PARTITION BY c.oid) AS number
+            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL pg_partition_tree(c.oid) p
+            WHERE \(inSchema) AND c.relkind = 'p' AND p.isleaf),
+        keys AS (
+            SELECT l.root, l.leaf, l.number, k.conname, k.confrelid, k.confdeltype, \(array("k.conkey", of: "k.conrelid")) AS columns,
+                \(array("k.confkey", of: "k.confrelid")) AS targets
+            FROM leaves l JOIN pg_constraint k ON k.conrelid = l.leaf AND k.contype = 'f')
+        SELECT k.root::bigint, min(k.conname::text), k.columns, s.nspname::text, t.relname::text, k.targets, k.confdeltype::text,
+            count(DISTINCT k.leaf) = min(k.number), (array_agg(l.relname::text ORDER BY k.conname, l.relname))[1]
+        FROM keys k JOIN pg_class l ON l.oid = k.leaf JOIN pg_class t ON t.oid = k.confrelid JOIN pg_namespace s ON s.oid = t.relnamespace
+        WHERE NOT t.relispartition AND NOT EXISTS (
+            SELECT 1 FROM pg_constraint r WHERE r.conrelid = k.root AND r.contype = 'f' AND r.confrelid = k.confrelid
+                AND \(array("r.conkey", of: "r.conrelid")) = k.columns)
+        GROUP BY k.root, k.columns, s.nspname, t.relname, k.targets, k.confdeltype ORDER BY 2
         """
 }
 #endif

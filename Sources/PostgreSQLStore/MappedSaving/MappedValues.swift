@@ -12,7 +12,9 @@ extension MappedSaveRun: MappedValueWriting {
     ) throws -> BinaryValue {
         if form.isJSON {
             guard !row.isNil(at: slot), let value = row.box(at: slot)?.value else { return .null(PostgreSQLType.text) }
-            return .verbatim(try JSONColumn.text(value, attribute))
+            let text = try JSONColumn.text(value, attribute)
+            if JSONColumn.hasZeroCharacter(text) { throw unsavable(attribute, "PostgreSQL's JSON has no U+0000.", row) }
+            return .verbatim(text)
         }
         let value = try ColumnValues.value(of: row, slot, storage, attribute)
         guard case .text(let text) = value else { return value }

@@ -129,6 +129,25 @@ enum ColumnForm: Sendable, Equatable {
         }
     }
 
+    /// The types whose texts depend on settings of the session.
+    private static let elementsOfSettings = ["date", "timestamp", "timestamptz", "interval", "bytea", "money"]
+
+    /// Returns a text of a column's value that does not depend on settings of the session, such as its time zone.
+    static func digested(_ column: String, _ type: CatalogueType) -> String {
+        switch ColumnForm(type) {
+        case .decimal(isMoney: true): "\(column)::numeric::text"
+        case .bytes: "encode(\(column), 'hex')"
+        case .moment, .localTime, .day: "extract(epoch FROM \(column))::text"
+        case .spelled where type.name == "interval" && type.isBuiltIn: "encode(interval_send(\(column)), 'hex')"
+        case .spelled where type.kind == "r": "encode(range_send(\(column)), 'hex')"
+        case .spelled where type.kind == "m": "encode(multirange_send(\(column)), 'hex')"
+        case .array(let element) where elementsOfSettings.contains { element == "pg_catalog.\($0)" }:
+            "encode(array_send(\(column)), 'hex')"
+        case .array, .row: "to_jsonb(\(column))::text"
+        case .integer, .boolean, .double, .decimal, .text, .spelled, .uuid, .json: "\(column)::text"
+        }
+    }
+
     /// Whether values are JSON texts.
     var isJSON: Bool {
         switch self {

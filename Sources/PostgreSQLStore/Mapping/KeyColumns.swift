@@ -34,16 +34,16 @@ extension SQLKeyKind {
     @inline(__always) func reference(_ result: QueryResult, _ row: Int, _ column: Int) -> NSManagedObjectID.Reference {
         switch self {
         case .integer: .integer(result.integer(row, column))
-        case .text: .string(result.text(row, column))
+        case .text: .string(result.verbatim(row, column))
         case .uuid: .uuid(result.bytes(row, column).loadUnaligned(as: UUID.self))
         }
     }
 
-    /// Returns a key as a parameter; nil for a key of another kind.
+    /// Returns a key as a parameter; nil for a key of another kind, and for one that no row has.
     func value(_ reference: NSManagedObjectID.Reference) -> BinaryValue? {
         switch (self, reference) {
         case (.integer, .integer(let number)): .integer(number)
-        case (.text, .string(let text)): .text(text)
+        case (.text, .string(let text)): text.utf8.contains(0) ? nil : .verbatim(text)
         case (.uuid, .uuid(let uuid)): .uuid(uuid)
         default: nil
         }

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import MappedTables
 internal import SQLQueries
@@ -52,6 +53,27 @@ enum PostgreSQLTableDialect: TableDialect {
         relation.kind == .table ? "\(table).xmin::text::bigint" : "hashtextextended(\(table)::text, 0)"
     }
 
+    // MARK: Rows without a key
+
+    static var digestType: CatalogueType {
+        CatalogueType(
+            name: "text", sql: "pg_catalog.text", declared: "text", kind: "b", element: nil, labels: [], isBuiltIn: true)
+    }
+
+    static func digest(of columns: [CatalogueColumn], in table: String) -> String {
+        let texts = columns.map { ColumnForm.digested("\(table).\(TableNames.identifier($0.name))", $0.type) }.joined(separator: ", ")
+        // The text of an array quotes its elements, and tells NULL from a text.
+        return "encode(substring(sha256(convert_to(ARRAY[\(texts)]::text[]::text, 'UTF8')) FROM 1 FOR 16), 'hex')"
+    }
+
+    static func isComparable(_ type: CatalogueType) -> Bool {
+        switch ColumnForm(type) {
+        case .spelled: type.kind == "e"
+        case .json, .array, .row: false
+        default: true
+        }
+    }
+
     // MARK: Keys
 
     static func hasSpellings(_ column: CatalogueColumn) -> Bool {
@@ -89,6 +111,35 @@ enum PostgreSQLTableDialect: TableDialect {
         let texts = zip(names, key.columns).map { text($0, $1) }.joined(separator: ", ")
         let conditions = names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
         return "CASE WHEN \(conditions) THEN jsonb_build_array(\(texts))::text END"
+    }
+
+    static func key(of parts: [Any], _ columns: [CatalogueColumn]) -> String? {
+        var texts: [String] = []
+        for (part, column) in zip(parts, columns) {
+            let text: String
+            switch (part, ColumnForm(column.type)) {
+            case (let flag as Bool, .boolean): text = flag ? "true" : "false"
+            case (let given as String, .integer): text = Int64(given).map(String.init) ?? given
+            case (let given as String, .uuid): text = UUID(uuidString: given)?.uuidString.lowercased() ?? given
+            case (let given as String, _): text = given
+            case (let number as NSNumber, _): text = "\(number)"
+            default: return nil
+            }
+            texts.append(Self.quoted(text))
+        }
+        // As PostgreSQL writes an array.
+        return "[\(texts.joined(separator: ", "))]"
+    }
+
+    /// Returns a string as PostgreSQL writes it in JSON.
+    private static func quoted(_ text: String) -> String {
+        let escapes: [UInt8: String] = [8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 0x22: "\\\"", 0x5C: "\\\\"]
+        let characters = text.unicodeScalars.map { scalar -> String in
+            guard scalar.isASCII, let byte = UInt8(exactly: scalar.value) else { return String(scalar) }
+            if let escape = escapes[byte] { return escape }
+            return byte < 0x20 ? "\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16) : String(scalar)
+        }
+        return "\"\(characters.joined())\""
     }
 
     static func written(_ key: KeyColumns, _ parameter: String) -> [(column: String, value: String)] {

@@ -10,6 +10,8 @@ struct DictionaryReader {
     let columns: [SQLResultColumn]
     let schema: SQLSchema
     let token: StoreToken
+    /// Whether columns hold texts as they are, and not in the form of ``PostgreSQLText``.
+    let isVerbatim: Bool
 
     /// Returns the dictionary of a row.
     ///
@@ -23,13 +25,14 @@ struct DictionaryReader {
             switch column.reading {
             case .value(let kind):
                 if case .date = kind { try checkMoved(result, row, column) }
-                value = try column.column.publicValue(Self.value(result, row, place, kind))
+                value = try column.column.publicValue(self.value(result, row, place, kind))
             case .object(let table, let hasNumber):
                 let number = hasNumber && !result.isNull(row, place + 1) ? result.integer(row, place + 1) : table.number
                 let owner = schema.entity(numbered: number)?.entity ?? table.entity
                 value = NSManagedObjectID(entity: owner, token: token, reference: table.keyKind.reference(result, row, place))
             case .stored(.transformable, let attribute) where result.type(of: place) == PostgreSQLType.text:
                 value = try JSONColumn.value(result.bytes(row, place), attribute)
+            case .stored(.text, _) where isVerbatim: value = result.verbatim(row, place)
             case .stored(let storage, let attribute):
                 value = try ColumnValues.value(result.bytes(row, place), storage, attribute).plainValue
             }
@@ -48,13 +51,13 @@ struct DictionaryReader {
     }
 
     /// Returns a value of a kind.
-    static func value(_ result: QueryResult, _ row: Int, _ column: Int, _ kind: SQLKind) -> PropertyValue {
+    private func value(_ result: QueryResult, _ row: Int, _ column: Int, _ kind: SQLKind) -> PropertyValue {
         switch kind {
-        case .text: return .string(result.text(row, column))
+        case .text: return .string(text(result, row, column))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: ColumnValues.seconds(result.integer(row, column))))
         case .data: return .data(result.data(row, column))
         case .url:
-            let text = result.text(row, column)
+            let text = text(result, row, column)
             return URL(string: text).map(PropertyValue.url) ?? .string(text)
         case .uuid: return .uuid(result.bytes(row, column).loadUnaligned(as: UUID.self))
         case .number(let form): return number(result, row, column, form)
@@ -62,7 +65,11 @@ struct DictionaryReader {
         }
     }
 
-    private static func number(_ result: QueryResult, _ row: Int, _ column: Int, _ form: SQLNumberForm) -> PropertyValue {
+    private func text(_ result: QueryResult, _ row: Int, _ column: Int) -> String {
+        isVerbatim ? result.verbatim(row, column) : result.text(row, column)
+    }
+
+    private func number(_ result: QueryResult, _ row: Int, _ column: Int, _ form: SQLNumberForm) -> PropertyValue {
         let bytes = result.bytes(row, column)
         switch result.type(of: column) {
         case PostgreSQLType.integer, PostgreSQLType.mediumInteger, PostgreSQLType.smallInteger:
@@ -76,7 +83,7 @@ struct DictionaryReader {
                 return Int64(numeral).map(PropertyValue.int64) ?? .double(Double(numeral) ?? .nan)
             }
             return BinaryNumeric.decimal(bytes).map(PropertyValue.decimal) ?? .double(BinaryNumeric.double(bytes) ?? .nan)
-        default: return .string(result.text(row, column))
+        default: return .string(text(result, row, column))
         }
     }
 }

@@ -146,7 +146,9 @@ extension BinaryValue {
         case (.double, .int64(let number)): self = .double(Double(number))
         case (.decimal, .decimal(let number)): self = .numeric(number)
         case (.decimal, .int64(let number)): self = .numeric(Decimal(number))
-        case (.text, .string(let text)): self = .text(text)
+        case (.text, .string(let text)):
+            if content.mapping != nil, text.utf8.contains(0) { return nil }
+            self = content.mapping == nil ? .text(text) : .verbatim(text)
         case (.date, .date(let date)): self = .date(ColumnValues.bound(date))
         case (.data, .data(let data)), (.externalData, .data(let data)): self = .bytes(data)
         case (.uuid, .uuid(let uuid)): self = .uuid(uuid)

@@ -39,7 +39,8 @@ extension AnsweringStore {
             return .count(result.rowCount > 0 ? Int(result.integer(0, 0)) : 0)
         case .dictionaries(let columns):
             let result = try await found()
-            let reader = DictionaryReader(columns: columns, schema: content.schema, token: content.token)
+            let reader = DictionaryReader(
+                columns: columns, schema: content.schema, token: content.token, isVerbatim: content.mapping != nil)
             return .dictionaries(StoreDictionaries(try (0..<result.rowCount).map { try reader.dictionary(result, $0) }))
         }
     }

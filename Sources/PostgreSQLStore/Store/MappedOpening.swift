@@ -70,7 +70,7 @@ struct MappedOpening: DatabaseOpening {
         func named(_ parts: String, from source: String) async throws -> UUID {
             let result = try await connection.query(
                 "SELECT encode(substring(sha256(convert_to(\(parts), 'UTF8')) FROM 1 FOR 16), 'hex')::uuid \(source)",
-                [.text(options.schema)])
+                [.verbatim(options.schema)])
             return result.bytes(0, 0).loadUnaligned(as: UUID.self)
         }
         do {

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import Logging
+internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
@@ -34,6 +35,13 @@ final class MappedStore: DatabaseStore, AnsweringStore, @unchecked Sendable {
         let saving = MappedSaving(content)
         // On threads that are not the pool's, all of which may wait for saves; and not cancelled with the task, for a save has an outcome.
         return try await Task(executorPreference: BlockingCall.executor) { try await saving.save(changes) }.value
+    }
+}
+
+extension MappedStore: KeySpellingStore {
+    func spelled(_ reference: NSManagedObjectID.Reference, of entity: NSEntityDescription) -> NSManagedObjectID.Reference {
+        guard let content, let found = content.schema.entity(entity) else { return reference }
+        return content.mapping?.table(found).key.spelled(reference) ?? reference
     }
 }
 

@@ -158,7 +158,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         // Another program may have created it meanwhile.
         if try await readMetadata(connection) != nil { return try await connection.execute("COMMIT") }
         let schema = LayoutNames.identifier(options.schema)
-        let known = try await connection.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(options.schema)])
+        let known = try await connection.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.verbatim(options.schema)])
         if known.rowCount == 0 { try await connection.execute("CREATE SCHEMA \(schema)") }
         for statement in definition.statements + ServerFunctions.definitions {
             do { try await connection.execute(statement) } catch let error as ServerError {
@@ -180,7 +180,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         let result = try await connection.query(
             "SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
                 + "JOIN pg_attribute a ON a.attrelid = c.oid WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND a.attnum > 0 "
-                + "AND NOT a.attisdropped", [.text(options.schema)])
+                + "AND NOT a.attisdropped", [.verbatim(options.schema)])
         var found: [String: Set<String>] = [:]
         for row in 0..<result.rowCount { found[result.text(row, 0), default: []].insert(result.text(row, 1)) }
         func missing(_ columns: [String], in table: SQLIdentifier) -> [String] {

@@ -3,7 +3,10 @@ internal import Foundation
 /// The hash functions of Core Data's metadata: SHA-256 and SHA-512 (FIPS 180-4).
 ///
 /// Implemented here because swift-crypto would add BoringSSL to every program with a model.
-enum SHA2 {
+package enum SHA2 {
+    /// Returns the SHA-256 of bytes.
+    package static func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(sha256(Data(bytes))) }
+
     static func sha256(_ data: Data) -> Data {
         var (hash, words) = (shortInitial, [UInt32](repeating: 0, count: 64))
         eachBlock(of: data, size: 64) { mix($0, &hash, &words, shortConstants) }

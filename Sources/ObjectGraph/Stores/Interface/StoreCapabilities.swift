@@ -152,3 +152,9 @@ package protocol SizedStore: StoreInterface {
     /// - Throws: The errors of writing.
     func giveBackSpace() throws
 }
+
+/// A store whose keys can be written in several ways, such as those of several columns.
+package protocol KeySpellingStore: NSPersistentStore {
+    /// Returns a key that somebody has written as the store itself writes it; one that it does not understand as it is. Nothing is read from the store.
+    func spelled(_ reference: NSManagedObjectID.Reference, of entity: NSEntityDescription) -> NSManagedObjectID.Reference
+}

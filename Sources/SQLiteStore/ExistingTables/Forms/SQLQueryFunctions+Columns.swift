@@ -24,6 +24,12 @@ extension SQLQueryFunctions {
             for index in 0..<Int(count) { version.add(values?[index]) }
             sqlite3_result_int64(context, version.number)
         }
+        // the values of a row
+        try add("CoreDataDigest", -1, to: connection) { context, count, values in
+            var bytes: [UInt8] = []
+            for index in 0..<Int(count) { SQLiteColumnValue.append(values?[index], to: &bytes) }
+            SQLFunctionValue.write(SQLiteKeys.digits(SHA2.sha256(bytes).prefix(16)), context)
+        }
         // the values of a key
         try add("CoreDataKey", -1, to: connection) { context, count, values in
             let parts = (0..<Int(count)).map { SQLiteColumnValue.raw(values?[$0]) }
@@ -51,6 +57,23 @@ enum SQLiteColumnValue {
             guard let bytes = sqlite3_value_blob(value) else { return .blob(Data()) }
             return .blob(Data(bytes: bytes, count: Int(sqlite3_value_bytes(value))))
         default: return .null
+        }
+    }
+
+    /// Appends the type, the length and the bytes of a value: of several values, each has its own place.
+    static func append(_ value: OpaquePointer?, to bytes: inout [UInt8]) {
+        let type = sqlite3_value_type(value)
+        func append(_ word: UInt64) { withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) } }
+        append(UInt64(truncatingIfNeeded: type))
+        switch type {
+        case SQLITE_INTEGER: append(UInt64(bitPattern: sqlite3_value_int64(value)))
+        case SQLITE_FLOAT: append(sqlite3_value_double(value).bitPattern)
+        case SQLITE_TEXT, SQLITE_BLOB:
+            let start = type == SQLITE_TEXT ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
+            let part = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+            append(UInt64(part.count))
+            bytes.append(contentsOf: part)
+        default: break
         }
     }
 
@@ -157,12 +180,15 @@ enum SQLiteKeys {
             // As a number, 1.0 would be the integer 1.
             case .real(let number): elements.append(["r", "\(number)"])
             case .text(let text): elements.append(text)
-            case .blob(let data): elements.append(["x", data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()])
+            case .blob(let data): elements.append(["x", digits(data)])
             }
         }
         guard let data = try? JSONSerialization.data(withJSONObject: elements, options: [.withoutEscapingSlashes]) else { return nil }
         return String(decoding: data, as: UTF8.self)
     }
+
+    /// Returns bytes in hexadecimal digits.
+    static func digits(_ bytes: some Sequence<UInt8>) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
     /// Returns the parts of a key; none for a text that is no key.
     static func parts(_ text: String) -> [SQLiteRawValue] {

@@ -60,13 +60,16 @@ enum SQLiteTableDialect: TableDialect {
 
     /// A number that is made of the values themselves: SQLite does not count the versions of rows.
     static func version(of relation: CatalogueRelation<SQLiteTableDialect>, _ columns: [Column], as table: String) -> String {
-        let names = columns.map { "\(table).\(TableNames.identifier($0.name))" }
-        // SQLite's functions have at most 127 arguments.
-        var version = "CoreDataVersion(\(names.prefix(100).joined(separator: ", ")))"
-        for start in stride(from: 100, to: names.count, by: 100) {
-            version = "CoreDataVersion(\(version), \(names[start..<min(start + 100, names.count)].joined(separator: ", ")))"
+        folded(columns.map { "\(table).\(TableNames.identifier($0.name))" }, by: "CoreDataVersion")
+    }
+
+    /// Returns the call of a function with values. SQLite's functions have at most 127 arguments: the result of the first ones is one of the next call.
+    private static func folded(_ values: [String], by function: String) -> String {
+        var result = "\(function)(\(values.prefix(100).joined(separator: ", ")))"
+        for start in stride(from: 100, to: values.count, by: 100) {
+            result = "\(function)(\(result), \(values[start..<min(start + 100, values.count)].joined(separator: ", ")))"
         }
-        return version
+        return result
     }
 
     /// Returns SQL of values that a column may have for a while, which no row has; best first.
@@ -80,6 +83,23 @@ enum SQLiteTableDialect: TableDialect {
             case .none: ["randomblob(16)", number]
             }
         return (column.isRequired ? [] : ["NULL"]) + values
+    }
+
+    // MARK: Rows without a key
+
+    static var digestType: SQLiteColumnType {
+        var type = SQLiteColumnType(place: "the digest", declared: "TEXT", affinity: .text, isStrict: true)
+        type.collation = "BINARY"
+        return type
+    }
+
+    static func digest(of columns: [Column], in table: String) -> String {
+        folded(columns.map { "\(table).\(TableNames.identifier($0.name))" }, by: "CoreDataDigest")
+    }
+
+    static func isComparable(_ type: SQLiteColumnType) -> Bool {
+        // Other collations are those of its program.
+        ["BINARY", "NOCASE", "RTRIM"].contains(type.collation)
     }
 
     // MARK: Keys
@@ -124,6 +144,19 @@ enum SQLiteTableDialect: TableDialect {
         case (_, .text): key.columns[0].type.isBinary ? names[0] : "\(names[0]) COLLATE BINARY"
         default: "CAST(\(names[0]) AS TEXT)"
         }
+    }
+
+    static func key(of parts: [Any], _ columns: [Column]) -> String? {
+        guard let json = try? JSONSerialization.data(withJSONObject: parts) else { return nil }
+        let values = zip(SQLiteKeys.parts(String(decoding: json, as: UTF8.self)), columns).map { value, column -> SQLiteRawValue in
+            // A number that is written as a text, and the other way round, is what the column would make of it.
+            switch (value, column.type.affinity) {
+            case (.text(let text), .integer): Int64(text).map { .integer($0) } ?? value
+            case (.integer(let number), .text): .text(String(number))
+            default: value
+            }
+        }
+        return SQLiteKeys.text(values)
     }
 
     static func written(_ key: Key, _ parameter: String) -> [(column: String, value: String)] {

@@ -87,6 +87,13 @@ extension ExistingSQLiteStore: StoreInterface {
     }
 }
 
+extension ExistingSQLiteStore: KeySpellingStore {
+    package func spelled(_ reference: NSManagedObjectID.Reference, of entity: NSEntityDescription) -> NSManagedObjectID.Reference {
+        guard let tables, let found = tables.mapping.schema.entity(entity) else { return reference }
+        return tables.mapping.table(found).key.spelled(reference)
+    }
+}
+
 extension ExistingSQLiteStore: LateIdentityStore {
     /// The database gives the keys, or they are among the values.
     package func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] {
