@@ -14,20 +14,13 @@ extension ArchiveStore {
 
     /// Returns the metadata of a new store.
     final func newMetadata() -> [String: Any] {
-        let hashes = Dictionary(
-            entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
-        let identifiers = persistentStoreCoordinator?.managedObjectModel.versionIdentifiers.compactMap { $0.base as? String }
-        return [
+        let own: [String: Any] = [
             NSStoreUUIDKey: UUID().uuidString,
             NSStoreTypeKey: Self.typeName,
-            NSStoreModelVersionHashesKey: hashes,
-            "NSStoreModelVersionHashesVersion": 3,
-            "NSStoreModelVersionHashesDigest": NSManagedObjectModel.versionHashesDigest(of: hashes),
-            "NSStoreModelVersionChecksumKey": NSManagedObjectModel.versionChecksum(of: hashes),
-            NSStoreModelVersionIdentifiersKey: (identifiers ?? []).sorted(),
             "NSPersistenceFrameworkVersion": 1344,
             Self.ownHashesKey: true,
         ]
+        return own.merging(persistentStoreCoordinator?.managedObjectModel.versionMetadata(of: entities) ?? [:]) { $1 }
     }
 
     /// Returns the metadata that are to be written.

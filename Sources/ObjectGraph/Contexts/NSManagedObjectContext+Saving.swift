@@ -5,15 +5,13 @@ extension NSManagedObjectContext {
     /// Saves the pending changes; implements the public ``save()``.
     func performSave(attempt: Int = 0) throws {
         waitForSaveInFlight()
-        guard try beginSave() else {
-            if !isSaving { try saveNewMetadata() }
-            return
-        }
+        guard try beginSave(isRepeated: attempt > 0) else { return }
         isSaving = true
         defer { isSaving = false }
         try prepareSave()
+        let hadChanges = hasChanges
         var written = try writeResolvingConflicts()
-        generation.advance()
+        if hadChanges { generation.advance() }
         finishSave(written.changes, isWhole: written.partial == nil)
         adopt(written.rows)
         guard let partial = written.partial else { return written.changes.releaseInsertedIDs() }
@@ -31,13 +29,17 @@ extension NSManagedObjectContext {
         do { try resolveConflicts(error(of: StoreConflicts(partial.conflicts))) } catch { throw partial.error }
     }
 
-    /// Processes pending changes, and returns whether there are changes and no save is running.
-    func beginSave() throws -> Bool {
+    /// Processes pending changes, and returns whether a save is to go on: no other one is running.
+    ///
+    /// A save without changes goes on, too: metadata may have been set, and it is told as any other, as on Apple's platforms.
+    ///
+    /// - Parameter isRepeated: Whether it is the rest of a save, which is over where nothing is left.
+    func beginSave(isRepeated: Bool = false) throws -> Bool {
         try throwPendingFaultError()
         // A save asks again for what it needs.
         if hasChanges { forgetAllFaultErrors() }
         _ = processEvent(isSaving: true)
-        return hasChanges && !isSaving
+        return !isSaving && (hasChanges || !isRepeated)
     }
 
     /// Posts the will-save notification, calls `willSave()` and validates the objects.
@@ -219,11 +221,13 @@ extension NSManagedObjectContext {
             : ObjectChanges(inserted: changes.inserted.objectSet, updated: changes.updated.objectSet, deleted: changes.deleted.objectSet)
         let (saved, deleted) = isWhole ? takeEverything(changes) : takePart(changes)
         saved.forEachWithRow { $0.didBecomeSaved() }
-        completeSave(changes, saved: saved, deleted: deleted, sets)
+        completeSave(changes, saved: saved, deleted: deleted, sets, isWhole: isWhole)
     }
 
     /// Calls `didSave()`, posts the did-save notifications, notifies other contexts and removes deleted objects from the context.
-    func completeSave(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges) {
+    ///
+    /// - Parameter isWhole: Whether nothing remains to be saved. A part of which nothing was saved is not told.
+    func completeSave(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges, isWhole: Bool) {
         asynchronousWork?.noteSave(changes)
         saveCount.add(1, ordering: .releasing)
         if parent != nil {
@@ -238,10 +242,10 @@ extension NSManagedObjectContext {
         }
         saved.forEachUncounted { $0.didSave() }
         deleted.forEachUncounted { $0.didSave() }
-        if !sets.isEmpty {
+        if isWhole || !sets.isEmpty {
             post(Self.didSaveObjectsNotification, sets)
             postSavedIDs(changes)
-            notifyMergingContexts(of: changes)
+            if !sets.isEmpty { notifyMergingContexts(of: changes) }
         }
         registry.unregister(deleted)
         deleted.forEachUncounted { object in

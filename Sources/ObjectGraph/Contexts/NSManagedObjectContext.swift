@@ -271,7 +271,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// The order is: pending changes, the will-save notification, ``NSManagedObject/willSave()`` (again for objects that it changes),
     /// validation, permanent IDs from the stores, the save request, new snapshots, ``NSManagedObject/didSave()``, the did-save
-    /// notifications. When a step fails, the context is in its previous state and still has its changes.
+    /// notifications. When a step fails, the context is in its previous state and still has its changes. A save without changes posts both notifications, with
+    /// no objects, and writes metadata that were set in stores.
     ///
     /// - Throws: Validation errors (all of them, see ``NSValidationMultipleErrorsError``); code 1550 for references to objects that this context does not have
     ///   or has deleted; the store's error; code 133020 with the ``NSMergeConflict``s under `"conflictList"` that the merge policy did not resolve.

@@ -12,7 +12,8 @@ final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, Content
 
     override func loadMetadata() throws {
         stored = StoredRows(for: self)
-        metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: NSInMemoryStoreType]
+        let version = persistentStoreCoordinator?.managedObjectModel.versionMetadata(forConfigurationName: configurationName) ?? [:]
+        metadata = version.merging([NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: NSInMemoryStoreType]) { $1 }
     }
 
     /// False: the contents are released with the store, whatever its URL.

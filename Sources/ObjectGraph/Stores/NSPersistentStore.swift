@@ -49,7 +49,8 @@ open class NSPersistentStore: NSObject {
 
     /// The metadata of the store: its UUID, its type, and values of the application.
     ///
-    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. Use it on any thread.
+    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. What is set later is written by the next save of a context, also if
+    /// the context has no changes. Use it on any thread.
     open var metadata: [String: Any]! {
         get { knownMetadata.withLock { $0.values } }
         set {
@@ -60,6 +61,7 @@ open class NSPersistentStore: NSObject {
                 return known.values
             }
             withExtendedLifetime(old) {}
+            persistentStoreCoordinator?.noteNewMetadata(of: self)
         }
     }
     private let knownMetadata = LockedBox<(values: [String: Any]?, number: Int)>((nil, 0))

@@ -108,7 +108,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Sets the metadata of a store. The next save of a context writes it, also if the context has no changes.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         store.metadata = metadata
-        state.withLock { _ = $0.storesWithNewMetadata.insert(ObjectIdentifier(store)) }
+        // A class may override the property without calling super.
+        noteNewMetadata(of: store)
+    }
+
+    /// Records that metadata were set in a store. One that is being opened has none that it has not saved.
+    final func noteNewMetadata(of store: NSPersistentStore) {
+        state.withLock { state in
+            guard state.stores.contains(where: { $0 === store }) else { return }
+            state.storesWithNewMetadata.insert(ObjectIdentifier(store))
+        }
     }
 
     /// The stores whose metadata was set since they were last saved, apart from read-only ones.

@@ -84,8 +84,10 @@ private final class Payloads: @unchecked Sendable {
             expect(ids.ids(.updatedObjectIDs), equals: [[albums[0].objectID]])
             expect(ids.ids(.deletedObjectIDs), equals: [[albums[1].objectID]])
             #expect(!new.contains { $0.objectID.isTemporaryID })
+            // One without changes tells of none.
             try context.save()
-            expect(objects.all.count, equals: 1)
+            expect(objects.all.count, equals: 2)
+            expect(objects.objects(NSInsertedObjectsKey), equals: [Set(new), []])
         }
     }
 

@@ -77,17 +77,15 @@ extension NSManagedObjectContext {
             try performSave()
             return nil
         }
-        guard try beginSave() else {
-            if !isSaving { try saveNewMetadata() }
-            return nil
-        }
+        guard try beginSave(isRepeated: isRepeated) else { return nil }
         isSaving = true
         defer { isSaving = false }
         if !isRepeated || !eventObjects.isEmpty { try prepareSave() }
+        let hadChanges = hasChanges
         let changes = try changesToSave()
         guard !changes.isEmpty else {
             try saveNewMetadata()
-            generation.advance()
+            if hadChanges { generation.advance() }
             finishSave(changes, isWhole: true)
             return nil
         }
@@ -199,7 +197,7 @@ extension NSManagedObjectContext {
         generation.advance()
         adopt(values.assignedIDs, save.changes)
         for state in save.objects where isRegistered(state.object) { state.completeSave() }
-        postSave(save.changes, save.sets)
+        postSave(save.changes, save.sets, isWhole: true)
         adopt(values.rows)
     }
 
@@ -214,13 +212,14 @@ extension NSManagedObjectContext {
         restoreChanges(of: save) { !partial.accepted.contains($0.objectID) }
         postSave(
             accepted,
-            ObjectChanges(inserted: accepted.inserted.objectSet, updated: accepted.updated.objectSet, deleted: accepted.deleted.objectSet))
+            ObjectChanges(inserted: accepted.inserted.objectSet, updated: accepted.updated.objectSet, deleted: accepted.deleted.objectSet),
+            isWhole: false)
         adopt(partial.values.rows)
     }
 
-    private func postSave(_ changes: ChangeSet, _ sets: ObjectChanges) {
+    private func postSave(_ changes: ChangeSet, _ sets: ObjectChanges, isWhole: Bool) {
         let here = changes.filter(isRegistered)
-        completeSave(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
+        completeSave(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets, isWhole: isWhole)
     }
 
     /// Returns whether the object is still registered with this context.

@@ -92,3 +92,26 @@ extension NSManagedObjectModel {
         return hashes.areThose(of: entities)
     }
 }
+
+extension NSManagedObjectModel {
+    /// Returns the metadata that say which version of the model a new store is of.
+    ///
+    /// - Parameter configuration: The configuration of the store; nil, or the name of the default one, for all entities.
+    package final func versionMetadata(forConfigurationName configuration: String?) -> [String: Any] {
+        let isWhole = configuration == NSPersistentStore.defaultConfiguration
+        return versionMetadata(of: entities(forConfigurationName: isWhole ? nil : configuration) ?? [])
+    }
+
+    /// Returns the metadata that say which version of the model a new store with some entities is of.
+    package final func versionMetadata(of entities: [NSEntityDescription]) -> [String: Any] {
+        let hashes = Dictionary(
+            entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
+        return [
+            NSStoreModelVersionHashesKey: hashes,
+            "NSStoreModelVersionHashesVersion": 3,
+            "NSStoreModelVersionHashesDigest": Self.versionHashesDigest(of: hashes),
+            "NSStoreModelVersionChecksumKey": Self.versionChecksum(of: hashes),
+            NSStoreModelVersionIdentifiersKey: versionIdentifiers.compactMap { $0.base as? String }.sorted(),
+        ]
+    }
+}

@@ -116,18 +116,12 @@ package enum SQLiteMetadata {
 
     /// Returns the metadata of a new store.
     static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
-        let hashes = Dictionary(
-            entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
-        return [
+        let own: [String: Any] = [
             NSStoreUUIDKey: UUID().uuidString,
             NSStoreTypeKey: NSSQLiteStoreType,
-            NSStoreModelVersionHashesKey: hashes,
-            "NSStoreModelVersionHashesVersion": 3,
-            "NSStoreModelVersionHashesDigest": NSManagedObjectModel.versionHashesDigest(of: hashes),
-            "NSStoreModelVersionChecksumKey": NSManagedObjectModel.versionChecksum(of: hashes),
-            NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.compactMap { $0.base as? String }.sorted(),
             autoVacuumKey: "2",
             frameworkVersionKey: frameworkVersion,
         ]
+        return own.merging(model.versionMetadata(of: entities)) { $1 }
     }
 }
