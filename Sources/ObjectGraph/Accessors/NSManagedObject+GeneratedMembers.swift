@@ -5,7 +5,9 @@ internal import Predicates
 // resolved once. NSManagedObject+Members.swift describes them.
 extension NSManagedObject {
     private func toMany<Value>(at property: ManagedProperty<Value>) -> NSRelationshipDescription {
-        guard let relationship = property.placeForWriting(in: self).property(of: self) as? NSRelationshipDescription, relationship.isToMany
+        let place = property.placeForWriting(in: self)
+        stopProgram(unless: !place.isMissing, undefinedKeyMessage(property.name.description))
+        guard let relationship = place.property(of: self) as? NSRelationshipDescription, relationship.isToMany
         else { stopProgram("“\(property.name)” is not a to-many relationship of “\(owningEntity)”.") }
         return relationship
     }

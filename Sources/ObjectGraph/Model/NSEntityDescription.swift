@@ -22,8 +22,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
     /// Whether the entity is abstract: it has no objects except those of its subentities.
     open var isAbstract: Bool = false { willSet { willEditHash() } }
-    /// Custom information about the entity.
-    open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireMutable() } }
+    /// Custom information about the entity. It may also be set while the model is in use, on any thread: no version depends on it.
+    open var userInfo: [AnyHashable: Any]? {
+        get { information.values }
+        set { information.values = newValue }
+    }
+    private final let information = DescriptionInformation()
     /// The name of the entity in an earlier version of the model.
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 

@@ -27,8 +27,12 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     open var isTransient: Bool = false { willSet { willEditHash() } }
     /// Whether stores that support indexes should index the property.
     open var isIndexed: Bool = false { willSet { requireMutable() } }
-    /// Custom information about the property.
-    open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireMutable() } }
+    /// Custom information about the property. It may also be set while the model is in use, on any thread: no version depends on it.
+    open var userInfo: [AnyHashable: Any]? {
+        get { information.values }
+        set { information.values = newValue }
+    }
+    final let information = DescriptionInformation()
     /// The name of the property in an earlier version of the model.
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 

@@ -185,9 +185,4 @@ final class Widget: NSManagedObject {}
             #expect(Swift.type(of: object) == NSManagedObject.self)
         }
     }
-
-    @Test("A model that goes while its class is asked for stops the program with a message")
-    func entityWithoutModel() async {
-        await #expect(processExitsWith: .failure) { _ = Tag.entity() }
-    }
 }

@@ -65,13 +65,13 @@ internal import Synchronization
 
     @usableFromInline @inline(never) func resolve(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
         let place = knownPlace(in: object, key, type)
-        if object.noticesAccesses { object.noteRead(at: place.index) }
+        if object.noticesAccesses, !place.isMissing { object.noteRead(at: place.index) }
         return place
     }
 
     @usableFromInline @inline(never) func resolveForWriting(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
         let place = knownPlace(in: object, key, type)
-        if object.noticesAccesses {
+        if object.noticesAccesses, !place.isMissing {
             object.noteWrite(at: place.index)
             if object.flags.contains(.partial) { object.prepareUnknownForWriting(at: place.index) }
         }
@@ -85,7 +85,11 @@ internal import Synchronization
         {
             return place
         }
-        guard let property = frozen.byName[name.description] else { stopProgram(object.undefinedKeyMessage(name.description)) }
+        guard let property = frozen.byName[name.description] else {
+            if frozen.layout.recordsReads { stopProgram(object.undefinedKeyMessage(name.description)) }
+            // The class is that of another version of the model: the object is asked, as by a key.
+            return .missing
+        }
         let fits = Value.fits(property)
         guard fits || (property as? NSAttributeDescription).map({ Value.converts($0) }) ?? false else {
             stopProgram("“\(property)” cannot be read as \(Value.self): the model gives it another type.")

@@ -8,6 +8,7 @@ internal import Predicates
 extension ManagedProperty {
     /// Returns the value of an attribute of another type. One that cannot be converted stops the program with a message.
     @usableFromInline func convertedValue(in object: NSManagedObject, at place: PropertyPlace) -> Value {
+        if place.isMissing { return undefinedValue(in: object) }
         let stored = object.currentValue(of: place.property(of: object))
         guard let value = Value.converted(AttributeCheck.unwrapped(stored)) ?? KeyPathRecorder.placeholder(Value.self, in: object) else {
             stopProgram(
@@ -19,7 +20,19 @@ extension ManagedProperty {
 
     /// Sets an attribute of another type. A value that the attribute cannot hold is rejected; validation reports it at the save.
     @usableFromInline func setConvertedValue(_ value: Value, in object: NSManagedObject, at place: PropertyPlace) {
+        if place.isMissing { return object.setValue(Value.attributeValue(of: value), forUndefinedKey: name.description) }
         object.setCurrentValue(Value.attributeValue(of: value), of: place.property(of: object))
+    }
+
+    /// Returns what an object answers for a property that its version of the model does not have.
+    private func undefinedValue(in object: NSManagedObject) -> Value {
+        let answer = object.value(forUndefinedKey: name.description)
+        guard let value = Value.converted(AttributeCheck.unwrapped(answer)) else {
+            stopProgram(
+                "“\(object.owningEntity).\(name)” is answered with \(AttributeCheck.describe(answer)), which is no \(Value.self). Declare the "
+                    + "property optional.")
+        }
+        return value
     }
 }
 

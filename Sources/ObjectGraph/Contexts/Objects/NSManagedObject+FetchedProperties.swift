@@ -6,12 +6,13 @@ extension NSManagedObject {
     ///
     /// The context keeps an error of the fetch, like that of a fault; the value is empty then.
     func fetchedObjects(_ property: NSFetchedPropertyDescription) -> [NSManagedObject] {
-        if let known = extras?.fetched[property.name] { return known }
+        let edits = property.information.edits
+        if let known = extras?.fetched[property.name], known.edits == edits { return known.objects }
         guard let context = registry?.context else { return [] }
         do {
             let found = try context.fetchObjects(of: property, for: self)
             if extras == nil { extras = ObjectExtras() }
-            extras?.fetched[property.name] = found
+            extras?.fetched[property.name] = (found, edits)
             return found
         } catch {
             context.noteFaultError(error, of: self)

@@ -113,11 +113,15 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     }
 
     /// Returns the entity of the class, once there is a model that names it: preferably one that a container or coordinator has loaded.
+    ///
+    /// Without such a model it logs that, and returns an entity without a name, as on Apple's platforms.
     open class func entity() -> NSEntityDescription {
-        guard let entity = LoadedModels.shared.entity(for: self) else {
-            stopProgram("No loaded model has an entity whose class is \(String(reflecting: self)).")
-        }
-        return entity
+        if let entity = LoadedModels.shared.entity(for: self) { return entity }
+        Log.warnOnce(
+            Log.model,
+            "No loaded model has an entity whose class is \(String(reflecting: self)): entity() returns one without a name. Load the model first."
+        )
+        return NSEntityDescription()
     }
 
     /// The entity that the class declares in code; nil for a class whose entity is defined in a model file or elsewhere.
@@ -204,12 +208,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     ///
     /// Attributes are Foundation values (numbers are `NSNumber`, so that `as? Int16`, `as? Int` and `as? Bool` work), to-one
     /// relationships are the object, to-many relationships are `Set<NSManagedObject>`, ordered ones `NSOrderedSet`, and fetched
-    /// properties `[NSManagedObject]`. A key that the entity does not have is passed to ``value(forUndefinedKey:)``. Call it on the
-    /// context's queue.
+    /// properties `[NSManagedObject]`. A key that the entity does not have is sought by the rules of key-value coding: `valid` is that of `isValid`, and
+    /// `objectID` what every object has. What is not found is passed to ``value(forUndefinedKey:)``. Call it on the context's queue.
     open func value(forKey key: String) -> Any? {
         if !AccessHooks.isActive, let entry = owningEntity.entry(forKey: key) { return value(at: entry) }
         guard let property = property(named: key) else {
-            return owningEntity.frozen!.fetched[key].map { fetchedObjects($0) } ?? value(forUndefinedKey: key)
+            return owningEntity.frozen!.fetched[key].map { fetchedObjects($0) } ?? soughtValue(forKey: key)
         }
         if AccessHooks.isActive { noteRead(at: property.slotIndex) }
         return currentValue(of: property)
@@ -218,9 +222,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     /// Sets the property called `key`, updates the inverse of a relationship, and notifies the context.
     ///
     /// A value that the property cannot hold is rejected: the old value is kept, and validation reports the error when the object is
-    /// saved. A key that the entity does not have is passed to ``setValue(_:forUndefinedKey:)``. Call it on the context's queue.
+    /// saved. `Date` sets `date`, whose setter key-value coding finds by either. A key that the entity does not have is passed to
+    /// ``setValue(_:forUndefinedKey:)``. Call it on the context's queue.
     open func setValue(_ value: Any?, forKey key: String) {
-        guard let property = property(named: key) else { return setValue(value, forUndefinedKey: key) }
+        guard let property = settableProperty(forKey: key) else { return setValue(value, forUndefinedKey: key) }
         if value == nil, let attribute = property as? NSAttributeDescription, attribute.isNumber { return setNilValueForKey(key) }
         setCurrentValue(value, of: property)
     }
@@ -228,7 +233,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     /// Handles nil passed to ``setValue(_:forKey:)`` for a number or Boolean. Override it to set another value, and call super for other
     /// keys; the default implementation sets the attribute to nil.
     open func setNilValueForKey(_ key: String) {
-        guard let property = property(named: key) else { return setValue(nil, forUndefinedKey: key) }
+        guard let property = settableProperty(forKey: key) else { return setValue(nil, forUndefinedKey: key) }
         setCurrentValue(nil, of: property)
     }
 

@@ -5,7 +5,7 @@ final class ObjectExtras {
     /// The errors of values that a property could not hold, by key; validation reports them.
     var rejectedValues: [String: NSError]?
     /// The results of fetched properties.
-    var fetched: [String: [NSManagedObject]] = [:]
+    var fetched: [String: (objects: [NSManagedObject], edits: Int)] = [:]
     /// The objects of relationships before a custom accessor changes them.
     var objectsBeforeCustomChange: [String: [NSManagedObject]] = [:]
     /// The object that this one has given way to.

@@ -9,12 +9,18 @@ public import Synchronization
 
     init(_ location: SlotLocation, index: Int, isConverted: Bool = false) {
         stopProgram(
-            unless: location.offset < 1 << 18 && index < 1 << 16,
+            unless: location.offset < 1 << 18 && index < Int(UInt16.max),
             "An entity has more properties than typed accessors serve; read by key instead.")
         packed =
             UInt64(index) << 48 | UInt64(location.offset / 8) << 32 | UInt64(location.nullOffset / 8) << 16
             | UInt64(location.nullMask.trailingZeroBitCount) | (isConverted ? Self.conversion : 0)
     }
+
+    /// The place of a property that the entity does not have: it is read by a conversion, which asks the object.
+    static let missing = PropertyPlace(packed: UInt64(UInt16.max) << 48 | conversion)
+    var isMissing: Bool { index == Int(UInt16.max) }
+
+    private init(packed: UInt64) { self.packed = packed }
 
     /// The bit above those of the nil bit's number.
     @inlinable @inline(__always) static var conversion: UInt64 { 1 << 6 }
