@@ -99,14 +99,15 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
                     next: "Make a request for each entity.")
             }
             var found: [NSPersistentStore] = []
-            for store in try objectIDs.map({ try coordinator.store(of: $0) }) where !found.contains(where: { $0 === store }) {
+            let named = try objectIDs.map { try coordinator.store(of: coordinator.ownID(of: $0) ?? $0) }
+            for store in named where !found.contains(where: { $0 === store }) {
                 found.append(store)
             }
             stores = found
         }
         let entity = try coordinator.entity(fetchRequest.entity, named: fetchRequest.entityName ?? "", for: self)
         request.fetchRequest.entity = entity
-        request.fetchRequest.predicate = try context.resolvingContextValues(in: fetchRequest.predicate)
+        request.fetchRequest.predicate = try context.resolvingContextValues(in: fetchRequest.predicate, of: entity)
         request.fetchRequest.resultType = .managedObjectIDResultType
         let affected = affectedStores ?? fetchRequest.affectedStores
         return BatchPlan(request: request, stores: try stores ?? coordinator.servingStores(for: entity, among: affected))

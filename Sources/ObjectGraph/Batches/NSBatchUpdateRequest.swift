@@ -84,7 +84,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest, ExecutableBatchReques
         let request = copy() as! NSBatchUpdateRequest
         let entity = try coordinator.entity(entity, named: entityName, for: self)
         request.entity = entity
-        request.predicate = try context.resolvingContextValues(in: predicate)
+        request.predicate = try context.resolvingContextValues(in: predicate, of: entity)
         guard !(propertiesToUpdate ?? [:]).isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "The batch update of “\(entity)” names nothing to update.", next: "Set propertiesToUpdate.")

@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
                 NSCoreDataError, "The fetch cannot be executed: it has a havingPredicate and no groups.",
                 next: "Set propertiesToGroupBy, or use predicate.")
         }
-        let predicate = try resolvingContextValues(in: query.predicate)
+        let predicate = try resolvingContextValues(in: query.predicate, of: query.entity)
         return predicate === query.predicate ? query : query.with(predicate: predicate)
     }
 

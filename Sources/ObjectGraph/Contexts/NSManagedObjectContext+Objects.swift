@@ -7,7 +7,9 @@ extension NSManagedObjectContext {
     /// Returns the registered object with an ID, or a new fault; implements the public ``object(with:)``.
     func findObject(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue("object(with: \(objectID)) is called")
-        return registeredObject(for: objectID) ?? makeFault(objectID.current)
+        if let known = registeredObject(for: objectID) { return known }
+        let id = objectID.current
+        return makeFault(persistentStoreCoordinator?.ownID(of: id) ?? id)
     }
 
     /// Returns the registered object with an ID, also one that a parent has saved since; implements the public
@@ -15,8 +17,10 @@ extension NSManagedObjectContext {
     func findRegisteredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue("registeredObject(for: \(objectID)) is called")
         adoptPermanentIDs()
-        if !objectID.isTemporary { return registry.object(with: objectID) }
-        return registry.object(with: objectID.current) ?? registry.object(with: objectID)
+        let id = objectID.current
+        if let known = registry.object(with: id) { return known }
+        if id !== objectID, let known = registry.object(with: objectID) { return known }
+        return persistentStoreCoordinator?.ownID(of: id).flatMap { registry.object(with: $0) }
     }
 
     /// Returns the registered objects among those with the given IDs.

@@ -61,7 +61,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         let entity = request.knownEntity
         let reach = try RequestReach(context.query(for: request), sectionKeyPath: sectionKeyPath)
         let schema = entity.frozen!.schema
-        let predicate = try context.resolvingContextValues(in: request.predicate)?.compiled(for: schema)
+        let predicate = try context.resolvingContextValues(in: request.predicate, of: entity)?.compiled(for: schema)
         let sort = try CompiledSortKeys(request.sortDescriptors ?? [], for: schema)
         let contents = try FetchedContents(
             fetched, sort: sort, sortKeys: Self.sortKeys(request), sectionKeyPath: sectionKeyPath, naming: naming)

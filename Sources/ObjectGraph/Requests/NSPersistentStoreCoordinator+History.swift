@@ -56,7 +56,7 @@ extension NSPersistentStoreCoordinator {
     private func answer(_ request: NSPersistentHistoryChangeRequest, _ all: [HistoryRecord]) throws -> Any {
         var records = all
         var changes: [NSPersistentHistoryChange]?
-        if let fetch = request.fetchRequest {
+        if let fetch = request.fetchRequest.map(namingOwnObjects) {
             switch fetch.entity?.name ?? fetch.entityName {
             case HistoryEntities.change.name:
                 let candidates = records.flatMap { NSPersistentHistoryTransaction($0).changes ?? [] }

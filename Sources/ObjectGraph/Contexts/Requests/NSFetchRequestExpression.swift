@@ -22,12 +22,14 @@ public enum NSFetchRequestExpression {
 
 extension NSManagedObjectContext {
     /// Returns a predicate in which `FETCH` expressions and paths from constant objects (`$FETCH_SOURCE.band`) are replaced by their
-    /// values.
+    /// values, objects of another coordinator over one of the stores by their IDs here, and numbers in lists for attributes of text by texts.
     ///
+    /// - Parameter entity: The entity of the objects that the predicate is about.
     /// - Throws: The error of a fetch; code 134060 for an expression that does not name a request, or names another context.
-    func resolvingContextValues(in predicate: NSPredicate?) throws -> NSPredicate? {
-        guard let predicate, let tree = try? predicate.tree() else { return predicate }
+    func resolvingContextValues(in predicate: NSPredicate?, of entity: NSEntityDescription) throws -> NSPredicate? {
+        guard let predicate, let given = try? predicate.tree() else { return predicate }
         var found = false
+        let tree = given.comparingTexts(of: entity, &found)
         let resolved = try tree.replacingExpressions { expression in
             switch expression {
             case .fetch(let request, let context, let countOnly):
@@ -37,6 +39,10 @@ extension NSManagedObjectContext {
                 guard let value = value(of: reference.object, at: keys) else { return nil }
                 found = true
                 return .constant(try PropertyValue(any: value))
+            case .constant(let value):
+                guard let own = persistentStoreCoordinator?.ownValue(of: value) else { return nil }
+                found = true
+                return .constant(own)
             default: return nil
             }
         }
