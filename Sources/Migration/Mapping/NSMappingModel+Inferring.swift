@@ -8,7 +8,9 @@ extension NSMappingModel {
     /// - Parameters:
     ///   - sourceModel: The older version.
     ///   - destinationModel: The newer version.
-    /// - Returns: The mapping model. It may be changed before a migration, such as by giving an entity mapping a policy.
+    /// - Returns: The mapping model. It may be changed before a migration, such as by giving an entity mapping a policy. Its entity mappings are called as on
+    ///   Apple's platforms, `IEM_Transform_Song`, `IEM_Copy_Song`, `IEM_Add_Song` and `IEM_Remove_Song`, and those of the first two kinds have the names of
+    ///   properties in their user info: `mappedProperties`, `addedProperties` and `removedProperties`, each a `Set<String>`.
     /// - Throws: Code 134190 with every change that cannot be inferred, naming entity and property.
     public class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
@@ -16,12 +18,37 @@ extension NSMappingModel {
         let inferred = try InferredMapping.infer(from: sourceModel, to: destinationModel)
         var targets: [String: Target] = [:]
         for entity in inferred.entities {
-            guard let source = entity.source?.name, let destination = entity.destination, let name = destination.name else { continue }
-            targets[source] = (destination, "\(source)To\(name)")
+            guard let source = entity.source?.name, let destination = entity.destination else { continue }
+            targets[source] = (destination, name(of: entity))
         }
         // Abstract entities have no objects of their own.
         let entities = inferred.entities.filter { !($0.destination ?? $0.source)!.isAbstract || $0.destination == nil }
         return NSMappingModel(entityMappings: ordered(entities).map { mapping(of: $0, targets) })
+    }
+
+    /// The name of the mapping of an entity.
+    private static func name(of entity: InferredMapping.Entity) -> String {
+        let kind =
+            switch entity.kind {
+            case .add: "Add"
+            case .remove: "Remove"
+            case .copy: "Copy"
+            case .transform: "Transform"
+            }
+        return "IEM_\(kind)_\((entity.destination ?? entity.source)?.name ?? "")"
+    }
+
+    /// The names of the properties that a mapping has values for, of those that are new, and of those that are gone.
+    private static func information(of entity: InferredMapping.Entity) -> [AnyHashable: Any]? {
+        guard let source = entity.source, entity.destination != nil else { return nil }
+        let attributes = entity.attributes.map { (new: $0.destination.name, old: $0.source?.name) }
+        let properties = attributes + entity.relationships.map { (new: $0.destination.name, old: $0.source?.name) }
+        let persistent = source.properties.filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
+        return [
+            "mappedProperties": Set(properties.filter { $0.old != nil }.map(\.new)),
+            "addedProperties": Set(properties.filter { $0.old == nil }.map(\.new)),
+            "removedProperties": Set(persistent.map(\.name)).subtracting(properties.compactMap(\.old)),
+        ]
     }
 
     /// What the objects of an entity become, and the name of the mapping that makes them.
@@ -50,6 +77,8 @@ extension NSMappingModel {
 
     private static func mapping(of entity: InferredMapping.Entity, _ targets: [String: Target]) -> NSEntityMapping {
         let mapping = NSEntityMapping()
+        mapping.name = name(of: entity)
+        mapping.userInfo = information(of: entity)
         mapping.sourceEntityName = entity.source?.name
         mapping.sourceEntityVersionHash = entity.source?.versionHash
         mapping.destinationEntityName = entity.destination?.name
