@@ -330,6 +330,28 @@ import Testing
         expect(count, equals: 0)
     }
 
+    @Test(
+        "A store that was destroyed is destroyed again, as is one that never was",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType])
+    func destroyedTwice(type: String) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
+        let nowhere = place.url.appendingPathComponent("nowhere/none.store")
+        try coordinator.destroyPersistentStore(at: nowhere, ofType: type, options: nil)
+        #expect(!FileManager.default.fileExists(atPath: nowhere.path))
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place.store)
+        // Another coordinator that has let go of it.
+        let other = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
+        try other.remove(other.addPersistentStore(ofType: type, configurationName: nil, at: place.store))
+        for _ in 0..<3 { try coordinator.destroyPersistentStore(at: place.store, ofType: type, options: nil) }
+        try other.destroyPersistentStore(at: place.store, ofType: type, options: nil)
+        let forced = [NSPersistentStoreForceDestroyOption: true]
+        try other.destroyPersistentStore(at: place.store, ofType: type, options: forced)
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place.store)
+        let context = Music.context(coordinator)
+        let count = try context.performAndWait { try context.all("Band").count }
+        expect(count, equals: 0)
+    }
+
     @Test("A store that the coordinator has open is destroyed, and can be added again")
     func destroyedWhileOpen() throws {
         let coordinator = try container().persistentStoreCoordinator
