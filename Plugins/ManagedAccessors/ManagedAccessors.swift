@@ -13,7 +13,9 @@ import PackagePlugin
         let excluded = try UncompiledFiles(of: target, in: context.package).translated
         let exporter =
             (sources + excluded).contains { $0.contains("NSExpression", "NSComparisonPredicate") } ? Self.exporter(for: target) : nil
-        let casts = sources.contains { $0.contains("as! NSFetchRequest<", "as? NSFetchRequest<") }
+        let casts = sources.contains {
+            $0.contains("as! NSFetchRequest<", "as? NSFetchRequest<", "as NSFetchRequest<", "is NSFetchRequest<")
+        }
         guard !inPlace.isEmpty || !excluded.isEmpty || exporter != nil || casts else { return [] }
         let tool = try context.tool(named: "ManagedAccessorsTool").url
         var names = Set(sources.map(\.lastPathComponent))

@@ -89,6 +89,7 @@ public struct GenerationJob: Sendable {
         }
         let unchanged = plain + inPlace.map(\.0)
         problems += unchanged.flatMap(FetchRequestCastFinder.warnings)
+        problems += (unchanged + translated.map(\.0)).flatMap(FetchRequestTestFinder.warnings)
         if let aliases {
             let files = unchanged + translated.map(\.0)
             try Self.write(NameAliases.source(for: files, table, exporter: aliases.module), to: aliases.destination)
@@ -99,7 +100,9 @@ public struct GenerationJob: Sendable {
     private static func write(_ text: String, to path: String) throws {
         let url = URL(fileURLWithPath: path)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try text.write(to: url, atomically: true, encoding: .utf8)
+        // An unchanged file is not written, so that it is not compiled again.
+        let data = Data(text.utf8)
+        if (try? Data(contentsOf: url)) != data { try data.write(to: url, options: .atomic) }
     }
 }
 

@@ -36,7 +36,8 @@ struct FetchRequestCast {
         }
     }
 
-    private static func isFetchRequest(_ type: TypeSyntax) -> Bool {
+    /// Returns whether a type in source form is that of fetch requests of some result type.
+    static func isFetchRequest(_ type: TypeSyntax) -> Bool {
         if let simple = type.as(IdentifierTypeSyntax.self) {
             return simple.name.text == "NSFetchRequest" && simple.genericArgumentClause != nil
         }
@@ -88,11 +89,66 @@ final class FetchRequestCastFinder: SyntaxVisitor {
 
     override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
         for cast in FetchRequestCast.all(in: node) {
-            var problem = file.problem(cast.warning, at: cast.operatorPosition)
-            problem.isWarning = true
-            warnings.append(problem)
+            warnings.append(file.warning(cast.warning, at: cast.operatorPosition))
         }
         return .visitChildren
+    }
+}
+
+/// Finds what asks whether a value is a fetch request of some result type, `request is NSFetchRequest<Album>` and the pattern
+/// `case let request as NSFetchRequest<Album>`: no conversion can stand for it, also in a translated copy.
+final class FetchRequestTestFinder: SyntaxVisitor {
+    private let file: SourceFile
+    private(set) var warnings: [SourceProblem] = []
+
+    private init(file: SourceFile) {
+        self.file = file
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    /// Returns a warning for each such question of a file.
+    static func warnings(in file: SourceFile) -> [SourceProblem] {
+        guard file.text.contains("NSFetchRequest<") else { return [] }
+        let finder = FetchRequestTestFinder(file: file)
+        finder.walk(file.tree)
+        return finder.warnings
+    }
+
+    /// Code between `#if` and `#endif` may be meant for other platforms.
+    override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+
+    override func visit(_ node: IsTypePatternSyntax) -> SyntaxVisitorContinueKind {
+        warn(of: node.type, at: node.isKeyword.positionAfterSkippingLeadingTrivia)
+        return .visitChildren
+    }
+
+    override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+        let elements = Array(node.elements)
+        for (test, operand) in zip(elements, elements.dropFirst()) {
+            guard let type = operand.as(TypeExprSyntax.self)?.type else { continue }
+            // `value as NSFetchRequest<Album>` asks nothing, unless what stands before it is a pattern.
+            let isPattern = test.is(UnresolvedAsExprSyntax.self) && elements[0].is(PatternExprSyntax.self)
+            guard test.is(UnresolvedIsExprSyntax.self) || isPattern else { continue }
+            warn(of: type, at: test.positionAfterSkippingLeadingTrivia)
+        }
+        return .visitChildren
+    }
+
+    private func warn(of type: TypeSyntax, at position: AbsolutePosition) {
+        guard FetchRequestCast.isFetchRequest(type) else { return }
+        let text = type.trimmedDescription
+        warnings.append(
+            file.warning(
+                "this is false unless the request was created as \(text), because generic types have no subtypes in Swift. "
+                    + "Ask \(text).converted(from: request) != nil", at: position))
+    }
+}
+
+extension SourceFile {
+    fileprivate func warning(_ message: String, at position: AbsolutePosition) -> SourceProblem {
+        var problem = problem(message, at: position)
+        problem.isWarning = true
+        return problem
     }
 }
 #endif

@@ -52,22 +52,66 @@ private final class NameUse: SyntaxVisitor {
         return visitor.access
     }
 
-    override func visit(_ node: CodeBlockSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
-    override func visit(_ node: AccessorBlockSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
-    override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
-    override func visit(_ node: InitializerClauseSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+    override func visit(_ node: CodeBlockSyntax) -> SyntaxVisitorContinueKind { Self.isShown(node) ? .visitChildren : .skipChildren }
+    override func visit(_ node: AccessorBlockSyntax) -> SyntaxVisitorContinueKind {
+        // Each accessor has attributes and code of its own.
+        if case .accessors = node.accessors { return .visitChildren }
+        return Self.isShown(node) ? .visitChildren : .skipChildren
+    }
+    override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { Self.isShown(node) ? .visitChildren : .skipChildren }
+    override func visit(_ node: InitializerClauseSyntax) -> SyntaxVisitorContinueKind {
+        Self.isShown(node) ? .visitChildren : .skipChildren
+    }
+
+    /// The attributes by which other modules see the code of a declaration, not only its type.
+    private static let inlining: Set<String> = ["inlinable", "_alwaysEmitIntoClient", "_transparent", "backDeployed", "_backDeploy"]
+
+    /// Whether code is compiled into other modules: that of inlinable declarations, default arguments, and initial values of frozen structures.
+    private static func isShown(_ node: some SyntaxProtocol) -> Bool {
+        // What a closure or a function within inlinable code has, is inlinable, too; a default argument is where its function is seen.
+        if node.is(InitializerClauseSyntax.self), node.parent?.is(FunctionParameterSyntax.self) ?? false { return true }
+        var current = node.parent
+        while let parent = current {
+            let attributes = parent.asProtocol((any WithAttributesSyntax).self)?.attributes ?? []
+            let names = attributes.compactMap { $0.as(AttributeSyntax.self)?.attributeName.trimmedDescription }
+            if names.contains(where: inlining.contains) { return true }
+            if parent.is(StructDeclSyntax.self) { return names.contains("frozen") && node.is(InitializerClauseSyntax.self) }
+            if parent.is(ClassDeclSyntax.self) || parent.is(EnumDeclSyntax.self) || parent.is(ExtensionDeclSyntax.self) { return false }
+            if parent.is(FunctionParameterSyntax.self) { return true }
+            current = parent.parent
+        }
+        return false
+    }
+
+    override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+        // Code that is compiled as a part of this module alone was skipped.
+        if node.baseName.text == name { note(Syntax(node)) }
+        return .visitChildren
+    }
 
     override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
-        guard node.name.text == name else { return .visitChildren }
+        if node.name.text == name { note(Syntax(node)) }
+        return .visitChildren
+    }
+
+    /// Notes the widest access level around a mention of the name.
+    private func note(_ node: Syntax) {
         var current = node.parent
         while let parent = current {
             for modifier in parent.asProtocol((any WithModifiersSyntax).self)?.modifiers ?? [] where modifier.detail == nil {
                 guard let level = Access(rawValue: modifier.name.text), level >= .package else { continue }
                 access = max(access, level == .open ? .public : level)
             }
+            if isUsableFromOutside(parent) { access = max(access, .public) }
             current = parent.parent
         }
-        return .visitChildren
+    }
+
+    /// Whether a declaration is seen by inlinable code without being public.
+    private func isUsableFromOutside(_ node: Syntax) -> Bool {
+        (node.asProtocol((any WithAttributesSyntax).self)?.attributes ?? []).contains {
+            $0.as(AttributeSyntax.self)?.attributeName.trimmedDescription == "usableFromInline"
+        }
     }
 }
 #endif

@@ -207,6 +207,30 @@ struct AccessorTests {
                 ["internal import CoreData\npublic func f() { let p: NSComparisonPredicate? = nil }"],
                 "internal import CoreData\n\ntypealias NSComparisonPredicate = CoreData.NSComparisonPredicate\n"
             ),
+            (
+                ["public import CoreData\n@inlinable public func f() { _ = NSExpression(forKeyPath: k) }"],
+                "public import CoreData\n\npublic typealias NSExpression = CoreData.NSExpression\n"
+            ),
+            (
+                ["public import CoreData\npublic func f(_ e: Any = NSExpression(forKeyPath: k)) {}"],
+                "public import CoreData\n\npublic typealias NSExpression = CoreData.NSExpression\n"
+            ),
+            (
+                ["public import CoreData\npublic var e: Any { @inlinable get { g { NSExpression(forKeyPath: k) } } set {} }"],
+                "public import CoreData\n\npublic typealias NSExpression = CoreData.NSExpression\n"
+            ),
+            (
+                ["public import CoreData\n@usableFromInline func f(_ e: NSExpression) {}"],
+                "public import CoreData\n\npublic typealias NSExpression = CoreData.NSExpression\n"
+            ),
+            (
+                ["public import CoreData\n@frozen public struct S { var e: Any = NSExpression(forKeyPath: k) }"],
+                "public import CoreData\n\npublic typealias NSExpression = CoreData.NSExpression\n"
+            ),
+            (
+                ["import CoreData\npublic class A { public var e: Any = NSExpression(forKeyPath: k); func f() { _ = NSExpression() } }"],
+                "import CoreData\n\ntypealias NSExpression = CoreData.NSExpression\n"
+            ),
             (["typealias NSExpression = Predicates.NSExpression", "let e: NSExpression? = nil"], nil), (["let x = 1"], nil),
         ] as [([String], String?)])
     func aliases(sources: [String], written: String?) {

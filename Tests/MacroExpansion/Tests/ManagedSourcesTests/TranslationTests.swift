@@ -240,6 +240,22 @@ struct TranslationTests {
         #expect(found.first?.hasPrefix("A.swift:2:17: warning: this cast stops the program unless") == true)
         #expect(found.first?.hasSuffix("Write NSFetchRequest<T>.converted(from: request)!") == true)
         #expect(warnings("let r = g() as? NSFetchRequest<T>").first?.contains("is nil unless") == true)
+        func tests(_ text: String) -> [String] {
+            FetchRequestTestFinder.warnings(in: SourceFile(path: "A.swift", text: text, module: "M")).map(\.description)
+        }
+        for source in [
+            "let b = g() is NSFetchRequest<T>", "if case let r as NSFetchRequest<T> = g() {}",
+            "switch g() { case is NSFetchRequest<T>: break; default: break }",
+        ] {
+            #expect(tests(source).count == 1, "\(source)")
+            #expect(tests(source).first?.contains("Ask NSFetchRequest<T>.converted(from: request) != nil") == true)
+        }
+        for source in [
+            "let r = request as NSFetchRequest<T>", "let b = g() is NSFetchRequest",
+            "#if A\nlet b = g() is NSFetchRequest<T>\n#endif",
+        ] {
+            #expect(tests(source) == [], "\(source)")
+        }
         #expect(warnings("#if canImport(ObjectiveC)\nlet r = g() as! NSFetchRequest<T>\n#endif") == [])
         #expect(warnings("class S { func execute(_ r: R, with c: C) { _ = r as! NSFetchRequest<NSFetchRequestResult> } }") == [])
     }
