@@ -92,6 +92,27 @@ import Testing
             Set(lines), equals: ["note,song,playlist,position", "\"a\",9,1,20", "c,8,2,1", "d,99,2,2", ",8,1,21", ",9,3,1", ",9,2,3"])
     }
 
+    @Test("Pairs of keys that are canonically equal are pairs of their own, in their order", arguments: [true, false])
+    func twins(_ isOrdered: Bool) throws {
+        let scratch = try Scratch()
+        try scratch.write("id,name\n1,Morning\n", "Playlist.csv")
+        try scratch.write("id,title\n\u{e9},composed\ne\u{301},decomposed\n", "Song.csv")
+        try scratch.write(isOrdered ? "playlist,song,position\n" : "playlist,song\n", "playlist_song.csv")
+        var layout = Self.layout
+        if !isOrdered { layout["Playlist"].joins["songs"] = JoinLayout(file: "playlist_song", owner: ["playlist"], member: ["song"]) }
+        let description = CSVStore.description(at: scratch.folder, layout: layout)
+        let context = try open(description, Self.model(ordered: isOrdered))
+        let songs = try context.all("Song", by: "title")
+        let playlist = try #require(try context.all("Playlist").first)
+        playlist.setValue(isOrdered ? NSOrderedSet(array: songs.reversed()) : Set(songs), forKey: "songs")
+        try context.save()
+        let again = try open(description, Self.model(ordered: isOrdered))
+        let found = try #require(try again.all("Playlist").first).value(forKey: "songs")
+        let objects = (found as? NSOrderedSet)?.array ?? Array(found as? Set<NSManagedObject> ?? [])
+        let titles = objects.compactMap { ($0 as? NSManagedObject)?.value(forKey: "title") as? String }
+        expect(isOrdered ? titles : titles.sorted(by: >), equals: ["decomposed", "composed"])
+    }
+
     @Test("In a document, they are a list, which keeps its form")
     func json() throws {
         let scratch = try Scratch()

@@ -33,6 +33,31 @@ import Testing
         }
     }
 
+    @Test("Identifiers that differ by case, or that are canonically equal, are objects of their own, also when one of them is gone")
+    func twins() throws {
+        let byID = Endpoint("info", parameters: [Parameter("SELF", isRequired: true, maximumValues: 50)])
+        let backend = ScriptedBackend(Shop.model(), [Resource("Tag", endpoints: [Endpoint("all"), byID])])
+        let ids: [ResourceID] = ["\u{e9}", "e\u{301}", "Ab", "aB"]
+        for (index, id) in ids.enumerated() { backend.put("Tag", id, ["label": .value(.string("\(index)"))]) }
+        let context = try backend.context(Shop.model())
+        try context.performAndWait {
+            let tags = try context.fetch(fetchRequest("Tag"))
+            let byLabel = Dictionary(uniqueKeysWithValues: tags.map { ($0.value(forKey: "label") as? String ?? "", $0) })
+            expect(byLabel.count, equals: 4)
+            context.refreshAllObjects()
+            let batch: NSFetchRequest<NSManagedObject> = fetchRequest("Tag", "SELF IN %@", tags)
+            batch.returnsObjectsAsFaults = false
+            try expect(Set(context.fetch(batch).map { $0.value(forKey: "label") as? String }), equals: ["0", "1", "2", "3"])
+            for gone in [0, 3] {
+                backend.remove("Tag", ids[gone])
+                context.refreshAllObjects()
+                try expect(context.fetch(batch).count, equals: gone == 0 ? 3 : 2)
+                let error = try #require(failure { _ = try context.existingObject(with: #require(byLabel["\(gone)"]).objectID) })
+                expect(error.code, equals: NSManagedObjectReferentialIntegrityError)
+            }
+        }
+    }
+
     @Test("Values are made of optionals, and changes by hand for tests of a backend")
     func madeByHand() {
         let day: Date? = nil

@@ -145,13 +145,15 @@ struct OpeningTests {
             CREATE TABLE artists (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
             CREATE TABLE albums (id INTEGER PRIMARY KEY, artist_id INTEGER NOT NULL REFERENCES artists, title TEXT);
             CREATE VIEW counts AS SELECT count(*) AS number FROM albums;
+            CREATE VIEW broken AS SELECT * FROM nowhere;
             INSERT INTO artists VALUES (1, 'Neu!');
             INSERT INTO albums VALUES (1, 1, 'Neu! 2'), (2, 1, 'Neu! 75');
             """, url)
         let bytes = try Data(contentsOf: url)
         let store = try StoreReference(url.path).open()
         guard case .drafted(let note) = store.modelOrigin else { return #expect(Bool(false), "It is \(store.modelOrigin).") }
-        #expect(note.contains("It leaves out: The view counts"))
+        #expect(note.contains("It leaves out: The view broken"))
+        try expect(Query(QueryText("Counts"), in: store).count(), equals: 1)
         let query = try Query(QueryText("Albums", where: "artist.name == 'Neu!' AND title ENDSWITH '2'"), in: store)
         let output = CollectedOutput()
         try QueryPrinter(query, to: output).write(.csv)

@@ -41,7 +41,8 @@ private struct PairChanges {
     private let join: JoinPlan
     /// The texts of new pairs under their columns, by key, in the order in which they were added.
     private var added: [(key: String, owner: String, member: String)] = []
-    private var addedKeys: Set<String> = []
+    /// The keys of new pairs. References are equal by their bytes, as keys are; texts are by canonical equivalence.
+    private var addedKeys: Set<NSManagedObjectID.Reference> = []
     private var removed: Set<Int> = []
     /// The members of ordered lists, by owner.
     private var orders: [(owner: NSManagedObjectID, members: [NSManagedObjectID])] = []
@@ -57,12 +58,12 @@ private struct PairChanges {
             let (owner, member) = side == .owner ? (id, other) : (other, id)
             let (ownerText, memberText) = (RecordKey.text(owner.reference), RecordKey.text(member.reference))
             let key = try pairKey(ownerText, memberText)
-            if try store.pairRecord(join, key) != nil || addedKeys.contains(key) { continue }
+            if try store.pairRecord(join, key) != nil || addedKeys.contains(.string(key)) { continue }
             if join.isSymmetric {
                 let turned = try pairKey(memberText, ownerText)
-                if try store.pairRecord(join, turned) != nil || addedKeys.contains(turned) { continue }
+                if try store.pairRecord(join, turned) != nil || addedKeys.contains(.string(turned)) { continue }
             }
-            addedKeys.insert(key)
+            addedKeys.insert(.string(key))
             added.append((key, ownerText, memberText))
         }
         if side == .owner, join.relationship.isOrdered, let members = list.members { orders.append((id, members)) }
@@ -90,7 +91,7 @@ private struct PairChanges {
                 throw failure("The key “\(text)” has not \(columns.count) values.")
             }
             for (column, part) in zip(columns, parts) {
-                if let known = values.updateValue(part, forKey: column), known != part {
+                if let known = values.updateValue(part, forKey: column), !known.utf8.elementsEqual(part.utf8) {
                     throw failure("The keys “\(owner)” and “\(member)” have different values for “\(column)”, which they have in common.")
                 }
             }
@@ -113,7 +114,7 @@ private struct PairChanges {
 
     mutating func finish(_ part: inout RecordChanges) throws {
         let plan = store.images[join.file].plan
-        var places: [String: Int64] = [:]
+        var places: [NSManagedObjectID.Reference: Int64] = [:]
         if join.layout.order != nil { places = try newPlaces(&part) }
         for (key, owner, member) in added {
             var texts: [Int: String] = [:]
@@ -121,7 +122,7 @@ private struct PairChanges {
                 if let name = plan.columns.firstIndex(of: column) { texts[name] = value }
             }
             if let order = plan.otherNames[join.shapeIndex].dropFirst(2).first {
-                texts[order] = String(try places[key] ?? nextPlace(owner, places))
+                texts[order] = String(try places[.string(key)] ?? nextPlace(owner))
             }
             part.insertions.append(.init(shape: join.shapeIndex, key: key, row: nil, version: 1, texts: texts))
         }
@@ -131,8 +132,8 @@ private struct PairChanges {
     /// Returns the places of new pairs in ordered lists, and notes pairs that get other places.
     ///
     /// A pair keeps its place where that is behind the one before it, so that few records change.
-    private mutating func newPlaces(_ part: inout RecordChanges) throws -> [String: Int64] {
-        var places: [String: Int64] = [:]
+    private mutating func newPlaces(_ part: inout RecordChanges) throws -> [NSManagedObjectID.Reference: Int64] {
+        var places: [NSManagedObjectID.Reference: Int64] = [:]
         guard let order = store.images[join.file].plan.otherNames[join.shapeIndex].dropFirst(2).first else { return places }
         for (owner, members) in orders {
             var last: Double?
@@ -145,7 +146,7 @@ private struct PairChanges {
                     part.updates.append(
                         .init(record: record, row: nil, changed: PropertySet(), version: 1, texts: [order: String(Int64(place))]))
                 } else if record == nil {
-                    places[key] = Int64(place)
+                    places[.string(key)] = Int64(place)
                 }
                 last = place
             }
@@ -166,7 +167,7 @@ private struct PairChanges {
     }
 
     /// The place behind all of an owner, for a pair of which the owner's list says nothing.
-    private func nextPlace(_ owner: String, _ given: [String: Int64]) throws -> Int64 {
+    private func nextPlace(_ owner: String) throws -> Int64 {
         let order = store.images[join.file].plan.otherNames[join.shapeIndex][2]
         guard let root = join.relationship.entity?.rootEntity, let file = store.fileOfRoot[ObjectIdentifier(root)] else { return 1 }
         let found = owner.withUTF8ForReading { text in

@@ -3,15 +3,19 @@ internal import Foundation
 
 extension RemoteReader {
     /// Notes objects as unreadable whose rows have come with their identifiers in another form: they are not gone.
+    ///
+    /// - Parameter asked: What was asked for. A row of it is that object's own, however much its identifier is like another one.
     func noteOtherForms(
-        _ missing: some Sequence<NSManagedObjectID>, of entity: NSEntityDescription, among rows: RowList, _ failures: inout Failures
+        _ missing: some Sequence<NSManagedObjectID>, of entity: NSEntityDescription, among rows: RowList, asked: Set<NSManagedObjectID>,
+        _ failures: inout Failures
     ) {
         let known = Dictionary(
             missing.compactMap { id in decoding.resourceID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
         if known.isEmpty { return }
         let forms = OtherForms(known.keys, of: entity.name ?? "?")
         for row in rows {
-            guard let found = decoding.resourceID(row.knownObjectID), let (asked, error) = forms.contradiction(found), let id = known[asked]
+            guard !asked.contains(row.knownObjectID), let found = decoding.resourceID(row.knownObjectID),
+                let (form, error) = forms.contradiction(found), let id = known[form]
             else { continue }
             failures[id] = .init(error)
         }

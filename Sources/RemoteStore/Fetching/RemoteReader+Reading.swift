@@ -119,7 +119,7 @@ extension RemoteReader {
             if isReturned, found.isEarlier { found.note(Array(rows[before...]), in: earlier) }
             if found.time == nil { self.kept.didRead(found.rows) }
             if !missing.isEmpty {
-                noteOtherForms(missing, of: entity, among: kept?.rows ?? found.rows, &failures)
+                noteOtherForms(missing, of: entity, among: kept?.rows ?? found.rows, asked: Set(ids), &failures)
                 missing.subtract(failures.keys)
             }
             // One that was asked for alone, or by a call that brings everything, does not exist.
@@ -247,7 +247,9 @@ extension RemoteReader {
             found[row.knownObjectID] = row.relatedIDs(relationship)
         }
         let missing = wanted.filter { found[$0] == nil && failures[$0] == nil }
-        if !missing.isEmpty, let entity = relationship.entity { noteOtherForms(missing, of: entity, among: answer.rows, &failures) }
+        if !missing.isEmpty, let entity = relationship.entity {
+            noteOtherForms(missing, of: entity, among: answer.rows, asked: wanted, &failures)
+        }
         return found
     }
 

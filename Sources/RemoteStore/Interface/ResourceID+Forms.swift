@@ -70,16 +70,23 @@ extension ResourceID {
 /// The resources of an answer whose identifiers are those that were asked for, in another form: they are no objects that anybody has.
 package struct OtherForms {
     private let asked: [String: ResourceID]
+    /// What was asked for in more than one form.
+    private let askedTwice: Set<ResourceID>
     private let entity: String
 
     package init(_ asked: some Sequence<ResourceID>, of entity: String) {
-        self.asked = Dictionary(asked.map { ($0.commonForm, $0) }, uniquingKeysWith: { first, _ in first })
+        var twice: Set<ResourceID> = []
+        self.asked = Dictionary(asked.map { ($0.commonForm, $0) }) { first, other in
+            if first != other { twice.formUnion([first, other]) }
+            return first
+        }
+        askedTwice = twice
         self.entity = entity
     }
 
     /// Returns what was asked for, if an identifier is another form of it, with the error that says so.
     package func contradiction(_ found: ResourceID) -> (asked: ResourceID, error: NSError)? {
-        guard let asked = asked[found.commonForm], asked != found else { return nil }
+        guard let asked = asked[found.commonForm], asked != found, !askedTwice.contains(found) else { return nil }
         return (asked, RemoteStoreError.otherForm(of: entity, asked, found))
     }
 }

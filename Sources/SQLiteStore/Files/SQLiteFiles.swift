@@ -54,8 +54,10 @@ package enum SQLiteFiles {
 
     /// Opens a connection for reading that does not change the file and its directory, also on a read-only disk.
     ///
-    /// - Parameter keepsFiles: Whether the files beside it are to stay as they are, too: see ``SQLiteKeepsFilesOption``. Then a file whose last transaction
-    ///   must be undone cannot be read.
+    /// A file whose last transaction must be undone, because its program ended within it, is read through a copy.
+    ///
+    /// - Parameter keepsFiles: Whether the file of shared memory is left alone while it is read, too: see ``SQLiteKeepsFilesOption``. Without it, the file
+    ///   is put back when the last reader is closed.
     static func connectForReading(_ url: URL, timeout: TimeInterval, keepsFiles: Bool = false) throws -> SQLConnection {
         try requireFile(url)
         if keepsFiles, let connection = try connectLeavingMemory(url, timeout: timeout) { return connection }
@@ -67,7 +69,7 @@ package enum SQLiteFiles {
                 uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
         }
         func connect() throws -> SQLConnection {
-            let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
+            let connection = try connect(url, keeping: SQLSharedMemory(noting: url.path), timeout: timeout)
             connection.isOfSharedFile = true
             let leavesNoFiles = !FileManager.default.fileExists(atPath: log)
             do { _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening) } catch {
@@ -78,13 +80,24 @@ package enum SQLiteFiles {
             connection.leavesNoFiles = leavesNoFiles
             return connection
         }
-        do { return try connect() } catch let error as NSError where isUnfinished(error) && !keepsFiles {
-            // A process ended within a transaction: only a connection that may write can undo what it had begun.
-            let writer = try SQLConnection(url.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
-            _ = try writer.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+        do { return try connect() } catch let error as NSError where isUnfinished(error) {
+            // Only a connection that may write can undo what the program had begun.
+            if let copy = try connectToUnfinishedCopy(url, timeout: timeout) { return copy }
             return try connect()
         } catch let error as NSError where hasLog && isUnopened(error) {
-            return try connectToCopy(url, log: log, timeout: timeout)
+            return try connectToCopy(url, beside: "-wal", timeout: timeout)
+        }
+    }
+
+    /// Opens a connection for reading, after whose end the file of shared memory is put back.
+    private static func connect(_ url: URL, keeping memory: SQLSharedMemory?, timeout: TimeInterval) throws -> SQLConnection {
+        do {
+            let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
+            connection.sharedMemory = memory
+            return connection
+        } catch {
+            memory?.close()
+            throw error
         }
     }
 
@@ -149,7 +162,7 @@ package enum SQLiteFiles {
         let connection =
             options.keepsFiles
             ? try openLeavingMemory(url, timeout: options.timeout)
-            : try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)
+            : try connect(url, keeping: SQLSharedMemory(joining: url.path), timeout: options.timeout)
         for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
         return connection
     }
@@ -159,21 +172,6 @@ package enum SQLiteFiles {
         "cache_size", "mmap_size", "temp_store", "threads", "case_sensitive_like", "automatic_index", "reverse_unordered_selects",
         "analysis_limit", "cell_size_check", "trusted_schema",
     ]
-
-    /// Reads a log that SQLite cannot open in place, because its shared-memory file is missing, through a temporary copy.
-    private static func connectToCopy(_ url: URL, log: String, timeout: TimeInterval) throws -> SQLConnection {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let copy = folder.appendingPathComponent("store")
-        try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
-        try FileManager.default.copyItem(atPath: log, toPath: copy.path + "-wal")
-        let connection = try SQLConnection(copy.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
-        // The files stay open after they are deleted; the connection needs no further files from here on.
-        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = 1", .opening)
-        _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
-        return connection
-    }
 
     private static func uri(_ url: URL) -> String {
         "file:"

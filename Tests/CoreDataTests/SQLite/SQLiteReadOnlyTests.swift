@@ -37,6 +37,47 @@ import Testing
         try expect(files(pad), equals: before)
     }
 
+    /// What a program leaves beside a store that is ended while it has the store open.
+    @Test(arguments: [["-wal"], ["-wal", "-shm"], ["-shm"], ["-journal"]], [false, true])
+    func readingWhatAnEndedProgramLeftChangesNoByte(left: [String], hasTwoReaders: Bool) throws {
+        let pad = try Scratchpad()
+        try make(pad)
+        let copy = try Scratchpad()
+        let isUndone = left == ["-journal"]
+        let options: [AnyHashable: Any] = isUndone ? [NSSQLitePragmasOption: ["journal_mode": "DELETE", "cache_size": "1"]] : [:]
+        let writer = try pad.context(Music.model(), options: options)
+        try writer.performAndWait {
+            if left == ["-wal"] || left == ["-wal", "-shm"] { _ = try writer.saveBand("Harmonia", albums: ["Deluxe"]) }
+        }
+        var ending: SQLConnection?
+        if isUndone {
+            // A transaction that has written a part to the file.
+            let connection = try SQLiteFiles.connectForWriting(pad.store, timeout: 5, creates: false)
+            try connection.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE", .opening)
+            try connection.execute("UPDATE ZBAND SET ZNAME = 'Lost'; CREATE TABLE filler (x)", .opening)
+            for _ in 0..<200 { try connection.execute("INSERT INTO filler VALUES (zeroblob(3000))", .opening) }
+            ending = connection
+        }
+        for ending in [""] + left {
+            try FileManager.default.copyItem(atPath: pad.store.path + ending, toPath: copy.store.path + ending)
+        }
+        withExtendedLifetime((writer, ending)) {}
+        let before = try files(copy)
+        for file in left { #expect(before["store.sqlite" + file]?.isEmpty == false, "\(before.mapValues(\.count))") }
+        let albums: Set =
+            left.contains("-wal") ? ["Neu!: Neu! 2", "Neu!: Neu! 75", "Harmonia: Deluxe"] : ["Neu!: Neu! 2", "Neu!: Neu! 75"]
+        let other = hasTwoReaders ? try copy.context(Music.model(), options: [NSReadOnlyPersistentStoreOption: true]) : nil
+        try expect(readAll(copy), equals: albums)
+        try other?.performAndWait { try expect(#require(other).all(Band.self).count, equals: left.contains("-wal") ? 2 : 1) }
+        if let coordinator = other?.persistentStoreCoordinator { try coordinator.remove(coordinator.persistentStores[0]) }
+        let after = try files(copy)
+        expect(after.keys.sorted(), equals: before.keys.sorted())
+        for (name, bytes) in before { #expect(after[name] == bytes, "\(name)") }
+        // The files are still those of the store.
+        let next = try copy.context(Music.model())
+        try next.performAndWait { try expect(next.all(Album.self).count, equals: albums.count) }
+    }
+
     @Test func savingIsRefused() throws {
         let pad = try Scratchpad()
         try make(pad)

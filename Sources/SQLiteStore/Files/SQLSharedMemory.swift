@@ -1,0 +1,74 @@
+internal import Foundation
+
+/// Puts the file of shared memory (`-shm`) beside a store back as it was, once the last reader of this process has closed the store.
+///
+/// SQLite writes an index of the log there, or makes the file, also where it reads only. Others may have the store open: then the file is theirs and
+/// stays. No connection trusts a file that it finds: the first one makes the index anew.
+final class SQLSharedMemory: Sendable {
+    private struct Note {
+        /// The number of open connections that began since the note was made.
+        var readers = 0
+        /// The bytes of the file; nil where there was none.
+        let bytes: Data?
+    }
+
+    /// What was found, by the path of the store.
+    private static let notes = LockedBox<[String: Note]>([:])
+    private let path: String
+
+    /// Notes what is there before a connection is opened; nil where nothing is to be put back: the file belongs to no log, and is removed with it, or others
+    /// have the store open.
+    ///
+    /// The file is read while nobody else has the store open, this process included: closing a file ends a process's locks of it.
+    convenience init?(noting path: String) {
+        guard access(path + "-wal", F_OK) == 0 else { return nil }
+        if let known = SQLSharedMemory(joining: path) {
+            self.init(path: known.path)
+            return
+        }
+        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path)) else {
+            self.init(joining: path)
+            return
+        }
+        let bytes = FileManager.default.contents(atPath: path + "-shm")
+        withExtendedLifetime(lock) {}
+        self.init(path: path)
+        Self.notes.withLock { notes in
+            if !Self.count(in: &notes, path) { notes[path] = Note(readers: 1, bytes: bytes) }
+        }
+    }
+
+    /// Counts a connection beside others, which noted what is there; nil where none did.
+    init?(joining path: String) {
+        guard Self.notes.withLock({ Self.count(in: &$0, path) }) else { return nil }
+        self.path = path
+    }
+
+    private init(path: String) { self.path = path }
+
+    private static func count(in notes: inout [String: Note], _ path: String) -> Bool {
+        guard notes[path] != nil else { return false }
+        notes[path]?.readers += 1
+        return true
+    }
+
+    /// Ends a connection, which is closed. The last one puts the file back.
+    func close() {
+        let last: Note? = Self.notes.withLock { notes in
+            guard let note = notes[path] else { return nil }
+            if note.readers == 1 { return notes.removeValue(forKey: path) }
+            notes[path]?.readers -= 1
+            return nil
+        }
+        guard let last else { return }
+        // Nobody else has the store open while this connection does.
+        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path)) else { return }
+        let file = path + "-shm"
+        if let bytes = last.bytes {
+            if FileManager.default.contents(atPath: file) != bytes { try? bytes.write(to: URL(fileURLWithPath: file)) }
+        } else {
+            unlink(file)
+        }
+        withExtendedLifetime(lock) {}
+    }
+}
