@@ -52,7 +52,8 @@ import Testing
                 backend.remove("Tag", ids[gone])
                 context.refreshAllObjects()
                 try expect(context.fetch(batch).count, equals: gone == 0 ? 3 : 2)
-                let error = try #require(failure { _ = try context.existingObject(with: #require(byLabel["\(gone)"]).objectID) })
+                let id = try #require(byLabel["\(gone)"]).objectID
+                let error = try #require(failure { _ = try context.existingObject(with: id) })
                 expect(error.code, equals: NSManagedObjectReferentialIntegrityError)
             }
         }

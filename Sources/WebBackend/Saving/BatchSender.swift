@@ -38,7 +38,7 @@ struct BatchSender {
         for (one, answer) in zip(sent, answers) {
             outcomes[one.change.key] = await sender.outcome(try self.response(answer), one.change, one.value.request, over: one.current)
         }
-        return outcomes
+        return sender.paired(outcomes, sent.map(\.change), request)
     }
 
     private func element(_ request: WebRequest) throws -> JSONValue {
@@ -116,7 +116,7 @@ struct DocumentSender {
             outcomes[change.key] = await sender.outcome(
                 WebResponse(status: status, body: try answer.serialized()), change, request, over: one.current)
         }
-        return outcomes
+        return sender.paired(outcomes, sent.map(\.change), request)
     }
 }
 
@@ -130,6 +130,34 @@ extension ChangeSender {
         return (
             answers ?? [], WebBackendError.unfit(request.label, "a list of \(count) answers\(path.isEmpty ? "" : " at “\(path)”")", found)
         )
+    }
+
+    /// Returns outcomes where new resources whose answers have each other's values are not known: the answers have come in another order than the requests, and
+    /// so their identifiers are not those of the resources that they stand for.
+    func paired(_ outcomes: Outcomes, _ changes: [BackendChange], _ request: WebRequest) -> Outcomes {
+        let new = changes.filter { $0.kind == .insert && $0.id == nil }
+        var others: [BackendChange.Key: [String: ResourceValue]] = [:]
+        for change in new {
+            guard case .saved(_, _, let told)? = outcomes[change.key] else { continue }
+            let different = told.filter { name, value in change.values[name].map { !$0.isAlike(value) } ?? false }
+            if !different.isEmpty { others[change.key] = different }
+        }
+        // One alone has values of the service's own.
+        if others.count < 2 { return outcomes }
+        var paired = outcomes
+        for (key, told) in others {
+            let isAnothers = new.contains { other in
+                other.key != key && others[other.key] != nil
+                    && told.allSatisfy { name, value in other.values[name]?.isAlike(value) ?? false }
+            }
+            if !isAnothers { continue }
+            paired[key] = .unknown(
+                UnreadAnswer(
+                    WebBackendError.unfit(
+                        request.label, "the answers in the order of the requests", "one with the values of another resource",
+                        next: "Send the changes one by one: describe no batch.")))
+        }
+        return paired
     }
 
     /// Returns a resource with the constants of a request's body, for a list of resources.

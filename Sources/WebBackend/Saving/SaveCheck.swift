@@ -21,11 +21,14 @@ extension ChangeSender {
         let speaks = errors.speaks(response)
         let unread: UnreadAnswer?
         var isAsBefore = false
+        var newVersion: ResourceVersion?
         switch outcome {
         case .saved(let id, let version, let told):
+            newVersion = version
             if !told.isEmpty, isNameless(response, change) { return .saved(id: id, version: version, values: await verified(told, change)) }
             let hasBody = response.body.contains { $0 > 0x20 }
-            let tellsNothing = told.isEmpty && (version == nil || !hasBody && version == change.version)
+            // Without a body, only the version that a `PUT` has made says that everything was taken as it was sent (RFC 9110, 9.3.4).
+            let tellsNothing = told.isEmpty && (version == nil || !hasBody && (version == change.version || request.method != .put))
             // A body that the description says nothing of tells nothing, either.
             let isUnread = (action(change)?.answer ?? saving.answer) == .nothing
             let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody || isUnread)
@@ -43,8 +46,9 @@ extension ChangeSender {
             let found = values.values(item, of: change.entity, plan)
             let names = untaken(of: change, found, version)
             if !names.isEmpty { return .refused(errors.untaken(response, to: request, names)) }
-            guard unread == nil, plan.version == .none || version != nil else { return outcome }
-            return .saved(version: version, values: found.filter { change.values[$0.key] != $0.value })
+            // The version that the answer told is at most that of the read.
+            guard unread == nil, plan.version == .none || version ?? newVersion != nil else { return outcome }
+            return .saved(version: version ?? newVersion, values: found.filter { change.values[$0.key] != $0.value })
         case .missing?: return change.kind == .insert && speaks ? .refused(errors.untaken(response, to: request, [])) : outcome
         case .failed?, nil:
             if isAsBefore || speaks && errors.isDescribed { return .refused(errors.untaken(response, to: request, [])) }
