@@ -45,7 +45,8 @@ import Testing
             let byLabel = Dictionary(uniqueKeysWithValues: tags.map { ($0.value(forKey: "label") as? String ?? "", $0) })
             expect(byLabel.count, equals: 4)
             context.refreshAllObjects()
-            let batch: NSFetchRequest<NSManagedObject> = fetchRequest("Tag", "SELF IN %@", tags)
+            let batch: NSFetchRequest<NSManagedObject> = fetchRequest("Tag")
+            batch.predicate = NSPredicate(format: "SELF IN %@", argumentArray: [tags])
             batch.returnsObjectsAsFaults = false
             try expect(Set(context.fetch(batch).map { $0.value(forKey: "label") as? String }), equals: ["0", "1", "2", "3"])
             for gone in [0, 3] {
