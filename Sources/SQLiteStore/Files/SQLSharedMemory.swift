@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// Puts the file of shared memory (`-shm`) beside a store back as it was, once the last reader of this process has closed the store.
 ///

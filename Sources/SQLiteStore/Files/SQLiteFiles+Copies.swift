@@ -43,7 +43,7 @@ extension SQLiteFiles {
         else { throw SQLError.make(code: SQLITE_IOERR, message: "The file cannot be copied.", .opening, path: url.path) }
         var size: sqlite3_int64 = 0
         try check(measure(file, &size), url)
-        try check(FileManager.default.createFile(atPath: copy.path, contents: nil) ? SQLITE_OK : SQLITE_IOERR_WRITE, url)
+        try check(FileManager.default.createFile(atPath: copy.path, contents: nil) ? SQLITE_OK : SQLITE_CANTOPEN, url)
         let target = try FileHandle(forWritingTo: copy)
         defer { try? target.close() }
         var block = Data(count: 1 << 20)

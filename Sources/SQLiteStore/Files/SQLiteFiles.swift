@@ -69,7 +69,7 @@ package enum SQLiteFiles {
                 uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
         }
         func connect() throws -> SQLConnection {
-            let connection = try connect(url, keeping: SQLSharedMemory(noting: url.path), timeout: timeout)
+            let connection = try openReader(url, keeping: SQLSharedMemory(noting: url.path), timeout: timeout)
             connection.isOfSharedFile = true
             let leavesNoFiles = !FileManager.default.fileExists(atPath: log)
             do { _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening) } catch {
@@ -90,7 +90,7 @@ package enum SQLiteFiles {
     }
 
     /// Opens a connection for reading, after whose end the file of shared memory is put back.
-    private static func connect(_ url: URL, keeping memory: SQLSharedMemory?, timeout: TimeInterval) throws -> SQLConnection {
+    private static func openReader(_ url: URL, keeping memory: SQLSharedMemory?, timeout: TimeInterval) throws -> SQLConnection {
         do {
             let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
             connection.sharedMemory = memory
@@ -162,7 +162,7 @@ package enum SQLiteFiles {
         let connection =
             options.keepsFiles
             ? try openLeavingMemory(url, timeout: options.timeout)
-            : try connect(url, keeping: SQLSharedMemory(joining: url.path), timeout: options.timeout)
+            : try openReader(url, keeping: SQLSharedMemory(joining: url.path), timeout: options.timeout)
         for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
         return connection
     }
