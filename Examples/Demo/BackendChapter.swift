@@ -27,8 +27,8 @@ struct BackendChapter {
         let plan = try await context.perform { "\(try request.explain(in: context))" }
         for line in plan.split(separator: "\n") { terminal.row((String(line), 0)) }
 
-        terminal.code("try await context.fetch(Band, prefetching discography.tracks)   // no thread waits for the answers")
-        let bands = try await context.fetch(request)
+        terminal.code("try await context.fetchAsynchronously(Band, prefetching discography.tracks)   // no thread waits for the answers")
+        let bands = try await context.fetchAsynchronously(request)
         let walked = try await context.perform {
             var walked = (objects: 0, lists: 0)
             for band in bands { walk(band, &walked) }

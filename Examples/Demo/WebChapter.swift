@@ -37,8 +37,8 @@ struct WebChapter {
         let plan = try await context.perform { "\(try request.explain(in: context))" }
         for line in plan.split(separator: "\n") { terminal.row((String(line), 0)) }
 
-        terminal.code("try await context.fetch(request)")
-        let albums = try await context.fetch(request)
+        terminal.code("try await context.fetchAsynchronously(request)")
+        let albums = try await context.fetchAsynchronously(request)
         let objects = try await context.perform {
             var objects = 0
             for album in albums {

@@ -12,7 +12,7 @@ public import RemoteStore
 /// let backend = ScriptedBackend(model, [Resource("Album", endpoints: [Endpoint("all")])])
 /// backend.put("Album", 1, ["title": "Help!"])
 /// try coordinator.addRemoteStore(backend)
-/// try await backend.expectRequests(atMost: 1) { _ = try await context.fetch(request) }
+/// try await backend.expectRequests(atMost: 1) { _ = try await context.fetchAsynchronously(request) }
 /// ```
 public final class ScriptedBackend: Backend {
     /// What the backend does with a request or a save.

@@ -35,7 +35,7 @@ import Testing
         func save(_ number: Int, rank: Int) async throws {
             let context = contexts[number]
             try await context.perform { try #require(context.registeredObjects.first).setValue(rank, forKey: "rank") }
-            try await context.save()
+            try await context.saveAsynchronously()
         }
 
         /// The same, again where the connection was lost at all attempts, of which none was committed.
@@ -170,7 +170,7 @@ import Testing
         #expect(try await world.ranks() == (0..<20).map { $0 == 7 ? 50 : 1 })
         let context = world.contexts[7]
         await context.perform { context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
-        try await context.save()
+        try await context.saveAsynchronously()
         let ranks = try await world.ranks()
         expect(ranks[7], equals: 1)
     }

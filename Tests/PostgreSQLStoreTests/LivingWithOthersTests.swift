@@ -20,7 +20,7 @@ import Testing
 
     private static func labels(_ coordinator: NSPersistentStoreCoordinator) async throws -> [String] {
         let context = context(coordinator)
-        let tags = Transfer(try await context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")))
+        let tags = Transfer(try await context.fetchAsynchronously(NSFetchRequest<NSManagedObject>(entityName: "Tag")))
         return await context.perform { tags.value.compactMap { $0.value(forKey: "label") as? String }.sorted() }
     }
 

@@ -48,7 +48,7 @@ import Testing
                 _ = try await raw.with {
                     try await $0.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'watched'")
                 }
-                _ = try await context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
+                _ = try await context.fetchAsynchronously(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
             }
             while !kept.all.contains(where: { $0.contains("is opened again") }) { await Task.yield() }
             let refused = NSPersistentStoreCoordinator(managedObjectModel: LivingWithOthersTests.model())

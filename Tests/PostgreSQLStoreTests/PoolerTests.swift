@@ -49,7 +49,7 @@ import Testing
                             context.insert("Tag", ["label": "\(place) \(number)"])
                             try context.save()
                         }
-                        let tags = Transfer(try await context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")))
+                        let tags = Transfer(try await context.fetchAsynchronously(NSFetchRequest<NSManagedObject>(entityName: "Tag")))
                         let labels = await context.perform { tags.value.map { $0.value(forKey: "label") as? String ?? "" } }
                         #expect(labels.count == number + 1 && labels.allSatisfy { $0.hasPrefix("\(place) ") })
                     }
@@ -96,7 +96,7 @@ import Testing
         let waiting = "SELECT 1 FROM pg_locks WHERE relation = 'tag'::regclass AND NOT granted"
         let fetch = Task {
             let context = context(coordinator)
-            _ = try await context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
+            _ = try await context.fetchAsynchronously(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
         }
         try await raw.wait(for: waiting)
         fetch.cancel()

@@ -56,7 +56,7 @@ import Testing
         try await World.edit(world.mine, "a") { $0.setValue(1, forKey: "rank") }
         try await World.edit(world.mine, "b") { $0.managedObjectContext?.delete($0) }
         await world.mine.perform { [mine = world.mine] in _ = mine.insert("Tag", ["label": "d", "rank": 4]) }
-        try await world.mine.save()
+        try await world.mine.saveAsynchronously()
         #expect(try await World.tags(world.other) == ["a 1", "c 0", "d 4"])
     }
 
@@ -66,17 +66,17 @@ import Testing
     func conflictOfOne(isDeletedThere: Bool, deletes: Bool) async throws {
         let world = try await World(["a", "b"])
         try await World.edit(world.other, "a") { isDeletedThere ? $0.managedObjectContext?.delete($0) : $0.setValue(7, forKey: "rank") }
-        try await world.other.save()
+        try await world.other.saveAsynchronously()
         try await World.edit(world.mine, "a") { deletes ? $0.managedObjectContext?.delete($0) : $0.setValue(1, forKey: "rank") }
-        let error = await #expect(throws: NSError.self) { try await world.mine.save() }
+        let error = await #expect(throws: NSError.self) { try await world.mine.saveAsynchronously() }
         expect(error?.code, equals: NSManagedObjectMergeError)
         #expect(try await World.tags(world.other) == (isDeletedThere ? ["b 0"] : ["a 7", "b 0"]))
         await world.mine.perform { [mine = world.mine] in mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
-        try await world.mine.save()
+        try await world.mine.saveAsynchronously()
         #expect(try await World.tags(world.other) == (deletes ? ["b 0"] : ["a 1", "b 0"]))
         // And once more, without others.
         try await World.edit(world.mine, "b") { deletes ? $0.managedObjectContext?.delete($0) : $0.setValue(2, forKey: "rank") }
-        try await world.mine.save()
+        try await world.mine.saveAsynchronously()
         #expect(try await World.tags(world.other) == (deletes ? [] : ["a 1", "b 2"]))
     }
 
@@ -86,11 +86,11 @@ import Testing
     func conflict(isDeleted: Bool) async throws {
         let world = try await World(["a", "b"])
         try await World.edit(world.other, "a") { isDeleted ? $0.managedObjectContext?.delete($0) : $0.setValue(7, forKey: "rank") }
-        try await world.other.save()
+        try await world.other.saveAsynchronously()
         try await World.edit(world.mine, "a") { $0.setValue(1, forKey: "rank") }
         try await World.edit(world.mine, "b") { $0.setValue(2, forKey: "rank") }
         await world.mine.perform { [mine = world.mine] in _ = mine.insert("Tag", ["label": "new", "rank": 3]) }
-        let error = await #expect(throws: NSError.self) { try await world.mine.save() }
+        let error = await #expect(throws: NSError.self) { try await world.mine.saveAsynchronously() }
         expect(error?.code, equals: NSManagedObjectMergeError)
         let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
         expect(conflicts?.count, equals: 1)
@@ -98,7 +98,7 @@ import Testing
         #expect(try await World.tags(world.other) == (isDeleted ? ["b 0"] : ["a 7", "b 0"]))
         // The connection is as usable as before.
         await world.mine.perform { [mine = world.mine] in mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
-        try await world.mine.save()
+        try await world.mine.saveAsynchronously()
         #expect(try await World.tags(world.other) == ["a 1", "b 2", "new 3"])
     }
 

@@ -76,7 +76,7 @@ private struct Shelf: Backend {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
         request.resultType = .managedObjectIDResultType
         request.predicate = NSPredicate(format: "title CONTAINS 'e'")
-        let ids = try await context.fetch(request)
+        let ids = try await context.fetchAsynchronously(request)
         expect(Set(ids.map { $0.uriRepresentation().lastPathComponent }), equals: ["p10", "p11", "p12"])
     }
 }

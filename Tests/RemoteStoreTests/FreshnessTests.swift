@@ -22,7 +22,7 @@ import Testing
         let clock = TestClock()
         try coordinator.addRemoteStore(backend, options: RemoteStoreOptions(now: { clock.now }))
         let (first, second) = (coordinator.context(), coordinator.context())
-        #expect(try await first.fetch(fetchRequest("Album")).count == 5)
+        #expect(try await first.fetchAsynchronously(fetchRequest("Album")).count == 5)
         backend.change("Album", 3, ["title": "newer"])
         clock.advance(.seconds(2))
         second.stalenessInterval = 1
@@ -31,7 +31,7 @@ import Testing
         backend.forgetRequests()
         // The second context still has the object, and with it the newer row.
         let third = coordinator.context()
-        if isAwaited { _ = try await third.fetch(fetchRequest("Album", by: ["title"])) }
+        if isAwaited { _ = try await third.fetchAsynchronously(fetchRequest("Album", by: ["title"])) }
         try await third.perform {
             if !isAwaited { _ = try third.fetch(fetchRequest("Album", by: ["title"])) }
             let title = try third.existingObject(with: id).value(forKey: "title") as? String

@@ -72,7 +72,7 @@ import Testing
     func relationships() async throws {
         let backend = backend()
         let context = try backend.context()
-        let bands = QueueValue(try await context.fetch(fetchRequest("Band")))
+        let bands = QueueValue(try await context.fetchAsynchronously(fetchRequest("Band")))
         backend.script { _ in .half }
         await #expect(throws: (any Error).self) { try await context.load(bands.value, "albums") }
         backend.script { _ in .answer }
@@ -98,9 +98,9 @@ import Testing
         let first = try backend.context()
         let second = try #require(first.persistentStoreCoordinator?.context())
         backend.script { request in request.sorts.isEmpty ? .overtaken : .hold }
-        async let late = second.fetch(fetchRequest("Album", by: ["year"]))
+        async let late = second.fetchAsynchronously(fetchRequest("Album", by: ["year"]))
         await backend.untilHeld()
-        async let early = first.fetch(fetchRequest("Album"))
+        async let early = first.fetchAsynchronously(fetchRequest("Album"))
         while backend.requests.count < 2 { await Task.yield() }
         // The first has its answer, and waits until the other one is released, which has it as it is then.
         backend.change("Album", 1, ["title": "new"])

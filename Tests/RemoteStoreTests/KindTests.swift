@@ -28,7 +28,7 @@ import Testing
     func fromReferences(isAwaited: Bool) async throws {
         let backend = backend()
         let context = try backend.context()
-        let awaited = isAwaited ? try await context.fetch(fetchRequest("Track", by: ["title"])) : []
+        let awaited = isAwaited ? try await context.fetchAsynchronously(fetchRequest("Track", by: ["title"])) : []
         defer { withExtendedLifetime(awaited) {} }
         try await context.perform {
             let tracks = try context.fetch(fetchRequest("Track", by: ["title"]))

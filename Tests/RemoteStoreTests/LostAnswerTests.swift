@@ -30,7 +30,7 @@ import Testing
 
     private func save(_ context: NSManagedObjectContext, isAwaited: Bool) async -> NSError? {
         do {
-            if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
+            if isAwaited { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
             return nil
         } catch { return error as NSError }
     }

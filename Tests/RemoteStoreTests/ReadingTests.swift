@@ -43,7 +43,7 @@ import Testing
         let context = try backend.context()
         let request = fetchRequest("Album", by: ["title"])
         // Without them the context would forget the objects.
-        let kept = isAwaited ? try await context.fetch(request) : []
+        let kept = isAwaited ? try await context.fetchAsynchronously(request) : []
         defer { withExtendedLifetime(kept) {} }
         if isAwaited {
             try await context.load(kept, "notes")
@@ -158,7 +158,7 @@ import Testing
                 group.addTask {
                     let request = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
                     request.resultType = .managedObjectIDResultType
-                    return try await context.fetch(request).count
+                    return try await context.fetchAsynchronously(request).count
                 }
             }
             await backend.untilHeld()
@@ -175,7 +175,7 @@ import Testing
         let other = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
         try other.addRemoteStore(narrow, options: RemoteStoreOptions(concurrentRequests: 3))
         let second = other.context()
-        let list = try await second.fetch(fetchRequest("Album"))
+        let list = try await second.fetchAsynchronously(fetchRequest("Album"))
         narrow.forgetRequests()
         await second.perform { for album in list { second.refresh(album, mergeChanges: false) } }
         try await second.load(list, "notes")
@@ -191,7 +191,7 @@ import Testing
         @Sendable func count() async throws -> Int {
             let request = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
             request.resultType = .managedObjectIDResultType
-            return try await context.fetch(request).count
+            return try await context.fetchAsynchronously(request).count
         }
         let task = Task { try await count() }
         while backend.requests.isEmpty { await Task.yield() }
@@ -206,7 +206,7 @@ import Testing
         let backend = backend()
         let context = try backend.context()
         backend.script { _ in .fail(ServiceFailure("down")) }
-        await #expect(throws: ServiceFailure.self) { try await context.fetch(fetchRequest("Album")) }
+        await #expect(throws: ServiceFailure.self) { try await context.fetchAsynchronously(fetchRequest("Album")) }
         backend.script { _ in .answer }
         try await context.perform {
             let album = try context.fetch(fetchRequest("Album", by: ["title"]))[0]
@@ -231,7 +231,7 @@ import Testing
         try coordinator.addRemoteStore(backend)
         let (slow, quick) = (coordinator.context(), coordinator.context())
         backend.script { $0.sorts.isEmpty ? .answer : .holdAnswer }
-        let task = Task { _ = try await slow.fetch(fetchRequest("Album", by: ["title"])) }
+        let task = Task { _ = try await slow.fetchAsynchronously(fetchRequest("Album", by: ["title"])) }
         await backend.untilHeld()
         backend.change("Album", 3, ["title": "newer"])
         let id = try await quick.perform { () -> NSManagedObjectID in

@@ -198,7 +198,7 @@ private final class SoakWorld {
         for attempt in 0..<12 {
             if attempt == 8 { setCalm(true) }
             do {
-                if chance(50) { try await context.save() } else { try await context.perform { try context.save() } }
+                if chance(50) { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
                 tally.saves += 1
                 last = nil
             } catch {

@@ -42,7 +42,7 @@ import Testing
             band.mutableSetValue(forKey: "albums").add(NSManagedObject(entity: entity, insertInto: nil))
         }
         await #expect {
-            if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
+            if isAwaited { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
         } throws: {
             ($0 as NSError).code == NSManagedObjectValidationError
         }
@@ -58,7 +58,7 @@ import Testing
             let album = self.insert("Album", ["title": "Help!", "band": band], context)
             return (band.objectID, album.objectID)
         }
-        if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
+        if isAwaited { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
         expect(backend.saves.map { $0.map(\.entity) }, equals: [["Band"], ["Album"]])
         #expect(backend.saves[1][0].values["band"] == .one(.init(try #require(backend.ids("Band").first))))
         let uris = try await context.perform { () -> [String] in
@@ -284,7 +284,7 @@ import Testing
         }
         var error: NSError?
         do {
-            if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
+            if isAwaited { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
         } catch let thrown { error = thrown as NSError }
         expect(error?.code, equals: NSPersistentStoreIncompleteSaveError)
         expect((error?.userInfo[NSDetailedErrorsKey] as? [NSError])?.count, equals: 3)
@@ -292,7 +292,7 @@ import Testing
         expect(dirty, equals: ["refused", "unknown", "of the refused"])
         expect(backend.ids("Album").count, equals: 2)
         backend.scriptOutcomes { _ in nil }
-        if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
+        if isAwaited { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
         #expect(backend.ids("Album").count == 4 && backend.ids("Track").count == 1)
         let isClean = await context.perform { !context.hasChanges }
         #expect(isClean)
@@ -351,7 +351,7 @@ import Testing
             for album in try context.fetch(fetchRequest("Album")) { album.setValue("new", forKey: "title") }
         }
         backend.change("Album", 2, ["year": 2])
-        if isAwaited { try await context.save() } else { try await context.perform { try context.save() } }
+        if isAwaited { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
         expect((1...3).map { backend.values("Album", $0)?["title"] }, equals: ["new", "new", "new"])
         expect(backend.values("Album", 2)?["year"], equals: 2)
         expect(backend.saves.count, equals: 4)

@@ -44,7 +44,7 @@ struct SoakQuestion: Sendable {
         let request = fetchRequest("Album", format, by: isSorted ? ["year", "title"] : [], limit: limit, offset: offset)
         let found: [SoakAlbum]
         do {
-            let objects = try await context.fetch(request)
+            let objects = try await context.fetchAsynchronously(request)
             try await context.load(objects, "notes", "band.name")
             let shown = QueueValue(objects)
             found = await context.perform {
@@ -64,7 +64,7 @@ struct SoakQuestion: Sendable {
         let owned = Dictionary(grouping: albums.filter { $0.band != nil }, by: { $0.band ?? "" }).mapValues { Set($0.map(\.title)) }
         let found: [(String, Set<String>)]
         do {
-            let objects = try await context.fetch(fetchRequest("Band"))
+            let objects = try await context.fetchAsynchronously(fetchRequest("Band"))
             try await context.load(objects, "albums.title")
             let shown = QueueValue(objects)
             found = await context.perform {

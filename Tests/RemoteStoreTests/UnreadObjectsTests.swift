@@ -95,7 +95,7 @@ private struct RefusingShop {
         let context = shop.context
         let request = fetchRequest("Album", by: ["title"])
         request.relationshipKeyPathsForPrefetching = ["band"]
-        let count = try await context.fetch(request).count
+        let count = try await context.fetchAsynchronously(request).count
         expect(count, equals: 12)
         try await context.perform {
             let bands = shop.bands(of: try context.fetch(request))
@@ -105,7 +105,7 @@ private struct RefusingShop {
         }
         let other = NSManagedObjectContext(.privateQueue)
         other.persistentStoreCoordinator = context.persistentStoreCoordinator
-        let albums = try await other.fetch(fetchRequest("Album"))
+        let albums = try await other.fetchAsynchronously(fetchRequest("Album"))
         await #expect(throws: BandRefusal.self) { try await other.load(albums, "band") }
         await other.perform {
             expect(shop.bands(of: albums).filter { !$0.isFault }.count, equals: 10)

@@ -49,7 +49,7 @@ import Testing
         let context = try backend.context()
         var rows = bands
         // What was loaded stays for as long as the objects do.
-        let kept = isAwaited ? try await context.fetch(fetchRequest("Band")) : []
+        let kept = isAwaited ? try await context.fetchAsynchronously(fetchRequest("Band")) : []
         if isAwaited { try await context.load(kept, "albums.tracks.writer") }
         defer { withExtendedLifetime(kept) {} }
         try await context.perform {
@@ -98,7 +98,7 @@ import Testing
             }
         }
         let context = try backend.context()
-        let albums = try await context.fetch(fetchRequest("Album"))
+        let albums = try await context.fetchAsynchronously(fetchRequest("Album"))
         if isAwaited { try await context.load(albums, "tracks.writer") }
         await context.perform {
             var names: Set<String> = []
@@ -120,7 +120,7 @@ import Testing
         let backend = backend(40, 1)
         let context = try backend.context()
         context.isObservationEnabled = true
-        let bands = try await context.fetch(fetchRequest("Band"))
+        let bands = try await context.fetchAsynchronously(fetchRequest("Band"))
         try await context.load(bands, "albums.tracks")
         let requests = backend.requests.count
         await context.perform {
@@ -195,7 +195,7 @@ import Testing
         let context = try backend.context()
         let request = fetchRequest("Album")
         request.relationshipKeyPathsForPrefetching = ["band"]
-        let albums = try await context.fetch(request)
+        let albums = try await context.fetchAsynchronously(request)
         await context.perform {
             expect(albums.compactMap { ($0.value(forKey: "band") as? NSManagedObject)?.value(forKey: "name") }.count, equals: 10)
         }

@@ -140,7 +140,7 @@ func fetchAtOnce(_ count: Int) async throws {
                 AwaitedStore.meeting.add(context)
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Batch")
                 request.relationshipKeyPathsForPrefetching = ["items"]
-                let batches = try await context.fetch(request)
+                let batches = try await context.fetchAsynchronously(request)
                 return await context.perform {
                     batches.reduce(0) { sum, batch in
                         let items = batch.value(forKey: "items") as? Set<NSManagedObject> ?? []

@@ -140,7 +140,7 @@ enum CachedWriter {
             if number % 6 == 0 {
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
                 request.cachePolicy = .networkOnly
-                let objects = try await context.fetch(request)
+                let objects = try await context.fetchAsynchronously(request)
                 _ = objects.count
             }
         }

@@ -101,7 +101,7 @@ func walk(_ owners: Int, milliseconds: Int) async throws {
         }
     }()
     let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
-    let found = try await context.fetch(request)
+    let found = try await context.fetchAsynchronously(request)
     try await context.load(found, "children.target.number")
     let (children, sum) = await context.perform {
         var (children, sum) = (0, Int64(0))
@@ -115,7 +115,7 @@ func walk(_ owners: Int, milliseconds: Int) async throws {
         return (children, sum)
     }
     let loaded = backend.state.withLock { $0.requests }
-    try await context.save()
+    try await context.saveAsynchronously()
     let requests = backend.state.withLock { state in
         state.isDone = true
         return state.requests

@@ -61,7 +61,7 @@ import WebTransport
         func titles(_ policy: CachePolicy = .networkOnly) async throws -> [String] {
             let request = fetch("Album")
             request.cachePolicy = policy
-            let found = try await context.fetch(request)
+            let found = try await context.fetchAsynchronously(request)
             return await context.perform { found.map { "\($0.text("title") ?? "nil") \($0.value(forKey: "year") ?? "nil")" }.sorted() }
         }
     }

@@ -92,7 +92,7 @@ import WebTransport
         }
 
         func titles() async throws -> [String] {
-            let found = try await context.fetch(fetch("Album"))
+            let found = try await context.fetchAsynchronously(fetch("Album"))
             return await context.perform { found.compactMap { $0.text("title") }.sorted() }
         }
 

@@ -76,7 +76,7 @@ import WebTransport
             try context.save()
             expect(try context.fetch(fetch("Album")).count, equals: 3)
         }
-        let found = try await context.fetch(fetch("Album", "title == 'two'"))
+        let found = try await context.fetchAsynchronously(fetch("Album", "title == 'two'"))
         await #expect(throws: NSError.self) { try await context.load(found, "year") }
         try await context.perform {
             // Mended, it is read again after a refresh.

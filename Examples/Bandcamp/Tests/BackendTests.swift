@@ -151,7 +151,7 @@ private struct BothStores {
         request.predicate = NSPredicate(format: "name == 'Sideditch'")
         func code() async -> Int? {
             do {
-                #expect(try await stores.overBackend.fetch(request).count == 1)
+                #expect(try await stores.overBackend.fetchAsynchronously(request).count == 1)
                 return nil
             } catch {
                 #expect((error as NSError).domain == BandCampErrorDomain)

@@ -65,7 +65,7 @@ import Testing
     @Test("An asynchronous request that fails reports the error of the store") func failingAsynchronousRequest() async throws {
         service.failNext(status: 500)
         let context = stack.context
-        let error = await #expect(throws: NSError.self) { _ = try await context.fetch(palettes(limit: 5)).count }
+        let error = await #expect(throws: NSError.self) { _ = try await context.fetchAsynchronously(palettes(limit: 5)).count }
         #expect(error?.domain == PaletteErrorDomain)
         #expect(error?.localizedDescription.hasSuffix("failed. The service answered with HTTP status 500.") == true)
         #expect(error?.localizedDescription.contains(top(5, 0)) == true)

@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
 
     /// Returns a request as stores receive it. Call it on the context's queue.
     ///
-    /// - Throws: The errors of ``fetch(_:)-swift.method`` that are known before a store is asked.
+    /// - Throws: The errors of ``fetch(_:)`` that are known before a store is asked.
     @_spi(Stores) public func storeQuery<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
         checkQueue("storeQuery(for:) is called")
         return try query(for: request)
@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
 
     /// Counts the objects that match `request`, unsaved changes in this context included. Call it on the context's queue.
     ///
-    /// - Throws: The errors of ``fetch(_:)-swift.method``.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
         checkQueue("count(for:) is called")
         let entity = try resolveEntity(request.entity, named: request.entityName)

@@ -10,9 +10,9 @@ internal import Predicates
 /// let running = try context.execute(request)
 /// ```
 ///
-/// The fetch works like `await context.fetch(_:)`. Stores that load asynchronously are awaited; other stores are queried on a private
-/// queue of the request, with a private context. The results are then brought into the requesting context and combined with its unsaved
-/// changes. A store that delivers later changes finds the requesting context in ``NSManagedObjectContext/requestingContext``.
+/// The fetch works like ``NSManagedObjectContext/fetchAsynchronously(_:isolation:)``. Stores that load asynchronously are awaited; other stores
+/// are queried on a private queue of the request, with a private context. The results are then brought into the requesting context and combined
+/// with its unsaved changes. A store that delivers later changes finds the requesting context in ``NSManagedObjectContext/requestingContext``.
 ///
 /// Source: [NSAsynchronousFetchRequest](https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest).
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {

@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
             self.processPendingChanges()
             return QueueObjects(Array(self.insertedObjects) + Array(self.updatedObjects) + Array(self.deletedObjects))
         }
-        try await save()
+        try await saveAsynchronously()
         guard goal == .acknowledged else { return [:] }
         let ids = await perform { changed.objects.map(\.objectID) }
         let stores = await perform {

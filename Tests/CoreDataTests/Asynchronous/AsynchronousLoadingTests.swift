@@ -20,7 +20,7 @@ import Testing
                 }
             }
         }
-        try await writer.save()
+        try await writer.saveAsynchronously()
         store.forgetQuestions()
         return (store, Music.context(coordinator))
     }
@@ -35,7 +35,7 @@ import Testing
     @Test("A fetch that prefetches asks one question for the objects, one for the relationship and one for what is at its other end")
     func prefetching() async throws {
         let (store, context) = try await Self.server(bands: 100, albums: 3)
-        let bands = try await context.fetch(bands("albums"))
+        let bands = try await context.fetchAsynchronously(bands("albums"))
         let titles = await context.perform { bands.map { band in [band.name] + band.albums.map(\.title).sorted() } }
         expect(titles.count, equals: 100)
         expect(titles.first, equals: ["Band 0", "Album 0.0", "Album 0.1", "Album 0.2"])
@@ -48,7 +48,7 @@ import Testing
         store.configure { $0.answersWithRows = false }
         let request = bands()
         request.returnsObjectsAsFaults = false
-        let found = try await context.fetch(request)
+        let found = try await context.fetchAsynchronously(request)
         #expect(await context.perform { found.allSatisfy { !$0.isFault } })
         expect(store.questions, equals: ["fetch Band", "rows 100"])
     }
@@ -56,12 +56,12 @@ import Testing
     @Test("What is loaded before it is read asks one question for each relationship, and its values, of all objects")
     func loading() async throws {
         let (store, context) = try await Self.server(bands: 100, albums: 2)
-        let bands = try await context.fetch(bands())
+        let bands = try await context.fetchAsynchronously(bands())
         try await context.load(bands, \.albums, \.name)
         let count = await context.perform { bands.reduce(0) { $0 + $1.albums.filter { $0.title.hasPrefix("Album") }.count } }
         expect(count, equals: 200)
         expect(store.questions, equals: ["fetch Band", "albums 100", "rows 200"])
-        let albums = try await context.fetch(NSFetchRequest<Album>(entityName: "Album"))
+        let albums = try await context.fetchAsynchronously(NSFetchRequest<Album>(entityName: "Album"))
         store.forgetQuestions()
         try await context.load(albums, "band.albums", "tags")
         expect(store.questions, equals: ["tags 200"])
@@ -70,7 +70,7 @@ import Testing
     @Test("One object loads a relationship; the others that came with it are left alone")
     func loadingOne() async throws {
         let (store, context) = try await Self.server(bands: 10, albums: 2)
-        let bands = try await context.fetch(bands())
+        let bands = try await context.fetchAsynchronously(bands())
         let first = try #require(bands.first)
         try await first.load(\.albums)
         expect(store.questions, equals: ["fetch Band", "albums 1", "rows 2"])
@@ -84,7 +84,7 @@ import Testing
         let (store, parent) = try await Self.server(bands: 20, albums: 2)
         let child = NSManagedObjectContext(.privateQueue)
         child.parent = parent
-        let bands = try await child.fetch(bands())
+        let bands = try await child.fetchAsynchronously(bands())
         try await child.load(bands, \.albums)
         let titles = await child.perform { bands.map { $0.albums.map(\.title).sorted() } }
         expect(titles.first, equals: ["Album 0.0", "Album 0.1"])
@@ -105,12 +105,12 @@ import Testing
         store.configure { $0.heldBack = ["fetch"] }
         let request = bands()
         let names = Task {
-            let found = try await context.fetch(request)
+            let found = try await context.fetchAsynchronously(request)
             return await context.perform { found.map(\.name) }
         }
         await store.untilHeld()
         await context.perform { Band(context: context).name = "Band 7" }
-        try await context.save()
+        try await context.saveAsynchronously()
         await context.perform { Band(context: context).name = "Band 8" }
         store.release()
         #expect(try await names.value == ["Band 0", "Band 1", "Band 2", "Band 7", "Band 8"])
@@ -119,12 +119,12 @@ import Testing
     @Test("A fetch that the store answered before its context saved counts what was saved since")
     func answeredBefore() async throws {
         let (_, context) = try await Self.server(bands: 3, albums: 0)
-        let held = try await context.fetch(bands())
+        let held = try await context.fetchAsynchronously(bands())
         let gate = ServerGate(answersAtOnce: true)
         let request = bands()
         request.predicate = NSPredicate(format: "name != 'Band X'")
         let names = Task {
-            let found = try await ServerGate.$current.withValue(gate) { try await context.fetch(request) }
+            let found = try await ServerGate.$current.withValue(gate) { try await context.fetchAsynchronously(request) }
             return await context.perform { found.map(\.name) }
         }
         while gate.question == nil { await Task.yield() }
@@ -134,7 +134,7 @@ import Testing
             held[1].name = "Band X"
             held[2].name = "Band 1.5"
         }
-        try await context.save()
+        try await context.saveAsynchronously()
         gate.open()
         #expect(try await names.value == ["Band 1.5", "Band 7"])
     }
@@ -142,12 +142,12 @@ import Testing
     @Test("A fetch of a page that others would leave too little of asks again")
     func page() async throws {
         let (store, context) = try await Self.server(bands: 5, albums: 0)
-        let held = try await context.fetch(bands())
+        let held = try await context.fetchAsynchronously(bands())
         store.configure { $0.heldBack = ["fetch"] }
         let request = bands()
         request.fetchLimit = 2
         let names = Task {
-            let found = try await context.fetch(request)
+            let found = try await context.fetchAsynchronously(request)
             return await context.perform { found.map(\.name) }
         }
         await store.untilHeld()
@@ -160,26 +160,26 @@ import Testing
     func cancelling() async throws {
         let (store, context) = try await Self.server(bands: 2, albums: 0)
         store.configure { $0.delay = .seconds(3600) }
-        let task = Task { try await context.fetch(bands()).count }
+        let task = Task { try await context.fetchAsynchronously(bands()).count }
         while store.questions.isEmpty { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         store.configure { $0.delay = nil }
-        #expect(try await context.fetch(bands()).count == 2)
+        #expect(try await context.fetchAsynchronously(bands()).count == 2)
     }
 
     @Test("A refresh that merges asks once, keeps what is unsaved, and what is changed while it is suspended")
     func refreshing() async throws {
         let (store, context) = try await Self.server(bands: 1, albums: 0)
-        nonisolated(unsafe) let band = try #require(try await context.fetch(bands()).first)
+        nonisolated(unsafe) let band = try #require(try await context.fetchAsynchronously(bands()).first)
         await context.perform { band.founded = Date(timeIntervalSince1970: 0) }
         let other = Music.context(context.persistentStoreCoordinator!)
-        let same = try #require(try await other.fetch(bands()).first)
+        let same = try #require(try await other.fetchAsynchronously(bands()).first)
         await other.perform { same.name = "Renamed" }
-        try await other.save()
+        try await other.saveAsynchronously()
         store.forgetQuestions()
         store.configure { $0.heldBack = ["rows"] }
-        let refresh = Task { try await context.refresh(band, mergeChanges: true) }
+        let refresh = Task { try await context.refreshAsynchronously(band, mergeChanges: true) }
         await store.untilHeld()
         await context.perform { band.founded = Date(timeIntervalSince1970: 60) }
         store.release()
@@ -194,7 +194,7 @@ import Testing
         for number in 0..<100 { store.put("Album", number, ["title": "Album \(number)", "year": 2018]) }
         store.answersMany = true
         let context = Music.context(coordinator)
-        let albums = try await context.fetch(NSFetchRequest<Album>(entityName: "Album"))
+        let albums = try await context.fetchAsynchronously(NSFetchRequest<Album>(entityName: "Album"))
         let count = await context.perform { albums.filter { $0.title.hasPrefix("Album") }.count }
         expect(count, equals: 100)
         expect(store.calls.filter { $0.hasPrefix("newValues") }, equals: ["newValues of 100"])

@@ -8,7 +8,7 @@ import Testing
         let (store, context) = try await AsynchronousLoadingTests.server(bands: 2, albums: 1)
         let request = NSFetchRequest<Band>(entityName: "Band")
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        let bands = try await context.fetch(request)
+        let bands = try await context.fetchAsynchronously(request)
         try await context.load(bands, \.albums)
         store.configure { $0.heldBack = ["save"] }
         return (store, context, bands[0])
@@ -16,7 +16,7 @@ import Testing
 
     /// Saves, and calls `body` while the server holds its answer back.
     private func saving(_ context: NSManagedObjectContext, to store: ServerStore, _ body: () async throws -> Void) async throws {
-        let save = Task { try await context.save() }
+        let save = Task { try await context.saveAsynchronously() }
         await store.untilHeld()
         try await body()
         store.release()
@@ -26,7 +26,7 @@ import Testing
     /// The names of the bands that the server has.
     private func stored(_ context: NSManagedObjectContext) async throws -> [String] {
         let other = Music.context(context.persistentStoreCoordinator!)
-        let bands = try await other.fetch(NSFetchRequest<Band>(entityName: "Band"))
+        let bands = try await other.fetchAsynchronously(NSFetchRequest<Band>(entityName: "Band"))
         return await other.perform { bands.map(\.name).sorted() }
     }
 
@@ -47,7 +47,7 @@ import Testing
             expect(band.changedValues()["name"] as? String, equals: "Second")
             expect(band.committedValues(forKeys: ["name"])["name"] as? String, equals: "First")
         }
-        try await context.save()
+        try await context.saveAsynchronously()
         #expect(try await stored(context) == ["Band 1", "New", "Second"])
     }
 
@@ -58,7 +58,7 @@ import Testing
         try await saving(context, to: store) {
             await context.perform { band.name = "Band 0" }
         }
-        try await context.save()
+        try await context.saveAsynchronously()
         #expect(try await stored(context) == ["Band 0", "Band 1"])
     }
 
@@ -70,7 +70,7 @@ import Testing
             Band(context: context).name = "New"
         }
         store.configure { $0.failure = NSError(domain: "net", code: 7) }
-        let save = Task { try await context.save() }
+        let save = Task { try await context.saveAsynchronously() }
         await store.untilHeld()
         await context.perform { band.founded = Date(timeIntervalSince1970: 0) }
         store.release()
@@ -80,7 +80,7 @@ import Testing
             expect(Set(band.changedValues().keys), equals: ["name", "founded"])
         }
         store.configure { $0.failure = nil }
-        try await context.save()
+        try await context.saveAsynchronously()
         #expect(try await stored(context) == ["Band 1", "First", "New"])
     }
 
@@ -93,14 +93,14 @@ import Testing
             return (albums[0], albums[1])
         }
         store.configure { $0.failure = NSError(domain: "net", code: 7) }
-        let save = Task { try await context.save() }
+        let save = Task { try await context.saveAsynchronously() }
         await store.untilHeld()
         await context.perform { _ = band.albums.insert(second) }
         store.release()
         await #expect(throws: NSError.self) { try await save.value }
         await context.perform { #expect(band.albums.isSuperset(of: [first, second])) }
         store.configure { $0.failure = nil }
-        try await context.save()
+        try await context.saveAsynchronously()
         let other = Music.context(context.persistentStoreCoordinator!)
         let id = await context.perform { band.objectID }
         #expect(try await other.perform { (try other.existingObject(with: id) as! Band).albums.count } == 3)
@@ -142,7 +142,7 @@ import Testing
             await context.perform { context.delete(band) }
         }
         #expect(try await stored(context) == ["Band 0", "Band 1", "New"])
-        try await context.save()
+        try await context.saveAsynchronously()
         #expect(try await stored(context) == ["Band 0", "Band 1"])
     }
 
@@ -160,10 +160,10 @@ import Testing
     func order() async throws {
         let (store, context, band) = try await held()
         await context.perform { band.name = "First" }
-        let first = Task { try await context.save() }
+        let first = Task { try await context.saveAsynchronously() }
         await store.untilHeld()
         await context.perform { band.name = "Second" }
-        let second = Task { try await context.save() }
+        let second = Task { try await context.saveAsynchronously() }
         let third = Task {
             try await context.perform {
                 Band(context: context).name = "New"
@@ -182,7 +182,7 @@ import Testing
     func waiting() async throws {
         let (store, context, band) = try await held()
         await context.perform { band.name = "First" }
-        let save = Task { try await context.save() }
+        let save = Task { try await context.saveAsynchronously() }
         await store.untilHeld()
         nonisolated(unsafe) let sent = band
         let block = Task {
@@ -209,11 +209,11 @@ import Testing
         let other = Music.context(context.persistentStoreCoordinator!)
         let request = NSFetchRequest<Band>(entityName: "Band")
         request.predicate = NSPredicate(format: "name == 'Band 1'")
-        let rival = try #require(try await other.fetch(request).first)
+        let rival = try #require(try await other.fetchAsynchronously(request).first)
         try await saving(context, to: store) {
             store.configure { $0.heldBack = [] }
             await other.perform { rival.name = "Theirs" }
-            try await other.save()
+            try await other.saveAsynchronously()
         }
         let id = await other.perform { rival.objectID }
         #expect(await context.perform { [band.name, (context.object(with: id) as! Band).name] } == ["First", "Theirs"])
@@ -234,8 +234,8 @@ import Testing
             same.name = "Theirs"
             same.founded = Date(timeIntervalSince1970: 0)
         }
-        try await other.save()
-        try await context.save()
+        try await other.saveAsynchronously()
+        try await context.saveAsynchronously()
         #expect(await context.perform { band.name == "Ours" && band.founded != nil && !context.hasChanges })
         #expect(try await stored(context) == ["Band 1", "Ours"])
     }
@@ -253,9 +253,9 @@ import Testing
             let album = Album(context: child)
             album.band = same
         }
-        try await child.save()
+        try await child.saveAsynchronously()
         #expect(await parent.perform { band.name == "From below" && band.albums.count == 2 && parent.hasChanges })
-        try await parent.save()
+        try await parent.saveAsynchronously()
         #expect(try await stored(parent) == ["Band 1", "From below"])
     }
 
@@ -263,10 +263,10 @@ import Testing
     func cancelling() async throws {
         let (store, context, band) = try await held()
         await context.perform { band.name = "First" }
-        let first = Task { try await context.save() }
+        let first = Task { try await context.saveAsynchronously() }
         await store.untilHeld()
         await context.perform { band.name = "Second" }
-        let second = Task { try await context.save() }
+        let second = Task { try await context.saveAsynchronously() }
         first.cancel()
         second.cancel()
         store.release()
@@ -289,7 +289,7 @@ import Testing
         }
         store.configure { $0.isRefused = { $0 != id && $0.uriRepresentation().lastPathComponent.hasSuffix("5") } }
         func save() async throws {
-            if isAsynchronous { try await context.save() } else { try await context.perform { try context.save() } }
+            if isAsynchronous { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
         }
         do {
             try await save()
@@ -317,10 +317,10 @@ import Testing
             band.name = "First"
             return band
         }
-        try await context.save()
+        try await context.saveAsynchronously()
         await context.perform { band.name = "Second" }
-        try await context.save()
-        try await context.refresh(band, mergeChanges: true)
+        try await context.saveAsynchronously()
+        try await context.refreshAsynchronously(band, mergeChanges: true)
         try await band.load(\.albums, \.name)
         #expect(try await stored(context) == ["Second"])
         #expect(await context.perform { !context.hasChanges })

@@ -34,7 +34,7 @@ import Musl
             expect(count, equals: 1)
             let main = NSManagedObjectContext(.mainQueue)
             main.persistentStoreCoordinator = coordinator
-            let bands = try await main.fetch(NSFetchRequest<Band>(entityName: "Band"))
+            let bands = try await main.fetchAsynchronously(NSFetchRequest<Band>(entityName: "Band"))
             @Sendable func warnings() -> [String] { lines.all.filter { $0.contains("main queue") } }
             expect(warnings(), equals: [])
             try await main.perform {
@@ -55,7 +55,7 @@ import Musl
                 ])
             store.configure { $0.heldBack = ["save"] }
             await main.perform { bands[0].name = "Lowest" }
-            let save = Task { try await main.save() }
+            let save = Task { try await main.saveAsynchronously() }
             await store.untilHeld()
             Thread.detachNewThread {
                 while warnings().count < 4 { sched_yield() }

@@ -7,7 +7,7 @@ import Testing
     private func server() async throws -> (ServerStore, NSManagedObjectContext, [Band]) {
         let (store, context) = try await AsynchronousLoadingTests.server(bands: 100, albums: 1)
         store.configure { $0.lazyAttributes = ["name"] }
-        let bands = try await context.fetch(NSFetchRequest<Band>(entityName: "Band"))
+        let bands = try await context.fetchAsynchronously(NSFetchRequest<Band>(entityName: "Band"))
         expect(store.questions, equals: ["fetch Band"])
         store.forgetQuestions()
         return (store, context, bands)
@@ -56,7 +56,7 @@ import Testing
         let (other, parent, _) = try await server()
         let child = NSManagedObjectContext(.privateQueue)
         await child.perform { child.parent = parent }
-        let found = try await child.fetch(NSFetchRequest<Band>(entityName: "Band"))
+        let found = try await child.fetchAsynchronously(NSFetchRequest<Band>(entityName: "Band"))
         other.forgetQuestions()
         try await child.load(found, \.name)
         let names = await child.perform { Set(found.map(\.name)) }
@@ -67,7 +67,7 @@ import Testing
     @Test("Objects at the end of a path have their unknown values loaded by one question")
     func paths() async throws {
         let (store, context, _) = try await server()
-        let albums = try await context.fetch(NSFetchRequest<Album>(entityName: "Album"))
+        let albums = try await context.fetchAsynchronously(NSFetchRequest<Album>(entityName: "Album"))
         store.forgetQuestions()
         try await context.load(albums, "band.name")
         let names = await context.perform { Set(albums.compactMap { $0.band?.name }) }

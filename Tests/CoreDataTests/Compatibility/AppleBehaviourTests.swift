@@ -88,14 +88,14 @@ import Testing
         try expect(stored()["key"] as? String, equals: "second")
     }
 
-    @Test("`await save()` without changes writes new metadata too")
+    @Test("`saveAsynchronously()` without changes writes new metadata too")
     func metadataAsynchronously() async throws {
         let container = try container()
         let (coordinator, context) = (container.persistentStoreCoordinator, container.newBackgroundContext())
         var metadata = coordinator.metadata(for: coordinator.persistentStores[0])
         metadata["key"] = "value"
         coordinator.setMetadata(metadata, for: coordinator.persistentStores[0])
-        try await context.save()
+        try await context.saveAsynchronously()
         let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: place.store, options: nil)
         expect(stored["key"] as? String, equals: "value")
     }

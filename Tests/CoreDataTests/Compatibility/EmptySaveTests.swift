@@ -28,12 +28,12 @@ import Testing
         expect(stored["key"] as? String, equals: "value")
     }
 
-    @Test("`await save()` without changes writes the metadata of a store, too")
+    @Test("`saveAsynchronously()` without changes writes the metadata of a store, too")
     func metadataAsynchronously() async throws {
         let coordinator = try place.coordinator(Music.model())
         coordinator.persistentStores[0].metadata["key"] = "value"
         let context = Music.context(coordinator)
-        try await context.save()
+        try await context.saveAsynchronously()
         let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: place.store, options: nil)
         expect(stored["key"] as? String, equals: "value")
     }
@@ -75,7 +75,7 @@ import Testing
         let wanted = Self.names.map { "\($0.rawValue) 0" }
         for saver in [context, child] {
             try await expect(told(of: saver) { try await saver.perform { try saver.save() } }, equals: wanted)
-            try await expect(told(of: saver) { try await saver.save() }, equals: wanted)
+            try await expect(told(of: saver) { try await saver.saveAsynchronously() }, equals: wanted)
             let afterReset = try await told(of: saver) {
                 try await saver.perform {
                     _ = saver.insert("Tag", ["label": "new"])

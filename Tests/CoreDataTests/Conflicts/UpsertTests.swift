@@ -127,7 +127,7 @@ import Testing
         try self.store(in: coordinator)
         let contexts = contexts(depth, coordinator)
         contexts[depth].performAndWait { make(.inserted, ["title"], in: contexts[depth]) }
-        for context in contexts.reversed() { try await context.save() }
+        for context in contexts.reversed() { try await context.saveAsynchronously() }
         try expect(stored(in: coordinator), equals: [expected(["title"])])
     }
 

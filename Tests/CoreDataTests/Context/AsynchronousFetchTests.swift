@@ -101,7 +101,7 @@ import Testing
         #expect(answer.titles == nil)
         expect((answer.error as NSError?)?.code, equals: 7)
         do {
-            _ = try await context.fetch(request())
+            _ = try await context.fetchAsynchronously(request())
             Issue.record("The fetch did not throw.")
         } catch {
             expect((error as NSError).code, equals: 7)
@@ -111,24 +111,24 @@ import Testing
     @Test("An unknown key is an error, whenever it is found")
     func unknownKey() async throws {
         let context = try await context()
-        await #expect(throws: (any Error).self) { try await context.fetch(request("colour == 'red'")) }
+        await #expect(throws: (any Error).self) { try await context.fetchAsynchronously(request("colour == 'red'")) }
     }
 
     @Test("An awaited fetch gives every kind of result")
     func resultTypes() async throws {
         let context = try await context()
-        let objects = try await context.fetch(request())
+        let objects = try await context.fetchAsynchronously(request())
         #expect(await context.perform { objects.map(\.title) } == ["A", "B", "C"])
         let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Album")
         ids.resultType = .managedObjectIDResultType
-        #expect(Set(try await context.fetch(ids)) == Set(await context.perform { objects.map(\.objectID) }))
+        #expect(Set(try await context.fetchAsynchronously(ids)) == Set(await context.perform { objects.map(\.objectID) }))
         let count = NSFetchRequest<NSNumber>(entityName: "Album")
         count.resultType = .countResultType
-        #expect(try await context.fetch(count) == [3])
+        #expect(try await context.fetchAsynchronously(count) == [3])
         let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Album")
         dictionaries.resultType = .dictionaryResultType
         dictionaries.propertiesToFetch = ["title"]
-        #expect(Set(try await context.fetch(dictionaries).compactMap { $0["title"] as? String }) == ["A", "B", "C"])
+        #expect(Set(try await context.fetchAsynchronously(dictionaries).compactMap { $0["title"] as? String }) == ["A", "B", "C"])
     }
 
     @Test("An awaited fetch in a cancelled task throws CancellationError")
@@ -136,7 +136,7 @@ import Testing
         let context = try await context()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await context.fetch(request()).count
+            return try await context.fetchAsynchronously(request()).count
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -147,7 +147,7 @@ import Testing
         await parent.perform { Album(context: parent).title = "D" }
         let child = NSManagedObjectContext(.privateQueue)
         child.parent = parent
-        let albums = try await child.fetch(request())
+        let albums = try await child.fetchAsynchronously(request())
         #expect(await child.perform { albums.map(\.title) } == ["A", "B", "C", "D"])
     }
 }

@@ -76,7 +76,7 @@ import Testing
         try await context.perform { _ = try context.saveBand("Low", albums: (0..<20).map { "\($0)" }) }
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<50 {
-                group.addTask { try await context.fetch(NSFetchRequest<Album>(entityName: "Album")).count }
+                group.addTask { try await context.fetchAsynchronously(NSFetchRequest<Album>(entityName: "Album")).count }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -203,7 +203,7 @@ import Testing
         container.loadPersistentStores { #expect($1 == nil) }
         let context = container.viewContext
         try context.performAndWait { _ = try context.saveBand("Low") }
-        let bands = try await context.fetch(NSFetchRequest<Band>(entityName: "Band"))
+        let bands = try await context.fetchAsynchronously(NSFetchRequest<Band>(entityName: "Band"))
         expect(bands.map(\.name), equals: ["Low"])
         #expect(context.performAndWait { bands.first?.managedObjectContext } === context)
     }

@@ -41,7 +41,7 @@ struct ManyNewObjectsTests {
     }
 
     private func save(_ context: NSManagedObjectContext, awaits: Bool) async throws {
-        if awaits { try await context.save() } else { try await context.perform { try context.save() } }
+        if awaits { try await context.saveAsynchronously() } else { try await context.perform { try context.save() } }
     }
 
     @Test("The IDs of all are told, and other contexts have their values without asking the store", arguments: [false, true])

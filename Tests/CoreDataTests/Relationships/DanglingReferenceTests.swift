@@ -184,7 +184,7 @@ import Testing
             Crates.relate(owner, "crates", Crates.crate("target", in: nil, of: coordinator))
         }
         await #expect {
-            try await context.save()
+            try await context.saveAsynchronously()
         } throws: {
             ($0 as NSError).code == NSManagedObjectValidationError
         }

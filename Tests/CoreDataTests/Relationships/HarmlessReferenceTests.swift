@@ -184,15 +184,15 @@ import Testing
         let contexts = [child(of: root), root]
         let target = contexts[0].performAndWait { contexts[0].insert("Parcel", ["code": "a"]) }
         for context in contexts {
-            async let saved: Void = context.save()
+            async let saved: Void = context.saveAsynchronously()
             await context.perform {
                 let target = context.object(with: target.objectID)
                 _ = context.insert("Parcel", ["code": context === root ? "c" : "b", "pointer": target, "box": target])
             }
             try await saved
-            try await context.save()
+            try await context.saveAsynchronously()
         }
-        try await root.save()
+        try await root.saveAsynchronously()
         try expect(stored(coordinator), equals: ["a - -", "b a a", "c a a"])
     }
 }

@@ -45,8 +45,8 @@ extension ProgramExecution {
                     switch call {
                     case .fetch: return try await fetch.carryOut(in: context)
                     case .load: for path in paths { try await context.load(objects.value, path) }
-                    case .refresh: try await context.refresh(objects.value[0], mergeChanges: true)
-                    case .refreshAll: try await context.refreshAllObjects()
+                    case .refresh: try await context.refreshAsynchronously(objects.value[0], mergeChanges: true)
+                    case .refreshAll: try await context.refreshAllObjectsAsynchronously()
                     }
                     return nil
                 }

@@ -52,7 +52,7 @@ extension ProgramExecution {
         side.posted = nil
         let gate = ServerGate()
         let answer = CallResult<Void>()
-        Task.detached { await ServerGate.$current.withValue(gate) { await answer.set { try await context.save() } } }
+        Task.detached { await ServerGate.$current.withValue(gate) { await answer.set { try await context.saveAsynchronously() } } }
         defer {
             // Whatever has been found, nothing goes on when the program is over.
             gate.open()

@@ -64,16 +64,16 @@ struct ProgramFetch: Sendable {
     func carryOut(in context: NSManagedObjectContext) async throws -> Found {
         switch form {
         case .objects:
-            let objects = Unchecked(try await context.fetch(request(NSManagedObject.self)))
+            let objects = Unchecked(try await context.fetchAsynchronously(request(NSManagedObject.self)))
             return .ids(await context.perform { objects.value.map(\.objectID) })
         case .ids:
             let request = request(NSManagedObjectID.self)
             request.resultType = .managedObjectIDResultType
-            return .ids(try await context.fetch(request))
+            return .ids(try await context.fetchAsynchronously(request))
         case .count:
             let request = request(NSNumber.self)
             request.resultType = .countResultType
-            return .count(try await context.fetch(request)[0].intValue)
+            return .count(try await context.fetchAsynchronously(request)[0].intValue)
         }
     }
 

@@ -25,7 +25,7 @@ import Testing
         shop.backend.script { _ in .delay(.seconds(3600)) }
         let context = shop.context
         @Sendable func count() async throws -> Int {
-            let albums = try await context.fetch(fetchRequest("Album"))
+            let albums = try await context.fetchAsynchronously(fetchRequest("Album"))
             return albums.count
         }
         let task = Task { try await count() }
@@ -43,7 +43,7 @@ import Testing
             for _ in 0..<5 {
                 let context = shop.coordinator.context()
                 group.addTask {
-                    let albums = try await context.fetch(fetchRequest("Album"))
+                    let albums = try await context.fetchAsynchronously(fetchRequest("Album"))
                     return albums.count
                 }
             }
@@ -88,7 +88,7 @@ import Testing
             return .answer
         }
         let shop = try CachedShop(.networkOnly, backend: backend)
-        let albums = try await shop.context.fetch(fetchRequest("Album", by: ["year"]))
+        let albums = try await shop.context.fetchAsynchronously(fetchRequest("Album", by: ["year"]))
         let titles = await shop.context.perform { albums.map { $0.value(forKey: "title") as? String ?? "nil" } }
         let there = (1..<11).map { "\($0)" }
         #expect(Set(titles).isSuperset(of: there) && Set(titles).count == titles.count, "\(titles)")

@@ -110,7 +110,7 @@ struct PostgreSQLRows {
             }
             let awaited = try transactions(wide, seconds) { writer in
                 await writer.context.perform { writer.item?.i1 += 1 }
-                try await writer.context.save()
+                try await writer.context.saveAsynchronously()
             }
             // The first round warms up.
             if round == 0 { continue }

@@ -97,7 +97,7 @@ struct RemoteRows {
                 let sum = try Self.wait { [context = Passed(value: context)] in
                     var sum = 0
                     for number in numbers {
-                        let ids = try await context.value.fetch(Self.idRequest(for: number))
+                        let ids = try await context.value.fetchAsynchronously(Self.idRequest(for: number))
                         sum &+= ids.count == 1 ? number : 0
                     }
                     return sum

@@ -218,7 +218,7 @@ private func request(_ entity: String, _ format: String? = nil) -> NSFetchReques
         let server = try RedisServer()
         server.stop()
         let music = try Music(port: server.port)
-        let error = await #expect(throws: RedisError.self) { _ = try await music.context.fetch(request("Band")) }
+        let error = await #expect(throws: RedisError.self) { _ = try await music.context.fetchAsynchronously(request("Band")) }
         guard case .connection? = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -1,16 +1,16 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Fetches like the synchronous `fetch(_:)` and suspends until the stores have answered.
+    /// Fetches like ``fetch(_:)`` and suspends until the stores have answered. It may be called anywhere. Not in Apple's API.
     ///
     /// The context runs other blocks meanwhile, and no thread waits for stores that load asynchronously. Changes made in the context
     /// during the fetch are included in its results; see the article *Contexts and threads*. Every setting of the request is respected,
     /// key paths to prefetch and faulting included, with as many queries as the synchronous fetch uses.
     ///
-    /// - Returns: The results of the synchronous `fetch(_:)`. Use managed objects on this context's queue only: inside `perform`, or
+    /// - Returns: The results of ``fetch(_:)``. Use managed objects on this context's queue only: inside `perform`, or
     ///   directly where the caller is on the queue, as the main actor is for a main-queue context.
-    /// - Throws: The errors of the synchronous `fetch(_:)`, and `CancellationError` when the task is cancelled.
-    public func fetch<ResultType>(
+    /// - Throws: The errors of ``fetch(_:)``, and `CancellationError` when the task is cancelled.
+    public func fetchAsynchronously<ResultType>(
         _ request: NSFetchRequest<ResultType>, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [ResultType] {
         let request = QueueBound(request, on: self)

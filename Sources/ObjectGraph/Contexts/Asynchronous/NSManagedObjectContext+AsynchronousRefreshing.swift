@@ -1,21 +1,23 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Refreshes an object like the synchronous `refresh(_:mergeChanges:)` and suspends until the store has answered.
+    /// Refreshes an object like ``refresh(_:mergeChanges:)`` and suspends until the store has answered. Not in Apple's API.
     ///
     /// With merging, unsaved changes are kept, including those made meanwhile. An object that is being saved is refreshed after the save.
     ///
     /// - Throws: The store's error, with the object unchanged; `CancellationError` when the task is cancelled.
-    public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
+    public func refreshAsynchronously(
+        _ object: NSManagedObject, mergeChanges flag: Bool, isolation: isolated (any Actor)? = #isolation
+    ) async throws {
         try await refresh(QueueBound([object], on: self), mergeChanges: flag)
     }
 
-    /// Refreshes every object of the context like the synchronous `refreshAllObjects()` and keeps unsaved changes.
+    /// Refreshes every object of the context like ``refreshAllObjects()`` and keeps unsaved changes. Not in Apple's API.
     ///
     /// Objects with changes are refreshed by one query for all of them; objects without changes become faults.
     ///
     /// - Throws: The store's error, with the objects unchanged; `CancellationError` when the task is cancelled.
-    public func refreshAllObjects(isolation: isolated (any Actor)? = #isolation) async throws {
+    public func refreshAllObjectsAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
         try await afterEarlierSaves {
             let changed = await self.perform {
                 self.processPendingChanges()

@@ -2,16 +2,16 @@ internal import Foundation
 internal import Synchronization
 
 extension NSManagedObjectContext {
-    /// Saves like the synchronous ``save()-swift.method`` and suspends until the save is done.
+    /// Saves like ``save()`` and suspends until the save is done. Not in Apple's API.
     ///
     /// The context runs other blocks meanwhile, and no thread of the task pool waits for stores that load asynchronously. The save writes the changes that
     /// are pending when it begins, and they count as saved from then on; later changes stay pending on top of them. If the save fails,
     /// its changes become pending again, together with those made since. See the article *Contexts and threads*. A second save waits for
-    /// the first. Stores that subclass Apple's interface receive the context's objects and save on its queue.
+    /// the first. A subclass's override of ``save()`` is not called. Stores that subclass Apple's interface receive the context's objects and save on its queue.
     ///
-    /// - Throws: The errors of the synchronous ``save()-swift.method``; `CancellationError` where the task is cancelled before the save
+    /// - Throws: The errors of ``save()``; `CancellationError` where the task is cancelled before the save
     ///   begins. A save that has begun is not cancelled.
-    public func save(isolation: isolated (any Actor)? = #isolation) async throws {
+    public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
         try await afterEarlierSaves { try await self.saveNow() }
     }
 

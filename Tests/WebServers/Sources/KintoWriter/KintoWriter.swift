@@ -69,7 +69,7 @@ import WebTransport
             guard number % 6 == 0 else { continue }
             let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
             request.cachePolicy = .networkOnly
-            let objects = try await context.fetch(request)
+            let objects = try await context.fetchAsynchronously(request)
             _ = objects.count
         }
     }

@@ -108,7 +108,7 @@ struct CachedMusic {
     func albums(_ format: String? = nil, _ policy: CachePolicy? = nil) async throws -> [String] {
         let request = request("Album", format)
         request.cachePolicy = policy ?? self.policy
-        let found = try await context.fetch(request)
+        let found = try await context.fetchAsynchronously(request)
         return await context.perform { found.map { "\($0.value(forKey: "title") ?? "nil") \($0.value(forKey: "year") ?? "nil")" }.sorted() }
     }
 
@@ -116,7 +116,7 @@ struct CachedMusic {
     func album(_ title: String) async throws -> NSManagedObjectID {
         let request = request("Album", "title == '\(title)'")
         request.cachePolicy = policy
-        let found = try await context.fetch(request)
+        let found = try await context.fetchAsynchronously(request)
         return try #require(await context.perform { found.first?.objectID })
     }
 

@@ -132,7 +132,7 @@ struct KintoCacheTests {
         #expect(here.wire.requests.count == 2, "\(here.wire.targets)")
         let held = request("Label")
         held.cachePolicy = .cacheOnly
-        #expect(try await here.context.fetch(held).count == 230)
+        #expect(try await here.context.fetchAsynchronously(held).count == 230)
     }
 
     @Test("Equal fetches at once are one request") func equalRequests() async throws {
@@ -152,7 +152,7 @@ struct KintoCacheTests {
                 group.addTask {
                     let request = request("Album")
                     request.cachePolicy = .networkOnly
-                    let objects = try await context.fetch(request)
+                    let objects = try await context.fetchAsynchronously(request)
                     return objects.count
                 }
             }
