@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
 
     /// Ends the current event: applies delete rules and posts the changes; implements the public ``processPendingChanges()``.
     func performProcessPendingChanges() {
-        checkQueue("processPendingChanges() is called")
+        stopOffQueue("processPendingChanges() is called")
         _ = processEvent()
     }
 

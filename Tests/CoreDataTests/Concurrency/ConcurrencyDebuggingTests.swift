@@ -76,13 +76,61 @@ import Testing
         }
     }
 
-    @Test("Nothing is checked unless it is asked for")
+    /// Uses a context and an object elsewhere than on their queue, twice.
+    private static func misuse(_ setting: String?) throws {
+        if let setting { setenv("COREDATA_CONCURRENCY_DEBUG", setting, 1) } else { unsetenv("COREDATA_CONCURRENCY_DEBUG") }
+        let context = try Music.context()
+        context.name = "background work"
+        let album = context.performAndWait { Album(context: context) }
+        for _ in 0..<2 {
+            _ = album.title
+            _ = try context.fetch(NSFetchRequest<Album>(entityName: "Album"))
+            context.refreshAllObjects()
+            try context.save()
+        }
+    }
+
+    @Test("Unless it is asked for, nothing is stopped, and a debug build logs the first call of each of a context's methods")
+    func byDefault() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { try Self.misuse(nil) }
+        let lines = Self.message(result).split(separator: "\n").filter { $0.contains("perform or performAndWait") }
+        #if DEBUG
+        expect(lines.count, equals: 3)
+        for (line, method) in zip(lines, ["fetch(_:)", "refreshAllObjects()", "save()"]) {
+            #expect(line.contains("warning"))
+            #expect(line.contains("\(method) is called on "))
+            #expect(line.contains("“background work”"))
+        }
+        #else
+        expect(lines, equals: [])
+        #endif
+    }
+
+    @Test("Where it is turned off, nothing is logged")
     func off() async {
-        await #expect(processExitsWith: .success) {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { try Self.misuse("0") }
+        #expect(!Self.message(result).contains("performAndWait"))
+    }
+
+    @Test("Calls on the queue, of a child and by await are not logged")
+    func rightUseIsNotLogged() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             unsetenv("COREDATA_CONCURRENCY_DEBUG")
             let context = try Music.context()
-            let album = context.performAndWait { Album(context: context) }
-            _ = album.title
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = context
+            try await child.perform {
+                Album(context: child).title = "Debut"
+                try child.save()
+                _ = try child.fetch(NSFetchRequest<Album>(entityName: "Album"))
+                child.refreshAllObjects()
+            }
+            let albums = try await context.fetchAsynchronously(NSFetchRequest<Album>(entityName: "Album"))
+            expect(albums.count, equals: 1)
+            try await context.saveAsynchronously()
+            try await context.refreshAllObjectsAsynchronously()
+            try await context.perform { try context.save() }
         }
+        #expect(!Self.message(result).contains("performAndWait"))
     }
 }

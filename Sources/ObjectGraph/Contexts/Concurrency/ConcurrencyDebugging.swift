@@ -6,27 +6,56 @@ internal import Predicates
 /// `-com.apple.CoreData.ConcurrencyDebug 1` or the environment variable `COREDATA_CONCURRENCY_DEBUG=1`.
 ///
 /// Use on another queue then stops the program with a message that names the object, the context and the queues. Disabled checks cost
-/// property accesses nothing.
+/// property accesses nothing. Builds for debugging without either setting log calls of contexts, once for each method.
 enum ConcurrencyDebugging {
-    static let isOn: Bool = {
+    /// Whether use on another queue stops the program.
+    static var isOn: Bool { setting ?? false }
+
+    /// What the program was started with; nil for nothing.
+    private static let setting: Bool? = {
         let arguments = CommandLine.arguments
         var setting = ProcessInfo.processInfo.environment["COREDATA_CONCURRENCY_DEBUG"]
         if let index = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"), index + 1 < arguments.count {
             setting = arguments[index + 1]
         }
-        guard let setting, !["", "0", "no", "false"].contains(setting.lowercased()) else { return false }
+        guard let setting, !setting.isEmpty else { return nil }
+        guard !["0", "no", "false"].contains(setting.lowercased()) else { return false }
         Log.context.notice("Core Data multi-threading assertions enabled.")
         return true
     }()
+
+    #if DEBUG
+    /// The methods that were reported; nil where none is to be.
+    private static let reported = LockedBox<Set<String>?>(setting == nil ? [] : nil)
+
+    /// Logs the call of a context's method on a wrong queue, the first time in the process.
+    static func report(_ method: StaticString, _ message: () -> String) {
+        guard reported.withLock({ $0?.insert(method.description).inserted ?? false }) else { return }
+        Log.context.warning(
+            """
+            \(message()) Other calls of this method are not reported. COREDATA_CONCURRENCY_DEBUG=1 stops the program at the first one, \
+            0 says nothing.
+            """)
+    }
+    #endif
 }
 
 extension NSManagedObjectContext {
-    /// Stops the program if concurrency debugging is enabled and the caller is not on the context's queue.
-    @inline(__always) final func checkQueue(_ what: @autoclosure () -> String) {
-        if AccessHooks.isActive { checkQueueSlowly(what) }
+    /// Stops the program if concurrency debugging is enabled and the caller is not on the context's queue; logs it in other builds for debugging.
+    @inline(__always) final func checkQueue(_ what: @autoclosure () -> String, in method: StaticString = #function) {
+        stopOffQueue(what())
+        #if DEBUG
+        if !isConfined, !contextQueue.isCurrent { ConcurrencyDebugging.report(method) { misuseMessage(what()) } }
+        #endif
     }
 
-    @inline(never) private final func checkQueueSlowly(_ what: () -> String) {
+    /// Stops the program if concurrency debugging is enabled and the caller is not on the context's queue. For what would be reported too often,
+    /// or by the call that it is a part of.
+    @inline(__always) final func stopOffQueue(_ what: @autoclosure () -> String) {
+        if AccessHooks.isActive { stopOffQueueSlowly(what) }
+    }
+
+    @inline(never) private final func stopOffQueueSlowly(_ what: () -> String) {
         if ConcurrencyDebugging.isOn, !isConfined, !contextQueue.isCurrent { stopProgram(misuseMessage(what())) }
     }
 

@@ -21,7 +21,7 @@ extension NSManagedObject {
     }
 
     @inline(never) private final func checkQueueSlowly(_ what: () -> String) {
-        registry?.context?.checkQueue("\(what()) of \(identifierForMessage) is called")
+        registry?.context?.stopOffQueue("\(what()) of \(identifierForMessage) is called")
     }
 
     /// Whether accesses to the object's properties call ``noteRead(at:)`` and ``noteWrite(at:)``.
@@ -32,14 +32,14 @@ extension NSManagedObject {
         // Relationships that a row leaves out are loaded by their own queries.
         if flags.contains(.partial), owningEntity.frozen!.properties[index] is NSAttributeDescription { completeUnknown(at: index) }
         guard let context = registry?.context else { return }
-        context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is read")
+        context.stopOffQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is read")
         context.observation?.willRead(self, index)
     }
 
     /// Called before a property is written, or right after.
     @inline(never) final func noteWrite(at index: Int) {
         guard let context = registry?.context else { return }
-        context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is written")
+        context.stopOffQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is written")
         context.observation?.willChange(self, index)
     }
 
