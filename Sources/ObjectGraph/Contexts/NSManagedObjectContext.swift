@@ -243,7 +243,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Whether the context has unsaved changes.
     open var hasChanges: Bool {
-        checkQueue("hasChanges is read")
+        stopOffQueue("hasChanges is read")
         return !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty
     }
     /// The objects that the next save inserts.
