@@ -1,4 +1,5 @@
 public import Foundation
+internal import PropertyLists
 
 /// A conflict between objects that violate a uniqueness constraint of their entity.
 ///
@@ -55,7 +56,7 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     open override var description: String {
         let values = constraint.map { "\($0) = \(constraintValues[$0] ?? "?")" }.joined(separator: ", ")
         let owner = databaseObject.map { "\($0.objectID) has them in the store" } ?? "no object in the store has them"
-        return "NSConstraintConflict: \(conflictingObjects.count) unsaved objects have \(values); \(owner)"
+        return "NSConstraintConflict: \(conflictingObjects.count) unsaved objects have \(values); \(owner)".shortened
     }
 
     /// Creates the error that passes conflicts to the merge policy and, if they stay unresolved, to the caller of the save.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import PropertyLists
 
 /// A conflict between the changes of this context and those that others have saved since it read the object.
 ///
@@ -78,9 +79,9 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
             }
         guard !isNew else {
             let values = differences.isEmpty ? "" : ", with other values of \(differences.joined(separator: ", "))"
-            return "NSMergeConflict: \(sourceObject.objectID) is new, and the store has one with its identifier\(values)"
+            return "NSMergeConflict: \(sourceObject.objectID) is new, and the store has one with its identifier\(values)".shortened
         }
-        return "NSMergeConflict: \(sourceObject.objectID) was read with version \(oldVersionNumber), \(found)"
+        return "NSMergeConflict: \(sourceObject.objectID) was read with version \(oldVersionNumber), \(found)".shortened
     }
 
     /// Whether the object was never read: it is the store that has another one with its identifier.

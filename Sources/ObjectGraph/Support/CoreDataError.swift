@@ -1,8 +1,9 @@
 internal import Foundation
+internal import PropertyLists
 
 /// Creates the framework's errors: `NSError`s in `NSCocoaErrorDomain` that say what failed, why, and what to do next.
 package enum CoreDataError {
-    /// Creates an error.
+    /// Creates an error. Its texts are short, whatever they quote: see `String.shortened`.
     ///
     /// - Parameters:
     ///   - code: One of the codes of `CoreDataErrorCodes.swift`.
@@ -15,7 +16,8 @@ package enum CoreDataError {
         _ code: Int, _ what: String, reason: String? = nil, next: String? = nil, cause: (any Error)? = nil, info: [String: Any] = [:]
     ) -> NSError {
         var userInfo = info
-        userInfo[NSLocalizedDescriptionKey] = sentences([what, reason, next].compactMap { $0 })
+        let (reason, next) = (reason?.shortened, next?.shortened)
+        userInfo[NSLocalizedDescriptionKey] = sentences([what.shortened, reason, next].compactMap { $0 }).shortened
         if let reason { userInfo[NSLocalizedFailureReasonErrorKey] = reason }
         if let next { userInfo[NSLocalizedRecoverySuggestionErrorKey] = next }
         if let cause { userInfo[NSUnderlyingErrorKey] = cause as NSError }
@@ -45,6 +47,12 @@ package enum CoreDataError {
     package static func list<Element>(_ elements: [Element], _ line: (Element) -> String) -> String {
         let lines = elements.prefix(20).map(line)
         return (lines + (elements.count > lines.count ? ["and \(elements.count - lines.count) more"] : [])).joined(separator: "\n")
+    }
+
+    /// Returns names in quotation marks, with commas: the first twenty, and how many there are besides.
+    package static func names(_ names: some Collection<String>) -> String {
+        let shown = names.prefix(20).map { "“\($0)”" }.joined(separator: ", ")
+        return names.count > 20 ? "\(shown) and \(names.count - 20) more" : shown
     }
 
     /// Combines errors into one: the only one, or `NSValidationMultipleErrorsError` with each under `NSDetailedErrorsKey`.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import PropertyLists
 
 /// The error of a predicate that could not be parsed, compiled or evaluated.
 ///
@@ -24,6 +25,8 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
         case unboundVariable
         /// A regular expression is invalid.
         case invalidPattern
+        /// A regular expression takes more than ``PredicateLimits/matchSteps`` for a text.
+        case tooCostly
         /// The clause does not support these types, or cannot be evaluated.
         case unsupported
         /// A Swift value has no counterpart in property values.
@@ -45,13 +48,13 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
     ///
     /// - Parameters:
     ///   - kind: The kind of error.
-    ///   - message: The message, in a sentence.
+    ///   - message: The message, in a sentence; what it has beyond some kilobytes is left out in the middle.
     ///   - format: The format string, for an error in one.
     ///   - position: The position in the format string, in characters.
     ///   - expected: The expected token.
     public init(kind: Kind, message: String, format: String? = nil, position: Int? = nil, expected: String? = nil) {
         self.kind = kind
-        self.message = message
+        self.message = message.shortened
         self.format = format
         self.position = position
         self.expected = expected
@@ -60,7 +63,7 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
     /// The message, followed by the line of the format string with a caret at the position.
     public var description: String {
         guard let format else { return message }
-        guard let position else { return "\(message)\n  \(format)" }
+        guard let position else { return "\(message)\n  \(format.shortened)" }
         var line = ""
         var caret = 0
         for (index, character) in format.enumerated() {
@@ -87,13 +90,16 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
     public var errorDescription: String? { description }
 }
 
-/// The limits that make untrusted predicates safe to parse.
+/// The limits that make untrusted predicates safe to parse and to evaluate.
 public enum PredicateLimits {
     /// The maximum nesting of predicates and expressions, and the maximum number of keys in a key path; beyond it, parsing and compiling throw
     /// ``InvalidPredicateError/Kind/tooDeep``.
     public static let nesting = 100
     /// The maximum nesting in archives of ``PredicateArchive``: Foundation's archivers recurse and need much stack.
     public static let archiveNesting = 40
+    /// The maximum steps of a regular expression (`MATCHES`) for one text, with ten more for each of its characters; beyond it, evaluation throws
+    /// ``InvalidPredicateError/Kind/tooCostly``. They take about a fifth of a second.
+    public static let matchSteps = 10_000_000
 }
 
 extension InvalidPredicateError {

@@ -1,3 +1,5 @@
+internal import PropertyLists
+
 /// What brings a request to a service and its answer back.
 ///
 /// A transport sends a request once. Credentials, retries, redirects and limits of the rate are added by ``WebClient``, over any transport.
@@ -71,8 +73,8 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     /// Creates an error.
     public init(_ kind: Kind, request: String, detail: String = "", isTemporary: Bool = false) {
         self.kind = kind
-        self.request = request
-        self.detail = detail
+        self.request = request.shortened
+        self.detail = detail.shortened
         self.isTemporary = isTemporary
     }
 

@@ -1,6 +1,7 @@
 internal import CoreDataRuntime
 public import Foundation
 internal import Predicates
+internal import PropertyLists
 
 /// An instance of an entity in the object graph of a context.
 ///
@@ -316,10 +317,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     /// `isEqual(_:)`.
     open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
-    /// A description of the entity, the ID and the loaded values.
+    /// A description of the entity, the ID and the loaded values: of long ones the beginning and the end.
     open override var description: String {
         let state = isFault ? "fault" : valuesForDescription()
-        return "<\(Swift.type(of: self)) (entity: \(owningEntity); id: \(objectID.uriRepresentation().absoluteString); \(state))>"
+        return "<\(Swift.type(of: self)) (entity: \(owningEntity); id: \(objectID.uriRepresentation().absoluteString); \(state))>".shortened
     }
 
     private func valuesForDescription() -> String {
