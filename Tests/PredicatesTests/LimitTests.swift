@@ -54,7 +54,7 @@ import Testing
             // Prepared for a store that matches bytes.
             let prepared = try TextPattern(
                 operation == "CONTAINS" ? .contains : operation == "ENDSWITH" ? .endsWith : .beginsWith, "", [], clause: "")
-            let isFound = Array(text.utf8).withUnsafeBufferPointer { prepared.matches($0) }
+            let isFound = try Array(text.utf8).withUnsafeBufferPointer { try prepared.matches($0) }
             #expect(!isFound)
         }
         #expect(NSPredicate(format: "'' IN %@", ["", "a"]).evaluate(with: nil))

@@ -163,27 +163,3 @@ package struct LikePattern {
         return elements[element...].allSatisfy { if case .anyNumber = $0 { true } else { false } }
     }
 }
-
-/// A MATCHES pattern: a regular expression that must match the whole string.
-struct MatchPattern {
-    private let expression: NSRegularExpression
-    private let options: PredicateComparison.Options
-
-    init(_ pattern: String, _ options: PredicateComparison.Options, clause: String) throws {
-        // Case is handled by the expression, because folding would turn `\S` into `\s`.
-        self.options = options.subtracting(.caseInsensitive)
-        do {
-            expression = try NSRegularExpression(
-                pattern: "\\A(?:" + TextMatching.folded(pattern, self.options) + ")\\z",
-                options: options.contains(.caseInsensitive) ? .caseInsensitive : [])
-        } catch {
-            throw InvalidPredicateError(
-                kind: .invalidPattern, message: "\(pattern.quoted()) is not a regular expression, in the clause \(clause)")
-        }
-    }
-
-    func matches(_ text: String) -> Bool {
-        let text = TextMatching.folded(text, options)
-        return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
-    }
-}

@@ -106,7 +106,9 @@ package struct TextPattern {
     }
 
     /// Returns whether a string matches, given as UTF-8.
-    package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    ///
+    /// - Throws: ``InvalidPredicateError`` for a regular expression that takes too long.
+    package func matches(_ text: UnsafeBufferPointer<UInt8>) throws -> Bool {
         if isPlain, text.allSatisfy({ $0 < 0x80 }) {
             switch kind {
             case .beginsWith(let part): return has(part, in: text, at: 0)
@@ -121,7 +123,7 @@ package struct TextPattern {
         case .endsWith(let part): return TextMatching.hasSuffix(TextOperand(text, options).bytes, part)
         case .contains(let part): return TextMatching.contains(TextOperand(text, options).bytes, part)
         case .like(let pattern): return pattern.matches(text)
-        case .matches(let pattern): return pattern.matches(text)
+        case .matches(let pattern): return try pattern.matches(text)
         }
     }
 

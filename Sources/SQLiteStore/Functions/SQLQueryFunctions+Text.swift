@@ -44,7 +44,7 @@ extension SQLQueryFunctions {
             }
             let bytes = sqlite3_value_text(values[0])
             let text = UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(sqlite3_value_bytes(values[0])))
-            sqlite3_result_int(context, held.pattern.matches(text) ? 1 : 0)
+            sqlite3_result_int(context, try held.pattern.matches(text) ? 1 : 0)
         }
     }
 }
