@@ -45,10 +45,13 @@ final class CSVFormat: RecordFormat {
         var structure = CSVStructure()
         let (columns, start) = try Self.columns(image.text, dialect)
         structure.columns = columns
-        if let twice = columns.first(where: { name in columns.filter { $0 == name }.count > 1 }), image.plan.columns.contains(twice) {
-            throw FileMistake(offset: 0, expected: "columns of different names, found “\(twice)” twice")
+        // A stranger's header may have any number of columns: each is looked at once.
+        let known = Set(image.plan.columns)
+        var places: [String: Int] = [:]
+        for (place, column) in columns.enumerated() where known.contains(column) && places.updateValue(place, forKey: column) != nil {
+            throw FileMistake(offset: 0, expected: "columns of different names, found “\(column)” twice")
         }
-        structure.columnOfName = image.plan.columns.map { columns.firstIndex(of: $0) ?? -1 }
+        structure.columnOfName = image.plan.columns.map { places[$0] ?? -1 }
         for parts in image.plan.composites { structure.columnOfName.append(parts.allSatisfy { structure.columnOfName[$0] >= 0 } ? -2 : -1) }
         try check(structure, image)
         image.structure = structure
@@ -98,7 +101,7 @@ final class CSVFormat: RecordFormat {
         if plan.hasEntityColumn {
             let cell = reader.cell(plan.entityName)
             guard let index = plan.shapeIndex(cell.text) else {
-                let known = plan.shapes.map { "“\($0.entityText)”" }.joined(separator: ", ")
+                let known = CoreDataError.names(plan.shapes.map(\.entityText))
                 throw FileMistake(
                     offset: reader.place(plan.entityName), expected: "an entity (\(known)), found “\(NumberText.string(cell.text))”")
             }
@@ -114,7 +117,7 @@ final class CSVFormat: RecordFormat {
         let plan = image.plan
         func missing(_ name: Int) -> Bool { name >= 0 && structure.columnOfName[name] == -1 }
         func fail(_ name: Int, _ what: String) throws -> Never {
-            let columns = structure.columns.map { "“\($0)”" }.joined(separator: ", ")
+            let columns = CoreDataError.names(structure.columns)
             let name = plan.parts(name).first(where: missing) ?? name
             throw FileMistake(offset: 0, expected: "a column “\(plan.names[name])” for \(what); the columns are \(columns)")
         }

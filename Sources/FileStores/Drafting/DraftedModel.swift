@@ -95,11 +95,10 @@ struct CSVDraft {
             let name = (file as NSString).deletingPathExtension
             let entity = NSEntityDescription(name: Self.identifier(name, isEntity: true, besides: []))
             entity.userInfo = ["fileName": file]
-            var taken: Set<String> = []
+            var taken = TakenColumns()
             entity.properties = zip(columns.indices, columns).filter { !left.contains($0.1) }.map { index, column in
                 let type = isEmpty[index] ? ColumnType.text : candidates[index].first ?? .text
-                let name = Self.identifier(column, isEntity: false, besides: taken)
-                taken.insert(name)
+                let name = taken.take(Self.identifier(column, isEntity: false, besides: []))
                 let attribute = NSAttributeDescription(name: name, type: type.attributeType)
                 if name != column { attribute.userInfo = ["fileColumn": column] }
                 return attribute
@@ -138,6 +137,24 @@ struct CSVDraft {
     }
 }
 
+/// The names of properties that columns have got.
+private struct TakenColumns {
+    private var names: Set<String> = []
+    /// The last number of each name that several columns would have: a file may have thousands without one.
+    private var numbers: [String: Int] = [:]
+
+    /// Returns a name, with a number where it is taken.
+    mutating func take(_ name: String) -> String {
+        var numbered = name
+        while !names.insert(numbered).inserted {
+            let number = numbers[name, default: 1] + 1
+            numbers[name] = number
+            numbered = name + "\(number)"
+        }
+        return numbered
+    }
+}
+
 /// The types that a column may have, from the narrowest.
 private enum ColumnType: CaseIterable {
     case whole, number, boolean, date, uuid, text
@@ -158,6 +175,7 @@ private enum ColumnType: CaseIterable {
     /// Whether a value comes back as it is written.
     func fits(_ value: String) -> Bool {
         switch self {
+        // Bounded: a fraction, of which each has its opposite.
         case .whole: Int64(value).map { String($0) == value && abs(Double($0)) < 1e18 } ?? false
         case .number:
             value.wholeMatch(of: /-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?/) != nil && value.filter(\.isNumber).count <= 15

@@ -9,10 +9,20 @@ struct DraftedRelationships {
     }
 
     private let drafts: [CSVDraft]
+    /// The files with `id`, by the names that columns with their keys may have.
+    private let keyed: [String: [Int]]
     /// What a column with the place of a pair is called.
     private static let orders: Set = ["position", "place", "order", "sort_order", "sortorder", "rank", "ordinal", "sequence", "index"]
 
-    init(_ drafts: [CSVDraft]) { self.drafts = drafts }
+    init(_ drafts: [CSVDraft]) {
+        self.drafts = drafts
+        var keyed: [String: [Int]] = [:]
+        for (index, draft) in drafts.enumerated() where draft.columns.contains("id") {
+            // A column is called as the file is, or its plural is called as the file.
+            keyed[draft.name.lowercased(), default: []].append(index)
+        }
+        self.keyed = keyed
+    }
 
     func entities() throws -> [NSEntityDescription] {
         var entities: [Int: NSEntityDescription] = [:]
@@ -24,7 +34,8 @@ struct DraftedRelationships {
                 entities[index] = try draft.entity()
                 continue
             }
-            let others = draft.columns.filter { column in !references.contains { $0.column == column } }
+            let referring = Set(references.map(\.column))
+            let others = draft.columns.filter { !referring.contains($0) }
             let order = others.first { Self.orders.contains($0.lowercased()) }
             if references.count == 2, references[0].draft != references[1].draft, others.count == (order == nil ? 0 : 1) {
                 joins.append((index, references, order))
@@ -51,15 +62,9 @@ struct DraftedRelationships {
                 name.removeLast(ending.count)
                 break
             }
-            let found = drafts.indices.filter { other in
-                other != index && drafts[other].columns.contains("id") && Self.isName(name, of: drafts[other].name.lowercased())
-            }
+            let found = Set([name, Self.plural(name)]).flatMap { keyed[$0] ?? [] }.filter { $0 != index }
             return found.count == 1 ? Reference(column: column, draft: found[0]) : nil
         }
-    }
-
-    private static func isName(_ name: String, of file: String) -> Bool {
-        file == name || file == plural(name)
     }
 
     private static func plural(_ name: String) -> String {

@@ -30,9 +30,12 @@ final class FilePlan: Sendable {
         self.shapes = shapes
         hasEntityColumn = shapes.count > 1
         var names: [String] = []
+        // A model that was drafted of a file has as many columns as that: each is looked up at once.
+        var places: [String: Int] = [:]
         var composites: [[Int]] = []
         func index(_ name: String) -> Int {
-            if let known = names.firstIndex(of: name) { return known }
+            if let known = places[name] { return known }
+            places[name] = names.count
             names.append(name)
             return names.count - 1
         }
@@ -48,7 +51,9 @@ final class FilePlan: Sendable {
             let parts = columns.map { index($0) }
             if let known = composites.firstIndex(of: parts) { return known + columnCount }
             composites.append(parts)
-            names.append(columns.joined(separator: "/"))
+            let name = columns.joined(separator: "/")
+            if places[name] == nil { places[name] = names.count }
+            names.append(name)
             return names.count - 1
         }
         keyNames = shapes.map { index($0.keyColumns) }
@@ -56,9 +61,14 @@ final class FilePlan: Sendable {
         otherNames = shapes.map { $0.otherColumns.map { index($0) } }
         let columns = Array(names.prefix(columnCount))
         writers = shapes.map { shape in
-            columns.map { column in
-                shape.fields.indices.compactMap { field in shape.fields[field].columns.firstIndex(of: column).map { (field, $0) } }
+            var writers = Array(repeating: [(field: Int, part: Int)](), count: columnCount)
+            for (field, value) in shape.fields.enumerated() {
+                for (part, column) in value.columns.enumerated() {
+                    guard let place = places[column], writers[place].last?.field != field else { continue }
+                    writers[place].append((field, part))
+                }
             }
+            return writers
         }
         sharedNames = zip(shapes, writers).map { shape, writers in
             Set(
@@ -227,7 +237,8 @@ final class StorePlan: Sendable {
         }
         // Only columns of references that have several may be those of others, too.
         let names = fields.filter { $0.columns.count == 1 }.map(\.name)
-        if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
+        var known: Set<String> = []
+        if let twice = names.first(where: { !known.insert($0).inserted }) {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "Two properties of “\(entity)” have the column “\(twice)”.",
                 next: "Give each its own in the layout.")

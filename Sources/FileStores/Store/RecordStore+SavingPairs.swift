@@ -163,6 +163,7 @@ private struct PairChanges {
         let reader = image.walking ?? store.format.reader(of: image)
         image.walking = reader
         do throws(FileMistake) { try reader.open(record) } catch { throw image.error(error) }
+        // Bounded: a fraction, of which each has its opposite.
         return NumberText.double(reader.cell(order).text, separator: 0x2E).flatMap { abs($0) < 1e15 ? $0 : nil }
     }
 
