@@ -96,8 +96,9 @@ public struct AsyncHTTPClientTransport: Transport {
             channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 32 << 10))
                 .flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
         }
-        configuration.http1_1ConnectionDebugInitializer = smallReads
+        configuration.http1_1ConnectionDebugInitializer = { channel in smallReads(channel).flatMap { StatusCheck.add(to: channel) } }
         configuration.http2ConnectionDebugInitializer = smallReads
+        configuration.http2StreamChannelDebugInitializer = { StreamStatusCheck.add(to: $0) }
         return configuration
     }
 

@@ -36,6 +36,8 @@ struct TransportProblem: Sendable {
                 .cannotConnect,
                 error.dnsAError == nil && error.dnsAAAAError == nil
                     ? reasons.joined(separator: " ") : "The host \(error.host) is not known.")
+        case let error as StatusCheck.Unknown:
+            return self.error(.malformed, "Its status is “\(error.status)”: HTTP has those from 100 to 999.")
         case HTTPParserError.invalidEOFState: return self.error(.lost)
         case let error as HTTPParserError: return self.error(.malformed, "\(error)")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:

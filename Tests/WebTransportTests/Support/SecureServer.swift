@@ -58,7 +58,10 @@ final class SecureServer: Sendable {
             case .end:
                 counts.withLock { $0.requests += 1 }
                 let body = ByteBuffer(string: line)
-                let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "\(body.readableBytes)"])
+                // `/status/99` is answered with that status.
+                let status = line.contains("/status/") ? Int(line.split(separator: "/").last ?? "") : nil
+                let head = HTTPResponseHead(
+                    version: .http1_1, status: .init(statusCode: status ?? 200), headers: ["Content-Length": "\(body.readableBytes)"])
                 context.write(wrapOutboundOut(.head(head)), promise: nil)
                 context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
                 context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
