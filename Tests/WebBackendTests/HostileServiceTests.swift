@@ -64,6 +64,29 @@ import WebTransport
         #expect(transport.requests.count <= 53)
     }
 
+    @Test("Small pages that never end are given up after the limit of pages, long before that of rows", .timeLimit(.minutes(30)))
+    func endlessPagesWithRows() throws {
+        let counter = Counter()
+        var style = ServiceStyle.plain
+        style.paging = .following(.header("X-Next"), of: 1)
+        let transport = ScriptedService { _ in
+            let number = counter.next()
+            return .json(#"[{"id": \#(number)}]"#, headers: ["X-Next": "\(base)/albums?page=\(number)"])
+        }
+        let model = Music.model()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addRemoteStore(
+            WebBackend(WebService(base, style: style, resources: [WebResource("Album")]), model: model, transport: transport))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        context.performAndWait {
+            let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album")) }
+            expect(error?.code, equals: NSPersistentStoreOperationError)
+            expect(error?.localizedDescription.contains("raise maximumPages"), equals: true, "\(error?.localizedDescription ?? "")")
+        }
+        #expect(transport.requests.count <= RemoteStoreOptions.usualPages + 2)
+    }
+
     @Test("A value nested deeper than the limit is an error with the place, wherever it is") func deepNesting() throws {
         let deep = String(repeating: "[", count: 100_000)
         for body in [deep, #"[{"id": 1, "title": "a", "x": "# + deep, #"[{"id": 1, "title": "# + deep] {

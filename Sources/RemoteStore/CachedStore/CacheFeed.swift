@@ -30,8 +30,11 @@ final class CacheFeed: Sendable {
     private static func mergeNow(_ store: CachedStore) async throws -> ChangeFeed.Found {
         guard var token = try token(store) else { return try await begin(store) }
         var changes = OutsideChanges()
-        var repeats = 0
+        var (repeats, parts) = (0, 0)
         while true {
+            // What was merged stays, and the next call goes on there.
+            if parts >= store.reader.options.maximumPages { throw RemoteStoreError.tooManyChanges(parts, at: store.backend.location) }
+            parts += 1
             // Something was passed over meanwhile.
             guard try Self.token(store) == token || !store.file.keeps(.bookmark) else { return try await begin(store) }
             let askedAt = store.file.order.begin()

@@ -97,6 +97,9 @@ extension CombinedMember {
                 }
                 guard let token = page.answer.next else { break }
                 if !seen.insert(token).inserted { throw RemoteStoreError.endlessPages(next) }
+                if seen.count >= RemoteStoreOptions.usualPages {
+                    throw RemoteStoreError.tooMany(next.entity, rows: whole?.rows.count ?? 0, requests: seen.count, RemoteStoreOptions())
+                }
                 next.page = token
             }
             // Resources have come or gone meanwhile, and others have moved past the end of a page.

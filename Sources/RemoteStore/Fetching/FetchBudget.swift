@@ -63,7 +63,9 @@ final class FetchBudget: Sendable {
     }
 
     private func check(_ used: (rows: Int, requests: Int)) throws {
-        if used.rows > options.maximumResults { throw RemoteStoreError.tooMany(entity, rows: used.rows, requests: used.requests) }
+        if used.rows > options.maximumResults || used.requests > options.maximumPages {
+            throw RemoteStoreError.tooMany(entity, rows: used.rows, requests: used.requests, options)
+        }
         guard let clause, used.rows > options.maximumRows || used.requests > options.maximumRequests else { return }
         throw RemoteStoreError.overBudget(entity, clause: clause, rows: used.rows, requests: used.requests, options)
     }

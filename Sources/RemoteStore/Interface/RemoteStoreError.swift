@@ -94,12 +94,17 @@ enum RemoteStoreError {
                 + "their identifiers, or raise maximumRequests in RemoteStoreOptions.")
     }
 
-    /// The error of a fetch whose pages bring more than any result should have.
-    static func tooMany(_ entity: String, rows: Int, requests: Int) -> NSError {
-        CoreDataError.make(
+    /// The error of a fetch whose pages bring more than any result should have, or are more than any fetch should read.
+    static func tooMany(_ entity: String, rows: Int, requests: Int, _ options: RemoteStoreOptions) -> NSError {
+        let isOfRows = rows > options.maximumResults
+        return CoreDataError.make(
             NSPersistentStoreOperationError, "The fetch of “\(entity)” was given up.",
-            reason: "\(rows) rows have come by \(requests) requests, and the backend has still more.",
-            next: "Give the fetch a limit or a narrower predicate, or raise maximumResults in RemoteStoreOptions.")
+            reason:
+                "\(rows) rows have come by \(requests) requests, and the backend has still more; the limits are \(options.maximumResults) rows and "
+                + "\(options.maximumPages) requests.",
+            next:
+                "Give the fetch a limit or a narrower predicate, describe \(isOfRows ? "another end of the pages" : "larger pages"), or raise "
+                + "\(isOfRows ? "maximumResults" : "maximumPages") in RemoteStoreOptions.")
     }
 
     static func unreadable(_ request: BackendRequest, _ error: any Error) -> NSError {
@@ -248,6 +253,14 @@ enum RemoteStoreError {
             NSPersistentStoreOperationError, "The changes at \(location.absoluteString) do not end.",
             reason: "The backend says that there are more, and gives the token that it was asked with: \(token).",
             next: "Let an answer that is not the last have a token of its own.")
+    }
+
+    /// The error of a backend that always has more changes to tell.
+    static func tooManyChanges(_ parts: Int, at location: URL) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The changes at \(location.absoluteString) do not end.",
+            reason: "\(parts) parts were merged, and the backend has still more.",
+            next: "Ask again, which goes on there; let the backend tell more at a time, or raise maximumPages in RemoteStoreOptions.")
     }
 
     static func endedEarly(_ request: BackendRequest, _ count: Int, _ expected: Int) -> NSError {

@@ -105,7 +105,11 @@ final class ChangeFeed: Sendable {
     private func mergeNow(into coordinator: NSPersistentStoreCoordinator, _ store: BackendStore) async throws -> Found {
         guard var token = state.withLock({ $0.token }) else { return try await begin(coordinator, store) }
         var changes = OutsideChanges()
+        var parts = 0
         while true {
+            // What was merged stays, and the next call goes on there.
+            if parts >= reader.options.maximumPages { throw RemoteStoreError.tooManyChanges(parts, at: reader.location) }
+            parts += 1
             let time = AskTime(reader.options.now())
             let answer: BackendChanges
             do {
