@@ -6,6 +6,8 @@ internal import NIOCore
 
 /// Tells a page when the files of the store change (server-sent events).
 struct Events: Sendable {
+    static let path = "/api/events"
+
     private let session: ExplorerSession
     private static let interval = Duration.milliseconds(300)
     /// The number of intervals after which a page that has gone is noticed.

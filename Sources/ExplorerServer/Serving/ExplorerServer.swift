@@ -3,6 +3,7 @@ package import Explorer
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import Synchronization
@@ -12,6 +13,16 @@ package final class ExplorerServer: Sendable {
     private let session: ExplorerSession
     private let token = Token()
     private let port: Atomic<Int>
+    private let slots = AnswerSlots(answersAtOnce)
+
+    /// The most questions that are answered at a time; others wait.
+    private static let answersAtOnce = 4
+    /// The most connections at a time; others wait.
+    private static let connectionsAtOnce = 256
+    /// How long a page may take to read a piece of an answer, and how long where others wait.
+    private static let patience = (usual: TimeAmount.seconds(5), crowded: TimeAmount.seconds(1))
+    /// How long a connection may be open without a request, or with a part of one.
+    private static let idleTime = TimeAmount.seconds(60)
 
     /// - Parameter port: The port; 0 for one that is free.
     package init(_ session: ExplorerSession, port: Int = 0) {
@@ -28,8 +39,11 @@ package final class ExplorerServer: Sendable {
         // Each request would be a line.
         logger.logLevel = .error
         let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { [self] request, _ in await respond(request) },
-            configuration: .init(address: .hostname("127.0.0.1", port: port.load(ordering: .relaxed))),
+            responder: CallbackResponder<ExplorerContext> { [self] request, context in await respond(request, context.channel) },
+            server: .http1(configuration: .init(idleTimeout: Self.idleTime)),
+            configuration: .init(
+                address: .hostname("127.0.0.1", port: port.load(ordering: .relaxed)),
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionsAtOnce)),
             onServerRunning: { [self] channel in
                 let port = channel.localAddress?.port ?? self.port.load(ordering: .relaxed)
                 self.port.store(port, ordering: .relaxed)
@@ -38,7 +52,7 @@ package final class ExplorerServer: Sendable {
         try await application.run()
     }
 
-    private func respond(_ request: Request) async -> Response {
+    private func respond(_ request: Request, _ channel: any Channel) async -> Response {
         let gate = Gate(token)
         let port = port.load(ordering: .relaxed)
         var response: Response
@@ -48,7 +62,12 @@ package final class ExplorerServer: Sendable {
             // The address without the token: it stays in no history and no log.
             response = Response.redirect(to: "/")
             response.headers[.setCookie] = gate.cookie(port)
-        case .allowed: response = await Routes(session).respond(request)
+        case .allowed:
+            // What changes is told for as long as a page is open.
+            let slot = request.uri.path == Events.path ? nil : await slots.take()
+            response = await Routes(session).respond(request, channel)
+            let patience: @Sendable () -> TimeAmount = { [slots] in slots.isCrowded ? Self.patience.crowded : Self.patience.usual }
+            response.body = response.body.written(to: channel, patience: patience, holding: slot)
         }
         for (name, value) in Gate.headers where response.headers[name] == nil { response.headers[name] = value }
         return response

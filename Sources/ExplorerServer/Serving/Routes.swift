@@ -9,14 +9,15 @@ internal import StoreCommands
 /// Answers the requests of a session's pages.
 struct Routes: Sendable {
     private let session: ExplorerSession
-    /// The size of the largest request.
-    private static let largestRequest = 32 << 20
+    /// The size of the largest request, in megabytes, and how long it may take to come.
+    private static let largestRequest = 32
+    private static let requestTime = TimeAmount.seconds(60)
 
     init(_ session: ExplorerSession) { self.session = session }
 
-    func respond(_ request: Request) async -> Response {
+    func respond(_ request: Request, _ channel: any Channel) async -> Response {
         do {
-            if request.method == .post { return Self.json(try await change(request)) }
+            if request.method == .post { return Self.json(try await change(request, channel)) }
             return try await page(request)
         } catch let error as CancellationError {
             return Self.json(ExplorerError.json(error), .serviceUnavailable)
@@ -66,7 +67,7 @@ struct Routes: Sendable {
         case "/api/changes": return Self.json(try await session.changes(of: Int64(needed("number")) ?? 0, offset: number("offset") ?? 0))
         case "/api/diagram.svg":
             return ExplorerServer.text(try await session.diagram(), type: "image/svg+xml")
-        case "/api/events": return Events(session).response()
+        case Events.path: return Events(session).response()
         case "/value": return Self.file(try await session.file(needed("id"), needed("name")))
         case "/favicon.ico": return Response(status: .noContent)
         default: break
@@ -93,15 +94,27 @@ struct Routes: Sendable {
 
     // MARK: Changing
 
-    private func change(_ request: Request) async throws -> JSONValue {
-        var request = request
-        let body = try await request.collectBody(upTo: Self.largestRequest)
+    private func change(_ request: Request, _ channel: any Channel) async throws -> JSONValue {
+        let body = try await body(request, channel)
         let edit: Edit
         do { edit = try JSONDecoder().decode(Edit.self, from: Data(body.readableBytesView)) } catch {
-            throw RequestError("The request is not valid: \(error)")
+            throw RequestError("The request is not valid: \("\(error)".prefix(1_000))")
         }
         guard request.uri.path == "/api/edit" else { throw RequestError("There is no page at \(request.uri.path).") }
         return try await session.apply(edit)
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// - Throws: The limit, where it is larger.
+    private func body(_ request: Request, _ channel: any Channel) async throws -> ByteBuffer {
+        var request = request
+        let tooLarge = RequestError(
+            "The request is too large: it may have \(Self.largestRequest) MB. Set such a value by a program that uses the store.")
+        // An answer before the page has sent it would end the connection, and be lost.
+        let end = channel.eventLoop.scheduleTask(in: Self.requestTime) { channel.close(promise: nil) }
+        defer { end.cancel() }
+        do { return try await request.collectBody(upTo: Self.largestRequest << 20) } catch is NIOTooManyBytesError { throw tooLarge }
     }
 }
 

@@ -33,6 +33,23 @@ enum HTTP {
     ) throws -> Answer {
         let descriptor = try connect(host, port)
         defer { close(descriptor) }
+        try write(method, path, host: host, port: port, headers: headers, body: body, to: descriptor)
+        return try received(descriptor)
+    }
+
+    /// Asks, and reads nothing; returns the connection.
+    static func silent(_ path: String, port: Int, headers: [String: String]) throws -> Int32 {
+        let descriptor = try connect("127.0.0.1", port)
+        try write("GET", path, host: "127.0.0.1", port: port, headers: headers, body: nil, to: descriptor)
+        return descriptor
+    }
+
+    /// Closes a connection.
+    static func end(_ descriptor: Int32) { close(descriptor) }
+
+    private static func write(
+        _ method: String, _ path: String, host: String, port: Int, headers: [String: String], body: Data?, to descriptor: Int32
+    ) throws {
         var lines = ["\(method) \(path) HTTP/1.1", "Connection: close"]
         if headers["Host"] == nil { lines.append("Host: \(host):\(port)") }
         lines += headers.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
@@ -47,7 +64,6 @@ enum HTTP {
                 sent += count
             }
         }
-        return try received(descriptor)
     }
 
     private static func connect(_ host: String, _ port: Int) throws -> Int32 {
