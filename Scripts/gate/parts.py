@@ -48,6 +48,7 @@ WRITER = ("Sources/RemoteStore", "Sources/StoreConformance", "Tests/StoreWriter"
 CHEAP = (
     Command("format", ("Scripts/check-format",), 20, limit=5),
     Command("deviations", ("Scripts/check-deviations",), 1, limit=2),
+    Command("input", ("Scripts/check-input",), 2, limit=2),
     Command("turns", ("python3", "-m", "unittest", "discover", "-s", "Scripts/gate", "-p", "test_*.py"), 1, limit=2),
 )
 

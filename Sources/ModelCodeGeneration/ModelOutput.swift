@@ -20,6 +20,7 @@ package struct ModelOutput {
     package func write(_ compilation: ModelCompilation) throws {
         let expected = Set(expected)
         var embedding = compilation.embedding.contents
+        // Bounded: the names are a set.
         var contents = Dictionary(uniqueKeysWithValues: expected.map { ($0, "") })
         for file in compilation.sources {
             if expected.contains(file.name) { contents[file.name] = file.contents } else { embedding += "\n" + file.contents }

@@ -8,6 +8,7 @@ enum PrivateDiscriminator {
     }
 
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
+    // Bounded: a sine.
     private static let sines: [UInt32] = (0..<64).map { UInt32(abs(sin(Double($0 + 1))) * 4_294_967_296) }
 
     /// Returns the MD5 digest (RFC 1321).

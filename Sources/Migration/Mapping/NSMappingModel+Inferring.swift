@@ -22,6 +22,7 @@ extension NSMappingModel {
             targets[source] = (destination, name(of: entity))
         }
         // Abstract entities have no objects of their own.
+        // Bounded: each entity mapping has a source or a destination.
         let entities = inferred.entities.filter { !($0.destination ?? $0.source)!.isAbstract || $0.destination == nil }
         return NSMappingModel(entityMappings: ordered(entities).map { mapping(of: $0, targets) })
     }

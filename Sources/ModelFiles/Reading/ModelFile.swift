@@ -185,6 +185,7 @@ package struct ModelFile {
     /// Returns the hashes that the version's entities have: those by Apple's tools, where there are any.
     func hashes(of profiles: [String: EntityProfile]) -> [String: StoreModelHashes.Hashes] {
         Dictionary(
+            // Bounded: the keys of a dictionary.
             uniqueKeysWithValues: profiles.map { name, profile in
                 (name, StoreModelHashes.Hashes(version: hashes?[name] ?? profile.ownHash, own: profile.ownHash))
             })

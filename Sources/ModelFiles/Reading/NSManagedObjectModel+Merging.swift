@@ -167,6 +167,7 @@ extension NSManagedObjectModel {
         let parts = models.filter { hashes.containsAll(of: $0) }
         let isWhole = Set(parts.flatMap { $0.entities.compactMap(\.name) }) == Set(hashes.written.keys)
         guard isWhole || hashes.onlyModel(byNamesOf: models) != nil else { return nil }
+        // Bounded: it is there, as was looked at.
         self.init(byMerging: isWhole ? parts : [hashes.onlyModel(byNamesOf: models)!])
         hashes.adopt(in: self)
     }

@@ -9,6 +9,7 @@ struct CodeFirstNames {
     private let order: [ObjectIdentifier: Int]
 
     init(_ model: NSManagedObjectModel) throws {
+        // Bounded: each entity is there once, whatever its name.
         order = Dictionary(uniqueKeysWithValues: model.entities.enumerated().map { (ObjectIdentifier($1), $0) })
         var owners: [String: String] = [:]
         for entity in model.entities {

@@ -31,6 +31,7 @@ struct ContentsWriter {
 
     /// The order in which Xcode writes attributes; others follow by name.
     private static let order: [String: Int] = Dictionary(
+        // Bounded: the names stand here.
         uniqueKeysWithValues: [
             "name", "key", "value", "property", "expression", "expressionType", "type", "documentVersion", "lastSavedToolsVersion",
             "systemVersion",

@@ -247,6 +247,7 @@ extension NSManagedObjectContext {
         }
         let orders = changes.map { change in
             let object = object(with: change.id)
+            // Bounded: the keys of a dictionary.
             return Dictionary(uniqueKeysWithValues: change.lists.keys.map { ($0, object.objectIDs(forRelationshipNamed: $0)) })
         }
         for (change, orders) in zip(changes, orders) {

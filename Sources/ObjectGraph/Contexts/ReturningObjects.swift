@@ -87,6 +87,7 @@ extension NSManagedObjectContext {
     /// - Parameter returned: The objects, with the IDs under which they were stored.
     func renewReferences(to returned: [(object: NSManagedObject, former: NSManagedObjectID?)]) {
         if returned.isEmpty { return }
+        // Bounded: an object comes back once.
         let formerIDs = Dictionary(uniqueKeysWithValues: returned.map { (ObjectIdentifier($0.object), $0.former) })
         for owner in registry.all + insertedList.elements where !owner.relationships.isEmpty {
             for relationship in owner.owningEntity.frozen!.relationships {

@@ -60,6 +60,7 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
 
     /// Rewrites a predicate of groups: columns are referred to by name, as keys and as variables.
     func rewritten(_ predicate: PredicateTree) throws -> PredicateTree {
+        // Bounded: the keys of a dictionary.
         let columns = Dictionary(uniqueKeysWithValues: readers.keys.map { ($0, ExpressionTree.keyPath([$0])) })
         return try predicate.substituting(columns).replacingExpressions { expression in
             if case .keyPath(let keys) = expression, keys.count == 1, columns[keys[0]] != nil { return expression }

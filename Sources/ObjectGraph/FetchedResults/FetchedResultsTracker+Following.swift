@@ -124,6 +124,7 @@ extension FetchedResultsTracker {
         let tree = try query.predicateTree().map { PredicateTree.and([$0, own]) } ?? own
         let matching = candidates.isEmpty ? [] : try asking { try context.fetchObjects(query.with(predicate: NSPredicate(tree: tree))) }
         let matches = Set(matching.map(ObjectIdentifier.init))
+        // Bounded: each candidate is there once, as was looked at.
         let judged = Dictionary(uniqueKeysWithValues: candidates.map { (ObjectIdentifier($0), matches.contains(ObjectIdentifier($0))) })
         apply(try plan(changed: known + candidates, gone: gone, judged: judged))
     }

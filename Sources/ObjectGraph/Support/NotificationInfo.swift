@@ -14,6 +14,7 @@ struct NotificationInfo: @unchecked Sendable {
         InternalChecks.require(keys.count <= 8, "\(keys.count) keys have too many combinations.")
         forms = (0..<1 << keys.count).map { combination in
             let included = keys.enumerated().map { number, key in combination & 1 << number == 0 ? nil : key }
+            // Bounded: the keys stand here.
             let info = [AnyHashable: Any](uniqueKeysWithValues: included.compactMap { key in key.map { (AnyHashable($0), () as Any) } })
             return (info, included.map { key in key.flatMap { info.index(forKey: $0) } })
         }

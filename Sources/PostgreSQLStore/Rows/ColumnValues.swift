@@ -21,7 +21,9 @@ enum ColumnValues {
 
     /// Returns the microseconds since 2000 of seconds since 2001, rounded; nil where PostgreSQL has no such date.
     static func microseconds(_ seconds: Double) -> Int64? {
+        // Bounded: within the dates that PostgreSQL has.
         guard seconds.isFinite, abs(seconds) < dateLimit, seconds > -2e11 else { return nil }
+        // Bounded: within the dates that PostgreSQL has.
         return Int64((seconds * 1e6).rounded()) + DatabaseEpoch.secondsBefore2001 * 1_000_000
     }
 

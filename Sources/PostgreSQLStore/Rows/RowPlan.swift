@@ -90,6 +90,7 @@ final class RowPlan: @unchecked Sendable {
         }
         self.columns = columns
         shapes = Dictionary(
+            // Bounded: the numbers of the entities are those of the schema.
             uniqueKeysWithValues: kinds.map { ($0.number, Shape($0, places, schema)) })
     }
 

@@ -42,6 +42,7 @@ enum Arithmetic {
         case .power:
             let result = pow(Double(left), Double(right))
             if result.isNaN { return .null }
+            // Bounded: a fraction, of which each has its opposite.
             return abs(result) < 0x1p53 ? Int64(exactly: result).map(PropertyValue.int64) ?? .double(result) : .double(result)
         case .bitAnd: return .int64(left & right)
         case .bitOr: return .int64(left | right)

@@ -85,7 +85,9 @@ struct ExpressionFunction {
             }
         }
         table["abs"] = Entry(count: 1) { values, clause in
+            // Bounded: the smallest number is another case.
             if case .int64(let value) = values[0].asNumber, value != .min { return .int64(abs(value)) }
+            // Bounded: a fraction, of which each has its opposite.
             return try applied("abs", values[0], clause) { abs($0) }
         }
         let binary: [(String, ExpressionTree.ArithmeticOperator)] = [

@@ -91,6 +91,7 @@ extension PropertyValue {
     /// Compares a binary number as the shortest decimal that is read as it, so that 0.1 equals 0.1.
     private static func order(_ left: Decimal, _ right: Double) -> ComparisonResult? {
         if right.isNaN { return nil }
+        // Bounded: a fraction, of which each has its opposite.
         if abs(right) > 1e120 { return right > 0 ? .orderedAscending : .orderedDescending }
         guard let decimal = Decimal(string: right.description) else { return nil }
         return ordered(left, decimal)

@@ -92,6 +92,7 @@ extension DateText {
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         let product = (seconds - whole) * scale
         let nearest = product.rounded()
+        // Bounded: less than a second, in digits.
         return Int(nearest < scale && whole + nearest / scale == seconds ? nearest : product.rounded(.down))
     }
 }

@@ -31,6 +31,7 @@ extension DateText {
     package static func day(_ seconds: Double) -> String? {
         guard seconds.magnitude < Double(DateParts.limit) else { return nil }
         var output: [UInt8] = []
+        // Bounded: within 285 million years, as is looked at first.
         append(DateParts(Int(seconds.rounded(.down))), separator: nil, to: &output)
         return String(decoding: output, as: UTF8.self)
     }
@@ -40,6 +41,7 @@ extension DateText {
         guard seconds.magnitude < Double(DateParts.limit) else { return nil }
         // Rounded to the digits that the text has, which may carry over to the next day.
         let digits = style.isDay ? 0 : min(style.fractionDigits == 0 ? 6 : style.fractionDigits, 9)
+        // Bounded: within 285 million years, as is looked at first.
         let (whole, number) = style.isDay ? (Int(seconds.rounded(.down)), 0) : split(seconds, digits)
         let parts = DateParts(whole)
         guard 0...9999 ~= parts.year else { return nil }
@@ -52,6 +54,7 @@ extension DateText {
     /// Returns a date of HTTP, without its fraction; nil for a year that four digits do not hold.
     package static func http(_ seconds: Double) -> String? {
         guard seconds.magnitude < Double(DateParts.limit) else { return nil }
+        // Bounded: within 285 million years, as is looked at first.
         let parts = DateParts(Int(seconds.rounded(.down)))
         guard 0...9999 ~= parts.year else { return nil }
         var output = Array("\(DateParts.weekdays[parts.weekday])".utf8.prefix(3)) + Array(", ".utf8)
@@ -128,6 +131,7 @@ extension DateText {
         case 0...9999: append(parts.year, 4, to: &output)
         case let year:
             output.append(UInt8(ascii: year < 0 ? "-" : "+"))
+            // Bounded: a year of 285 million at most.
             append(abs(year), 6, to: &output)
         }
         output.append(UInt8(ascii: "-"))

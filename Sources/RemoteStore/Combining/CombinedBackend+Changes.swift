@@ -35,6 +35,7 @@ extension CombinedBackend {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
+        // Bounded: the program names the parts, each by a name of its own.
         let next = Dictionary(uniqueKeysWithValues: answers.map { (members[$0].name, $1.token.text) })
         var changes = request.answer(ChangeToken(String(decoding: try encoder.encode(next), as: UTF8.self)))
         changes.hasMore = answers.values.contains(where: \.hasMore)

@@ -22,6 +22,7 @@ public struct DateSteps: Hashable, Sendable {
         let time = date.timeIntervalSinceReferenceDate
         let quotient = time / seconds
         // What a double cannot tell from a step is one.
+        // Bounded: a fraction, of which each has its opposite.
         if abs(quotient - quotient.rounded()) * seconds <= max(1e-9, time.ulp * 2) { return nil }
         let first = quotient.rounded(.down) * seconds
         return (Date(timeIntervalSinceReferenceDate: first), Date(timeIntervalSinceReferenceDate: first + seconds))

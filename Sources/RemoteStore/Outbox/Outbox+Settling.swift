@@ -63,6 +63,7 @@ extension Outbox {
             if let part = error as? PartRefusal, !part.saved.isEmpty, change.kind == .delete {
                 // What is left has no values of what is gone: those are not what others have changed.
                 let names = part.saved.intersection(subject.shown.names)
+                // Bounded: the names are a set.
                 try pending.write(Dictionary(uniqueKeysWithValues: names.map { ($0, subject.shown.value($0).empty) }), subject.row)
             } else if let part = error as? PartRefusal, !part.saved.isEmpty {
                 if change.kind == .insert, record.resource == nil {

@@ -107,6 +107,7 @@ extension OutboxSender {
                 return outside
             }
             let names = Set(record.confirmed.keys).union(theirs.values?.keys ?? [:].keys)
+            // Bounded: the names are a set.
             let mine = Dictionary(uniqueKeysWithValues: names.map { ($0, subject.shown.value($0)) })
             return SaveConflict(
                 objectID: subject.row.entity.outerID(key.key, outerToken), base: try outside(record.confirmed),

@@ -270,6 +270,7 @@ struct Planner {
         // What is loaded for the evaluation in memory.
         requests += Double(plan.needs.relationshipPaths.count { path in !endpoint.embeddings.contains { $0.keyPath == path } })
         if binding.variants.isEmpty { (rows, requests) = (0, 0) }
+        // Bounded: within the expected rows of a description, which are a whole number.
         plan.estimatedRows = Int(rows.rounded(.up))
         plan.estimatedRequests = Int(requests)
         plan.cost = requests * endpoint.cost.request + rows * endpoint.cost.row

@@ -110,6 +110,7 @@ extension RemoteWriter {
             guard isOwn else { return unsettled.forgetEntry(one.id) }
             let version = reader.versions.version(one.id, row.version)
             let rest = draft(of: PendingChange(index, of: one, following: sent, version)).values
+            // Bounded: the keys of a dictionary.
             let before = Dictionary(uniqueKeysWithValues: rest.map { ($0.key, sent.values[$0.key] ?? $0.value.empty) })
             // What is to follow was made on what was sent: others have changed the same since.
             if !reader.contains(row, before), !reader.contains(row, rest) { return fail(.conflicting(row)) }

@@ -60,7 +60,9 @@ package final class SQLSchema: @unchecked Sendable {
             }
         }
         (self.hasOrders, self.hasPairs) = (hasOrders, hasPairs)
+        // Bounded: each entity of the model is there once, with a number of its own.
         byEntity = Dictionary(uniqueKeysWithValues: self.entities.map { (ObjectIdentifier($0.entity), $0) })
+        // Bounded: each entity of the model is there once, with a number of its own.
         byNumber = Dictionary(uniqueKeysWithValues: self.entities.map { ($0.number, $0) })
     }
 

@@ -33,6 +33,7 @@ final class SQLConnection {
         sqlite3_extended_result_codes(handle, 1)
         // A class whose properties are set is ended by its deinit, also where this throws.
         try SQLPreparations.prepare(handle, path: path)
+        // Bounded: within two billions.
         sqlite3_busy_timeout(handle, Int32(clamping: Int((timeout * 1000).rounded(.up).clamped(to: 0...2e9))))
     }
 

@@ -136,6 +136,7 @@ final class SQLHistory {
             let entities = schema.entities.filter { $0.table == table.name }
             guard let root = entities.first?.rootNumber else { continue }
             let columns = table.columns.map(\.name)
+            // Bounded: entities of the model, with numbers of their own.
             let kinds = Dictionary(uniqueKeysWithValues: entities.map { ($0.number, Kind($0, columns)) })
             tables.append(Table(root: root, kinds: kinds, only: entities.count == 1 ? kinds[entities[0].number] : nil))
         }

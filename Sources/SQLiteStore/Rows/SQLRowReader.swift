@@ -323,6 +323,7 @@ final class SQLRowPlan {
         selectOne = "SELECT \(list) FROM \(entity.table) WHERE Z_PK = ?"
         selectMany = "SELECT \(list) FROM \(entity.table) WHERE Z_PK IN "
         readers = Dictionary(
+            // Bounded: entities of the model, with numbers of their own.
             uniqueKeysWithValues: kinds.map { ($0.number, SQLRowReader($0, columns: places, schema: schema, values: values)) })
         only = kinds.count == 1 ? readers[kinds[0].number] : nil
     }

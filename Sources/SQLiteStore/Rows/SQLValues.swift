@@ -16,6 +16,7 @@ final class SQLOrigins: Sendable {
         self.schema = schema
         let store = RowOriginStore(schema.entities.map { ($0.number, $0.entity) }, token: token, rows: rows)
         byNumber = Dictionary(
+            // Bounded: entities of the model, with numbers of their own.
             uniqueKeysWithValues: schema.entities.map { ($0.number, RowOrigin($0.entity, table: $0.rootNumber, store: store)) })
     }
 }

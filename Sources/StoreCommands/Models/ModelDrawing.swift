@@ -161,6 +161,7 @@ package struct ModelDrawing {
         """
 
     private func number(_ value: Double) -> String {
+        // Bounded: a place in a drawing.
         let tenths = Int((value * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(Double(tenths) / 10)"
     }
@@ -217,6 +218,7 @@ package struct ModelDrawing {
 
     /// Returns a horizontal line to an x, and a vertical one to a y, with round corners.
     private func turn(_ from: Double, _ x: Double, _ to: Double) -> String {
+        // Bounded: a fraction, of which each has its opposite.
         let radius = min(6, abs(to - from) / 2)
         if radius < 0.5 { return "H\(number(x))V\(number(to))" }
         let way = to > from ? radius : -radius

@@ -54,6 +54,7 @@ struct ModelGraph {
             (node.width, node.height) = size(entity)
             return node
         }
+        // Bounded: each entity is there once, whatever its name.
         let places = Dictionary(uniqueKeysWithValues: entities.enumerated().map { (ObjectIdentifier($1), $0) })
         connect(entities, places)
         layer()
@@ -130,6 +131,7 @@ struct ModelGraph {
         let free = nodes.indices.filter { !connected.contains($0) }
         let count = max(
             (nodes.indices.filter(connected.contains).map { nodes[$0].layer }.max() ?? -1) + 1,
+            // Bounded: the number of entities.
             Int(Double(free.count).squareRoot().rounded(.up)), 1)
         var heights = [Double](repeating: 0, count: count)
         for node in nodes.indices where connected.contains(node) { heights[nodes[node].layer] += nodes[node].height + 40 }

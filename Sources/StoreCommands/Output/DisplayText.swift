@@ -69,6 +69,7 @@ package enum DisplayText {
         let units = ["bytes", "kB", "MB", "GB", "TB"]
         while value >= 1000, unit < units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
         if unit == 0 { return count == 1 ? "1 byte" : "\(count) bytes" }
+        // Bounded: less than a million, or a number of terabytes.
         let tenths = Int((value * 10).rounded())
         return tenths >= 100 || tenths % 10 == 0 ? "\((tenths + 5) / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }

@@ -59,6 +59,7 @@ struct DateSpelling: Hashable, Sendable {
                 case .number(let number)?: self.seconds(number)
                 default: nil
                 }
+            // Bounded: a fraction, of which each has its opposite.
             return read.map { abs($0 - seconds) < 1e-6 } ?? false
         }
         if keeps(86_400.123456) { return nil }
@@ -110,6 +111,7 @@ struct DateSpelling: Hashable, Sendable {
             guard number.isFinite else { return nil }
             // Milliseconds are whole.
             let value = count.perSecond == 1 ? number : number.rounded()
+            // Bounded: a fraction, of which each has its opposite.
             return value.rounded() == value && abs(value) < 1e15 ? .integer(Int64(value)) : .number(value)
         }
     }

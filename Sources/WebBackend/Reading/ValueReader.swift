@@ -69,6 +69,7 @@ enum ValueReader {
                 }
                 return .decimal(whole * unit)
             }
+            // Bounded: within 9e18.
             return abs(scaled.rounded()) < 9e18 ? .int64(Int64(scaled.rounded())) : nil
         case .text: return text(json.string ?? json.description, type)
         case .json: return .string(json.description)

@@ -38,6 +38,7 @@ struct ValueWriter {
             let scaled = number / factor
             // What was a whole number in the service is one again, whatever the product has lost.
             let whole = scaled.rounded()
+            // Bounded: a fraction, of which each has its opposite.
             let isWhole = abs(scaled - whole) <= 4 * scaled.ulp && abs(scaled) < 1e15
             return isWhole ? .integer(Int64(whole)) : .number(scaled)
         case .text: return .string(text(value))

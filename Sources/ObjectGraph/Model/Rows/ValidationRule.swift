@@ -60,7 +60,7 @@ struct ValidationRule: @unchecked Sendable {
             let isOpen = comparison.operator == .lessThan || comparison.operator == .greaterThan
             switch (comparison.left, attribute.attributeType) {
             case (.keyPath(["length"]), .stringAttributeType), (.navigation(.evaluatedObject, ["length"]), .stringAttributeType):
-                guard case .constant(.int64(let number)) = comparison.right, let bound = Int(exactly: number), abs(bound) < Int.max / 2
+                guard case .constant(.int64(let number)) = comparison.right, let bound = Int(exactly: number), bound.magnitude < Int.max / 2
                 else { return nil }
                 test = .length(isMinimum ? bound + (isOpen ? 1 : 0)...Int.max : Int.min...bound - (isOpen ? 1 : 0))
                 code = isMinimum ? NSValidationStringTooShortError : NSValidationStringTooLongError

@@ -57,6 +57,7 @@ struct FilterTrial {
     /// The constants of a comparison that come into question, the middle ones of many first.
     private static func constants(_ comparison: Parameter.Operator, _ sorted: [PropertyValue]) -> [[PropertyValue]] {
         let middle = sorted.count / 2
+        // Bounded: places in a list.
         let nearest = sorted.indices.sorted { (abs($0 - middle), $0) < (abs($1 - middle), $1) }.prefix(24).map { sorted[$0] }
         switch comparison {
         case .isIn: return zip(nearest, nearest.dropFirst()).map { [$0, $1] } + (nearest.count == 1 ? [nearest] : [])

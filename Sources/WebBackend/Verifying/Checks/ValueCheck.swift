@@ -152,6 +152,7 @@ struct DateSample {
         case .millisecondsSince1970:
             // As milliseconds all of them would be within the first two months of 1970.
             let numbers = values.compactMap(\.double).filter { $0 != 0 }
+            // Bounded: a fraction, of which each has its opposite.
             guard let largest = numbers.max(), largest > 1e8, numbers.allSatisfy({ abs($0) < 5e9 }) else { return nil }
             return (shown(largest), "The numbers look like seconds since 1970.", "Describe the property as date:secondsSince1970.")
         case .secondsSince1970, .secondsSinceReferenceDate:
