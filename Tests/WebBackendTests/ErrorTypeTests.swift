@@ -38,6 +38,7 @@ import Testing
         "SQLReaderPool.NoReader": "SQLiteStore/Store/SQLiteStore.swift", "SQLSave.Mismatch": "SQLiteStore/Store/SQLiteStore+Saving.swift",
         "SQLSave.UpdateMismatch": "SQLiteStore/Store/SQLiteStore+Saving.swift",
         "ServerError": "PostgreSQLStore/Store/PostgreSQLStore+Saving.swift",
+        "StatusCheck.Unknown": "WebTransport/Network/TransportProblem.swift",
         "StoreConflicts": "ObjectGraph/Contexts/Coordinator/SaveReport.swift", "TextMistake": "FileStores/Store/CSVFileStore.swift",
         "WebAddress.Problem": "WebTransport/Client/WebClient.swift", "XMLReader.FormatError": "StoreCommands/Opening/XMLStoreModel.swift",
         "XMLScanner.FormatError": "Migration/Mapping/Files/MappingModelDocument.swift",
