@@ -2,7 +2,6 @@ public import Foundation
 internal import Predicates
 
 extension NSFetchRequest where ResultType: NSManagedObject {
-    // `Object` stands for `ResultType`: so the compiler finds the class also where the request is written as the argument of a fetch.
     /// Creates a request from a `#Predicate` and Swift's sort descriptors.
     ///
     /// ```swift
@@ -15,9 +14,9 @@ extension NSFetchRequest where ResultType: NSManagedObject {
     /// - Parameters:
     ///   - predicate: The predicate of the objects; nil for all.
     ///   - descriptors: The sort descriptors, the most significant first.
-    public convenience init<Object: NSManagedObject>(
-        predicate: Foundation.Predicate<Object>? = nil, sortBy descriptors: [SortDescriptor<Object>] = []
-    ) where ResultType == Object {
+    public convenience init(
+        predicate: Foundation.Predicate<ResultType>? = nil, sortBy descriptors: [SortDescriptor<ResultType>] = []
+    ) {
         self.init()
         self.predicate = predicate.flatMap { NSPredicate($0) }
         sortDescriptors = descriptors.isEmpty ? nil : descriptors.map { NSSortDescriptor($0) }

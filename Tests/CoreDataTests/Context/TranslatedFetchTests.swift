@@ -153,7 +153,7 @@ import Testing
     func convenience() throws {
         try withMusic { context in
             try fill(context)
-            try expect(context.fetch(NSFetchRequest(predicate: #Predicate<Band> { $0.name == "Clark" })).count, equals: 1)
+            try expect(context.fetch(NSFetchRequest<Band>(predicate: #Predicate<Band> { $0.name == "Clark" })).count, equals: 1)
             let sorted = try context.fetch(NSFetchRequest<Band>(sortBy: [SortDescriptor(\.name, order: .reverse)]))
             expect(sorted.map(\.name), equals: ["Clark", "Boards", "Autechre"])
         }
