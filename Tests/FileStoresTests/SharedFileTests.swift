@@ -275,4 +275,30 @@ private final class LockedFlag: @unchecked Sendable {
             return !value
         }
     }
+
+    @Test(
+        "Reading with NSReadOnlyPersistentStoreOption changes no byte, and makes no file beside", arguments: ["csv", "json"], [true, false])
+    func readOnlyFiles(_ kind: String, isMade: Bool) throws {
+        let scratch = try Scratch()
+        try scratch.write("id,text,other\n1,a,b\n", "Note.csv")
+        try scratch.write(#"{"Note": [{"id": 1, "text": "a", "other": "b"}]}"#, "Notes.json")
+        let place = kind == "csv" ? CSVStore.description(at: scratch.folder) : JSONStore.description(at: scratch.url("Notes.json"))
+        if isMade {
+            let writer = try open(place, Library.notes())
+            writer.insert("Note", ["text": "c"])
+            try writer.save()
+        }
+        func contents() throws -> [String: [UInt8]] {
+            Dictionary(uniqueKeysWithValues: try scratch.names.map { ($0, try scratch.bytes($0)) })
+        }
+        let before = try contents()
+        place.isReadOnly = true
+        let context = try open(place, Library.notes())
+        try expect(context.all("Note").count, equals: isMade ? 2 : 1)
+        try expect(context.all("Note", "text == 'a'").map { $0.value(forKey: "other") as? String }, equals: ["b"])
+        try context.persistentStoreCoordinator.map { try $0.remove($0.persistentStores[0]) }
+        let after = try contents()
+        expect(after.keys.sorted(), equals: before.keys.sorted())
+        for (name, bytes) in before { expect(after[name], equals: bytes) }
+    }
 }
