@@ -52,7 +52,7 @@ final class TestServer: Sendable {
             fsync = off
             # The planner overestimates queries of short tables. To compile them took longer than everything else that the server did.
             jit = off
-            max_connections = 200
+            max_connections = 400
             # Beside tests that compute for minutes, a connection may wait long for its turn.
             authentication_timeout = 600
             shared_buffers = 32MB
