@@ -41,8 +41,8 @@ final class SQLConnection {
     var isOfSharedFile = false
     /// Whether the connection is read-only and has created log files that did not exist.
     var leavesNoFiles = false
-    /// The file of shared memory, which is put back when the connection is closed; nil where it stays as the connection leaves it.
-    var sharedMemory: SQLSharedMemory?
+    /// What is done when the connection is closed; nil for nothing.
+    var didClose: (@Sendable () -> Void)?
     /// What stands in for collations that SQLite does not have; nil where nothing does.
     var unknownCollations: SQLUnknownCollations?
 
@@ -51,7 +51,7 @@ final class SQLConnection {
         sqlite3_close_v2(handle)
         unknownCollations = nil
         if leavesNoFiles { removeFiles() }
-        sharedMemory?.close()
+        didClose?()
     }
 
     /// Removes the log files: the last connection that may write removes them when it is closed, a read-only one cannot. The log is

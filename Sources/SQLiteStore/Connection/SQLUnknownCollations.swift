@@ -59,17 +59,6 @@ extension SQLConnection {
     func checkCollations(_ sql: String) throws {
         guard let name = unknownCollations?.takeCompared() else { return }
         throw SQLError.make(
-            code: SQLError.missingCollation, message: "no such collation sequence: \(name)", .reading, path: path, sql: sql)
-    }
-}
-
-extension SQLError {
-    /// SQLITE_ERROR_MISSING_COLLSEQ
-    static let missingCollation = SQLITE_ERROR | 1 << 8
-
-    /// Returns whether a statement compares texts by a collation that SQLite does not have.
-    static func isMissingCollation(_ error: any Error) -> Bool {
-        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError else { return false }
-        return cause.domain == NSSQLiteErrorDomain && cause.code == Int(missingCollation)
+            code: SQLiteLimits.missingCollation, message: "no such collation sequence: \(name)", .reading, path: path, sql: sql)
     }
 }

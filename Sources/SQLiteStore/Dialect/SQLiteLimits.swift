@@ -1,7 +1,8 @@
+internal import CSQLite
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The errors of statements beyond SQLite's limits.
+/// The errors of statements that SQLite refuses for what they say.
 enum SQLiteLimits {
     /// Marks errors of statements that SQLite could not prepare.
     static let unpreparedKey = "CoreDataUnpreparedStatement"
@@ -17,9 +18,18 @@ enum SQLiteLimits {
             return false
         }
         // What compares by a collation of another program is not too large.
-        if SQLError.isMissingCollation(error) { return false }
+        if isMissingCollation(error) { return false }
         // SQLITE_ERROR, SQLITE_ABORT and SQLITE_TOOBIG; the upper bytes have details.
         return cause.domain == NSSQLiteErrorDomain && [1, 4, 18].contains(cause.code & 0xFF)
+    }
+
+    /// SQLITE_ERROR_MISSING_COLLSEQ
+    static let missingCollation = SQLITE_ERROR | 1 << 8
+
+    /// Returns whether a statement compares texts by a collation that SQLite does not have.
+    static func isMissingCollation(_ error: any Error) -> Bool {
+        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError else { return false }
+        return cause.domain == NSSQLiteErrorDomain && cause.code == Int(missingCollation)
     }
 
     /// Returns the error of a request beyond SQLite's limits.

@@ -20,6 +20,9 @@ public struct WebServiceError: LocalizedError, Sendable, CustomStringConvertible
     /// Whether the service does not take the credentials, or not any more: by its status, by what the answer says, or by a page for signing in.
     public internal(set) var needsCredentials = false
 
+    /// Whether something else than the service may have answered, as a network does that wants somebody to sign in.
+    var isStray = false
+
     /// The request, the status and the message on one line; where there is none, the body as it is.
     public var description: String {
         let words = message.isEmpty ? body.split(whereSeparator: \.isWhitespace).joined(separator: " ") : message
@@ -30,10 +33,12 @@ public struct WebServiceError: LocalizedError, Sendable, CustomStringConvertible
 }
 
 extension WebServiceError: PassingError {
-    /// Whether trying again may help: the service is busy, or has failed itself.
-    public var mayPass: Bool { status == 408 || status == 425 || status == 429 || status >= 500 && status != 501 && status != 505 }
+    /// Whether trying again may help: the service is busy, has failed itself, or has not been reached.
+    public var mayPass: Bool {
+        isStray || status == 408 || status == 425 || status == 429 || status >= 500 && status != 501 && status != 505
+    }
     /// Whether the service has looked at the change: see ``settlesEarlierAttempts(_:)``.
-    public var settlesEarlierAttempts: Bool { !needsCredentials && Self.settlesEarlierAttempts(status) }
+    public var settlesEarlierAttempts: Bool { !needsCredentials && !isStray && Self.settlesEarlierAttempts(status) }
 
     /// Whether an answer to a change settles what has become of earlier attempts of it. A conflict may be with the same change, sent before; and what is
     /// refused for now, or for its credentials, was not looked at.
@@ -120,7 +125,8 @@ struct ErrorReader {
         guard (200..<300).contains(response.status) && response.isPage || isElsewhere && [404, 405, 410].contains(response.status) else {
             return nil
         }
-        let cause = WebServiceError(status: response.status, message: response.isPage ? "a page of HTML" : "", request: words.name(request))
+        var cause = WebServiceError(status: response.status, message: response.isPage ? "a page of HTML" : "", request: words.name(request))
+        cause.isStray = true
         let place = response.redirectedTo.map { " at \($0.prefix { $0 != "?" })" } ?? ""
         return CoreDataError.make(
             isSave ? NSPersistentStoreSaveError : NSPersistentStoreOperationError, "The answer to \(request.label) cannot be read.",

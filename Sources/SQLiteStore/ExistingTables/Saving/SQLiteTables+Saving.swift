@@ -70,7 +70,7 @@ extension SQLiteTables {
         let columns = changed.compactMap { mapping.schema.entity($0.entity) }.flatMap { mapping.table($0).relation.columns }
         let column = columns.first { $0.type.hasUnknownCollation }
         // Of a table whose rows are in such an order, SQLite says no more than that it cannot read it.
-        guard SQLError.isMissingCollation(error) || column != nil else { return nil }
+        guard SQLiteLimits.isMissingCollation(error) || column != nil else { return nil }
         let name = (column?.type.collation).map { " (\($0))" } ?? ""
         return CoreDataError.make(
             NSPersistentStoreSaveError, "The store at \(url.path) cannot be saved.",
