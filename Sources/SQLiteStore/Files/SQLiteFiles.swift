@@ -93,7 +93,7 @@ package enum SQLiteFiles {
     private static func openReader(_ url: URL, keeping memory: SQLSharedMemory?, timeout: TimeInterval) throws -> SQLConnection {
         do {
             let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
-            connection.didClose = memory.map { memory in { memory.close() } }
+            if let memory { connection.didClose = { memory.close() } }
             return connection
         } catch {
             memory?.close()
