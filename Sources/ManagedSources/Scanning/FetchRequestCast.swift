@@ -60,27 +60,30 @@ struct FetchRequestCast {
     }
 }
 
-/// Finds the casts of a file that are compiled as they are.
-final class FetchRequestCastFinder: SyntaxVisitor {
-    private let file: SourceFile
-    private(set) var warnings: [SourceProblem] = []
+/// Finds what a file does with types of fetch requests that means something else than on Apple's platforms.
+class FetchRequestFinder: SyntaxVisitor {
+    fileprivate let file: SourceFile
+    fileprivate var warnings: [SourceProblem] = []
 
-    private init(file: SourceFile) {
+    required init(file: SourceFile) {
         self.file = file
         super.init(viewMode: .sourceAccurate)
     }
 
-    /// Returns a warning for each cast of a file.
+    /// Returns a warning for each place of a file.
     static func warnings(in file: SourceFile) -> [SourceProblem] {
         guard file.text.contains("NSFetchRequest<") else { return [] }
-        let finder = FetchRequestCastFinder(file: file)
+        let finder = Self(file: file)
         finder.walk(file.tree)
         return finder.warnings
     }
 
     /// Code between `#if` and `#endif` may be meant for other platforms.
     override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+}
 
+/// Finds the casts of a file that are compiled as they are.
+final class FetchRequestCastFinder: FetchRequestFinder {
     /// A store's `execute(_:with:)` always receives a request of the type that it casts to.
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
         let labels = node.signature.parameterClause.parameters.map(\.firstName.text)
@@ -97,26 +100,7 @@ final class FetchRequestCastFinder: SyntaxVisitor {
 
 /// Finds what asks whether a value is a fetch request of some result type, `request is NSFetchRequest<Album>` and the pattern
 /// `case let request as NSFetchRequest<Album>`: no conversion can stand for it, also in a translated copy.
-final class FetchRequestTestFinder: SyntaxVisitor {
-    private let file: SourceFile
-    private(set) var warnings: [SourceProblem] = []
-
-    private init(file: SourceFile) {
-        self.file = file
-        super.init(viewMode: .sourceAccurate)
-    }
-
-    /// Returns a warning for each such question of a file.
-    static func warnings(in file: SourceFile) -> [SourceProblem] {
-        guard file.text.contains("NSFetchRequest<") else { return [] }
-        let finder = FetchRequestTestFinder(file: file)
-        finder.walk(file.tree)
-        return finder.warnings
-    }
-
-    /// Code between `#if` and `#endif` may be meant for other platforms.
-    override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
-
+final class FetchRequestTestFinder: FetchRequestFinder {
     override func visit(_ node: IsTypePatternSyntax) -> SyntaxVisitorContinueKind {
         warn(of: node.type, at: node.isKeyword.positionAfterSkippingLeadingTrivia)
         return .visitChildren

@@ -4,17 +4,16 @@ internal import Foundation
 extension SQLiteFiles {
     /// Reads a file whose last transaction must be undone through a temporary copy.
     ///
-    /// - Returns: Nil where another program undoes it meanwhile: the file can be read then.
+    /// - Returns: Nil where others undo it meanwhile, or write on: no copy is of one time then, and the file may be read where it is.
     static func connectToUnfinishedCopy(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
         let journal = url.path + "-journal"
         // What the journal has is put over what the copy has. It is copied first: whatever others undid of the file meanwhile, the result is the same.
         for _ in 0..<5 {
             guard let before = FileManager.default.contents(atPath: journal) else { return nil }
-            let connection = try? connectToCopy(url, beside: "-journal", timeout: timeout)
-            guard FileManager.default.contents(atPath: journal) == before else { continue }
-            if let connection { return connection }
+            let connection = Result { try connectToCopy(url, beside: "-journal", timeout: timeout) }
+            if FileManager.default.contents(atPath: journal) == before { return try connection.get() }
         }
-        return try connectToCopy(url, beside: "-journal", timeout: timeout)
+        return nil
     }
 
     /// Reads a file through a temporary copy, with a file beside it of which SQLite must write to the first.
