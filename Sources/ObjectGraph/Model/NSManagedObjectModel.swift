@@ -139,6 +139,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
     /// Returns the entity of `objectClass`, or of its nearest superclass that has one.
     func entity(for objectClass: any ObjectClass.Type) -> NSEntityDescription? {
+        guard !objectClass.isStandardClass else { return nil }
         var candidate: AnyClass? = objectClass
         while let current = candidate {
             if let entity = frozenByClass[ObjectIdentifier(current)] { return entity }

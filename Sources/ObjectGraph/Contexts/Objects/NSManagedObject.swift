@@ -102,7 +102,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
         stopProgram(
             context.model == nil
                 ? "The context has no coordinator, so there is no entity for \(self)."
-                : "No entity of the model names the class \(String(reflecting: self)) as its managedObjectClassName.")
+                : isStandardClass
+                    ? "NSManagedObject may be the class of many entities. Name one: init(entity:insertInto:)."
+                    : "No entity of the model names the class \(String(reflecting: self)) as its managedObjectClassName.")
     }
 
     deinit {

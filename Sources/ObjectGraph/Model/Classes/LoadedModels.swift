@@ -40,6 +40,7 @@ final class LoadedModels: Sendable {
 
     /// Returns the entity of a class in the model that was loaded last; if none has it, in a model that is not in use yet.
     func entity(for objectClass: any ObjectClass.Type) -> NSEntityDescription? {
+        guard !objectClass.isStandardClass else { return nil }
         if let entity = withEntity(for: objectClass, { $0 }) { return entity }
         let names = [String(reflecting: objectClass), String(describing: objectClass)]
         let used = Set(models.withLock { $0.all }.map { ObjectIdentifier($0) })
