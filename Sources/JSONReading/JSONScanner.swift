@@ -82,6 +82,7 @@
 
     /// Returns to a place of this document.
     @inlinable package mutating func seek(to place: Place) {
+        // Bounded: the caller has the place from this scanner.
         precondition(place.offset <= limit - start, "This is a place of another document.")
         next = start + place.offset
         levelsLeft = place.levelsLeft
@@ -92,6 +93,7 @@
     ///
     /// To go on with what follows the value that was read before, ask for ``place`` first and return there.
     @inlinable package mutating func seek(to offset: Int) {
+        // Bounded: the caller has the place from this scanner.
         precondition(offset >= 0 && offset <= limit - start, "There is no such place in the document.")
         next = start + offset
         isFirst = false

@@ -22,6 +22,22 @@ import Testing
         }
     }
 
+    @Test(
+        "What is compared for somebody who may wait for a time ends with it, and may take its time otherwise",
+        arguments: [
+            "ANY friends.age > 1000", "ALL friends.age > 0", "ANY friends.name CONTAINS 'x'",
+            "SUBQUERY(friends, $x, $x.age > 90).@count > 1",
+            "SUBQUERY(friends, $x, $x.age < age).@count > 1", "ANY friends.name MATCHES '(a|b)*c'",
+        ])
+    func time(format: String) throws {
+        let row = Row(age: 1)
+        row.friends = (0..<50).map { Row(age: Int64($0), name: String(repeating: "ab", count: 5_000)) }
+        try expect([row].ages(format), equals: [])
+        let error = #expect(throws: InvalidPredicateError.self) { try TimeLimit.limiting(to: .zero) { _ = try [row].ages(format) } }
+        expect(error?.kind, equals: .tooCostly)
+        try expect(TimeLimit.limiting(to: .seconds(3_600)) { try [row].ages(format) }, equals: [])
+    }
+
     @Test("Long texts are compared as far as an expression goes through them once")
     func longTexts() throws {
         let text = String(repeating: "ab", count: 500_000)

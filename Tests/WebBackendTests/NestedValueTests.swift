@@ -39,6 +39,31 @@ import WebTransport
         }
     }
 
+    @Test(
+        "What would stand within null, or behind the end of a list, is nil, and is asked for no further",
+        arguments: [
+            ("band.name", "null"), ("band.a.b", #"{"a": null}"#), ("band.names[0].text", "null"), ("band.names[0].text", #"{"names": []}"#),
+            ("band.names[1]", #"{"names": ["a"]}"#), ("band.names[0].text", #"{"names": null}"#),
+            ("band.names[0].text", #"{"names": [null]}"#),
+        ])
+    func nothing(path: String, parent: String) throws {
+        let service = ScriptedService { request in
+            request.path == "/albums" ? .json(#"[{"id": 1, "band": \#(parent)}, {"id": 2, "band": \#(parent)}]"#) : .json("", status: 404)
+        }
+        let title = PropertyMapping.at(JSONPath(path))
+        let context = try WebService(base, resources: [WebResource("Album", properties: ["title": title])]).context(service)
+        try context.performAndWait {
+            try expect(context.fetch(fetch("Album")).map { $0.value(forKey: "title") as? String }, equals: [nil, nil])
+            // What a property could not tell is thrown here.
+            try context.save()
+            let untitled = fetch("Album")
+            untitled.predicate = NSPredicate(format: "title == nil")
+            try expect(context.count(for: untitled), equals: 2)
+        }
+        // The list for each of the two questions, and nothing else.
+        #expect(service.requests.count <= 2, "\(service.targets)")
+    }
+
     @Test("A change of one of them is sent with the others, whether the model has them or not", arguments: [false, true])
     func siblings(isCached: Bool) async throws {
         let service = ThingService(Self.things)

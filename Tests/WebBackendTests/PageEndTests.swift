@@ -42,6 +42,37 @@ import WebTransport
         expect(new.requests.count, equals: 2)
     }
 
+    /// A service that tells 3 as its number, whatever there is, and says in which sense.
+    private static func estimating(_ relation: String, _ count: Int) -> ScriptedService {
+        ScriptedService { request in
+            let skipped = request.query("offset").flatMap { Int($0) } ?? 0
+            return Self.page((1...count).dropFirst(skipped).prefix(2), #", "total": {"value": 3, "relation": "\#(relation)"}"#)
+        }
+    }
+
+    @Test(
+        "A total that may be more ends no list, and is no count: the error tells both; where the answer says that it is exact, it is both")
+    func estimatedTotal() throws {
+        var paging = PagingStyle.offsets(of: 2, total: .body("total.value"))
+        paging.exactTotal = AnswerMark(.body("total.relation"), is: "eq")
+        expect(try titles(paging, Self.estimating("gte", 7)), equals: ["1", "2", "3", "4", "5", "6", "7"])
+        let exact = Self.estimating("eq", 3)
+        expect(try titles(paging, exact), equals: ["1", "2", "3"])
+        expect(exact.requests.count, equals: 2)
+        var style = ServiceStyle.plain
+        style.envelope.items = "items"
+        style.paging = paging
+        let service = WebService(base, style: style, resources: [WebResource("Album")])
+        let context = try service.context(Self.estimating("gte", 7))
+        context.performAndWait {
+            let error = #expect(throws: NSError.self) { try context.count(for: fetch("Album")) }
+            let text = error?.localizedDescription ?? ""
+            #expect(text.contains("“3”") && text.contains("“gte”") && text.contains("“total.relation” of the body"), "\(text)")
+        }
+        let counted = try service.context(Self.estimating("eq", 3))
+        try counted.performAndWait { try expect(counted.count(for: fetch("Album")), equals: 3) }
+    }
+
     @Test(
         "A page that says that there are others, and names none where the description says, is an error that names both places",
         arguments: [

@@ -1,23 +1,10 @@
 import CoreData
 import FileStores
 import Foundation
-import FuzzCoverage
-
-/// libFuzzer's own main function, which calls back with one input after another.
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
-) -> CInt
+import FuzzDriver
 
 @main struct FuzzFiles {
-    static func main() {
-        // SwiftPM gives the main function a name of its own, so libFuzzer's is not the one that runs.
-        fuzz_coverage_link()
-        var count = CommandLine.argc
-        var arguments = CommandLine.unsafeArgv
-        exit(runDriver(&count, &arguments) { fuzzFiles($0, $1) })
-    }
+    static func main() { fuzz { fuzzFiles($0, $1) } }
 }
 
 /// What a store of one kind is fuzzed with.
@@ -123,21 +110,11 @@ final class Subject {
 
     func bytes(_ input: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         if kind.type == NSBinaryStoreType {
-            // Three bytes say where another byte stands, the first of all whether the input is a file itself.
+            // The first byte says whether the input is a file itself.
             if input.first.map({ $0 & 1 == 1 }) ?? true || whole.isEmpty { return Array(input.dropFirst()) }
-            var bytes = whole
-            var index = 1
-            while index + 2 < input.count {
-                let place = (Int(input[index]) << 8 | Int(input[index + 1])) % bytes.count
-                bytes[place] = input[index + 2]
-                index += 3
-            }
-            if index + 1 < input.count { bytes.removeLast(Int(input[index]) % bytes.count) }
-            return bytes
+            return damaged(whole, by: input.dropFirst())
         }
-        var bytes: [UInt8] = []
-        for byte in input { if Int(byte) < kind.parts.count { bytes += Array(kind.parts[Int(byte)].utf8) } else { bytes.append(byte) } }
-        return bytes
+        return assembled(input, of: kind.parts)
     }
 }
 

@@ -1,22 +1,9 @@
 import CoreData
 import Foundation
-import FuzzCoverage
-
-/// libFuzzer's own main function, which calls back with one input after another.
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
-) -> CInt
+import FuzzDriver
 
 @main struct FuzzMappings {
-    static func main() {
-        // SwiftPM gives the main function a name of its own, so libFuzzer's is not the one that runs.
-        fuzz_coverage_link()
-        var count = CommandLine.argc
-        var arguments = CommandLine.unsafeArgv
-        exit(runDriver(&count, &arguments) { fuzzMappings($0, $1) })
-    }
+    static func main() { fuzz { fuzzMappings($0, $1) } }
 }
 
 /// The parts of a file, which an input puts together: each byte below their number stands for one, any other for itself.
@@ -33,9 +20,7 @@ let parts = [
 /// An input may be read, or be an error; it must not stop the program.
 func fuzzMappings(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: start, count: count)
-    var text: [UInt8] = []
-    for byte in bytes { if Int(byte) < parts.count { text += Array(parts[Int(byte)].utf8) } else { text.append(byte) } }
-    for data in [Data(bytes), Data(text)] {
+    for data in [Data(bytes), Data(assembled(bytes, of: parts))] {
         guard let mapping = try? NSMappingModel(reading: data) else { continue }
         let copy = mapping.copy() as? NSMappingModel
         guard copy == mapping else { fatalError("A copy differs.") }

@@ -1,25 +1,12 @@
 import Foundation
-import FuzzCoverage
+import FuzzDriver
 import Predicates
-
-/// libFuzzer's own main function, which calls back with one input after another.
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
-) -> CInt
 
 /// Whether archives are fuzzed instead of formats.
 let fuzzesArchives = ProcessInfo.processInfo.environment["FUZZ"] == "archives"
 
 @main struct FuzzPredicates {
-    static func main() {
-        // SwiftPM gives the main function a name of its own, so libFuzzer's is not the one that runs.
-        fuzz_coverage_link()
-        var count = CommandLine.argc
-        var arguments = CommandLine.unsafeArgv
-        exit(runDriver(&count, &arguments) { fuzzPredicates($0, $1) })
-    }
+    static func main() { fuzz { fuzzPredicates($0, $1) } }
 }
 
 /// Reads bytes as a format. What is read must print, read back as an equal tree, and print the same again; whatever else happens is a bug.

@@ -1,22 +1,9 @@
 import Foundation
-import FuzzCoverage
+import FuzzDriver
 import ObjectGraph
 
-/// libFuzzer's own main function, which calls back with one input after another.
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
-) -> CInt
-
 @main struct FuzzTransformables {
-    static func main() {
-        // SwiftPM gives the main function a name of its own, so libFuzzer's is not the one that runs.
-        fuzz_coverage_link()
-        var count = CommandLine.argc
-        var arguments = CommandLine.unsafeArgv
-        exit(runDriver(&count, &arguments) { fuzzTransformables($0, $1) })
-    }
+    static func main() { fuzz { fuzzTransformables($0, $1) } }
 }
 
 /// A class that the transformer allows, with a field of every kind.

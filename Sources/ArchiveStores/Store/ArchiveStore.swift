@@ -22,24 +22,30 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     // MARK: The format
 
     /// The type of the store.
+    // Bounded: both kinds of store override it.
     class var typeName: String { stopProgram("\(self) has no type.") }
 
     /// Reads the metadata of a file, with the UUID and the type.
+    // Bounded: both kinds of store override it.
     class func metadata(in bytes: [UInt8], of file: ArchiveFile) throws -> [String: Any] { stopProgram("\(self) reads no metadata.") }
 
     /// Writes a file with other metadata, and the same objects.
     class func write(_ metadata: [String: Any], in bytes: [UInt8], of file: ArchiveFile, to output: ArchiveOutput) throws {
+        // Bounded: both kinds of store override it.
         stopProgram("\(self) writes no metadata.")
     }
 
     /// Reads the compiled model that a file keeps; nil for one that keeps none.
+    // Bounded: both kinds of store override it.
     class func modelContent(in bytes: [UInt8], of file: ArchiveFile) throws -> Data? { stopProgram("\(self) keeps no model.") }
 
     /// Reads the objects of a file.
+    // Bounded: both kinds of store override it.
     func readContents(_ bytes: [UInt8]) throws -> ArchiveContents { stopProgram("\(self) reads no objects.") }
 
     /// Writes a file with the rows of `new`, which differ from those in the current file by `changes`. Notes in `new` what it has written where.
     func write(_ new: inout ArchiveContents, _ changes: ArchiveChanges, to output: ArchiveOutput) throws {
+        // Bounded: both kinds of store override it.
         stopProgram("\(self) writes no objects.")
     }
 

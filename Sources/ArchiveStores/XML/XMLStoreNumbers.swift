@@ -31,6 +31,7 @@ enum XMLStoreNumbers {
         var whole = UInt64(magnitude)
         let fraction = magnitude - Double(whole)
         let shift: UInt64 = 60
+        // Bounded: a fraction is below 1.
         var bits = UInt64(fraction * 0x1p60)
         let mask = (1 << shift) - 1 as UInt64
         try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 48) { digits in

@@ -14,7 +14,7 @@ extension ExplorerSession {
             throw ExplorerError(
                 .forbidden, "The store is open for reading only.", reason: "“coredata serve --writable” lets pages change it.")
         }
-        return try await ask { reading in try Editing(reading).apply(edit) }
+        return try await ask(isLimited: false) { reading in try Editing(reading).apply(edit) }
     }
 
     /// Returns objects that a relationship may have, by what a text says.

@@ -10,6 +10,8 @@ package final class ExplorerSession: Sendable {
     package var isWritable: Bool { reference.isWritable }
 
     private let reference: StoreReference
+    /// The time that an answer may take.
+    private let answerTime: Duration
 
     private struct Opened {
         let store: OpenStore
@@ -24,10 +26,14 @@ package final class ExplorerSession: Sendable {
 
     /// Opens a store.
     ///
+    /// - Parameter answerTime: The time that an answer may take, in objects of the store and its predicates: a longer one is an error. Services and
+    ///   databases have limits of their own.
     /// - Throws: What is wrong with the place, the model or the file, and what to do.
-    package init(_ reference: StoreReference) throws {
+    package init(_ reference: StoreReference, answerTime: Duration = .seconds(30)) throws {
         SQLRecording.enable()
+        TimeLimit.enable()
         self.reference = reference
+        self.answerTime = answerTime
         opened = LockedBox(try Self.open(reference))
     }
 
@@ -83,8 +89,9 @@ package final class ExplorerSession: Sendable {
     ///
     /// A page that only reads has a context of its own; in a writable session, all share the one that has the unsaved changes.
     ///
-    /// - Throws: The errors of opening the store again, and what `body` throws.
-    func ask(_ body: @escaping @Sendable (Reading) throws -> JSONValue) async throws -> JSONValue {
+    /// - Parameter isLimited: Whether the answer may take its time only; false for changes, which are not ended within.
+    /// - Throws: The errors of opening the store again, what `body` throws, and an error once the time is over.
+    func ask(isLimited: Bool = true, _ body: @escaping @Sendable (Reading) throws -> JSONValue) async throws -> JSONValue {
         let store = try store()
         let context = isWritable ? store.context : NSManagedObjectContext(.privateQueue)
         let recording = SQLRecording()
@@ -96,13 +103,24 @@ package final class ExplorerSession: Sendable {
             let reading = Reading(store: store, context: context, isWritable: self.isWritable)
             let (answer, requests) = try store.notingRequests {
                 try SQLRecording.$current.withValue(recording) {
-                    let answer = try body(reading)
+                    let answer = try isLimited ? self.limited { try body(reading) } : body(reading)
                     // What a property could not throw.
                     try context.throwPendingFaultError()
                     return answer
                 }
             }
             return Self.answer(answer, reading, recording, requests, ContinuousClock.now - start)
+        }
+    }
+
+    private func limited<Answer>(_ body: () throws -> Answer) throws -> Answer {
+        try TimeLimit.limiting(to: answerTime) {
+            do { return try body() } catch {
+                guard TimeLimit.isOver else { throw error }
+                throw ExplorerError(
+                    .wrong, "The answer takes longer than \(answerTime.components.seconds) seconds.",
+                    reason: "Compare fewer objects, or ask for less.", field: "where", cause: error)
+            }
         }
     }
 

@@ -49,7 +49,7 @@ final class JSONRecordReader: RecordReader {
         do {
             scanner = try JSONScanner(image.text.buffer)
         } catch {
-            // Only a limit of length can be exceeded, and none is set.
+            // Bounded: only a limit of length can be exceeded, and none is set.
             preconditionFailure("A document without a limit is too long.")
         }
     }

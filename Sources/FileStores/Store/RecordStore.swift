@@ -54,17 +54,22 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     // MARK: What kinds of files differ in
 
     /// The type of the store.
+    // Bounded: each kind of store overrides it.
     class var storeType: String { stopProgram("A kind of store has a type.") }
     /// The ending of the names of files.
+    // Bounded: each kind of store overrides it.
     class var fileExtension: String { stopProgram("A kind of store has an ending of names.") }
 
     /// The dialect and the layout in the options.
     var givenOptions: FileStoreOptions { options?[Self.optionsKey] as? FileStoreOptions ?? FileStoreOptions() }
     /// The option that has them.
+    // Bounded: each kind of store overrides it.
     class var optionsKey: String { stopProgram("A kind of store has an option.") }
     /// Makes the format.
+    // Bounded: each kind of store overrides it.
     func prepareFormat() throws { stopProgram("A kind of store makes its format.") }
     /// Returns the names that the records of existing files have, by file (in a JSON document, by list).
+    // Bounded: each kind of store overrides it.
     func namesInFiles(_ layout: FileLayout) throws -> [String: Set<String>] { stopProgram("A kind of store knows names.") }
     /// How values are written.
     var spelling: ValueSpelling { givenOptions.dialect.values }

@@ -127,6 +127,9 @@ package struct CatalogueReference: Sendable {
         case clear
     }
 
+    /// Whether each column refers to another one: a database may keep a foreign key that does not fit the table that it names.
+    package var isPaired: Bool { columns.count == targetColumns.count && Set(targetColumns).count == targetColumns.count }
+
     package init(
         name: String, columns: [String], targetSchema: String, target: String, targetColumns: [String], onDelete: DeleteAction
     ) {

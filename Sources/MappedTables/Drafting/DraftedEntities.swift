@@ -124,6 +124,11 @@ package struct DraftedEntities<Dialect: TableDialect> {
             return leaveOut("it leads to \(reference.targetSchema).\(reference.target), which is in another schema.")
         }
         guard drafts[reference.target] != nil else { return leaveOut("it leads to \(reference.target), which is no entity.") }
+        guard reference.isPaired else {
+            return leaveOut(
+                "it has \(reference.columns.joined(separator: ", ")), and leads to \(reference.targetColumns.joined(separator: ", ")) of "
+                    + "\(reference.target): not a column to each.")
+        }
         guard let (own, key) = ends(of: reference, in: relation) else {
             return leaveOut("it leads to \(reference.targetColumns.joined(separator: ", ")) of \(reference.target), not to the key.")
         }
@@ -138,7 +143,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
     private func ends(
         of reference: CatalogueReference, in relation: CatalogueRelation<Dialect>
     ) -> (own: KeyColumns<Dialect>, key: KeyColumns<Dialect>)? {
-        guard reference.targetSchema == catalogue.schema, let key = keys[reference.target] else { return nil }
+        guard reference.isPaired, reference.targetSchema == catalogue.schema, let key = keys[reference.target] else { return nil }
         let names = key.columns.map(\.name)
         guard Set(names) == Set(reference.targetColumns) else { return nil }
         return (KeyColumns(ordered(reference, names).compactMap(relation.column), target: key), key)
@@ -146,7 +151,8 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     /// Returns the columns of a reference in the order of the key that they refer to.
     private func ordered(_ reference: CatalogueReference, _ key: [String]) -> [String] {
-        key.compactMap { column in reference.targetColumns.firstIndex(of: column).map { reference.columns[$0] } }
+        let own = Dictionary(zip(reference.targetColumns, reference.columns), uniquingKeysWith: { first, _ in first })
+        return key.compactMap { own[$0] }
     }
 
     /// Adds a to-one relationship and its inverse.

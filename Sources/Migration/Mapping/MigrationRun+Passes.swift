@@ -181,6 +181,7 @@ extension MigrationRun {
 private struct BatchTime {
     private let end: UInt64
 
+    // Bounded: the time of a batch is a constant.
     init(_ seconds: TimeInterval) { end = DispatchTime.now().uptimeNanoseconds + UInt64(seconds * 1e9) }
 
     /// Returns whether the batch is to end after so many objects; it has one at least.

@@ -29,6 +29,7 @@ final class Replicas: Sendable {
 
         /// Asks no replica for some time.
         mutating func rest() {
+            // Bounded: seconds to a minute.
             retry = DispatchTime.now().uptimeNanoseconds + UInt64(pause * 1e9)
             pause = min(pause * 2, Replicas.longestPause)
         }
@@ -158,6 +159,7 @@ final class Replicas: Sendable {
     /// Gives up a host that cannot be reached, or is no replica.
     private func lose(_ host: Int) {
         state.withLock { state in
+            // Bounded: seconds to a minute.
             state.unreachable[host] = DispatchTime.now().uptimeNanoseconds + UInt64(Self.absence * 1e9)
             if state.chosen == host { state.lose() }
         }

@@ -39,7 +39,7 @@ struct MatchPattern {
             if flags.contains(.internalError) { hasFailed = true }
             if flags.contains(.progress) {
                 rest -= 1
-                if rest < 0 { hasFailed = true }
+                if rest < 0 || TimeLimit.isOver { hasFailed = true }
             }
             if isFound || hasFailed { stop.pointee = true }
         }

@@ -161,6 +161,7 @@ extension PredicateCompiler {
         let test = try test(condition, expecting: true)
         if case .subjects(let destination, let visit, _) = source {
             let visitor: SubjectVisitor = { subject, body in
+                try TimeLimit.check()
                 try visit(subject) { candidate in
                     let before = binding.subject
                     binding.subject = candidate
@@ -172,6 +173,7 @@ extension PredicateCompiler {
         }
         let visit = source.elements(clause: clause)
         return .values { subject, body in
+            try TimeLimit.check()
             try visit(subject) { candidate in
                 let before = binding.value
                 binding.value = candidate

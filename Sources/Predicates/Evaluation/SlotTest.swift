@@ -140,6 +140,7 @@ enum CompiledTest {
         switch self {
         case .slot(let test):
             return { subject in
+                try TimeLimit.check()
                 var answer = isAll
                 try visit(subject) { element in
                     if test(element) == isAll { return true }
@@ -150,6 +151,7 @@ enum CompiledTest {
             }
         case .closure(let test):
             return { subject in
+                try TimeLimit.check()
                 var answer = isAll
                 try visit(subject) { element in
                     if try test(element) == isAll { return true }
@@ -164,8 +166,16 @@ enum CompiledTest {
     /// Returns a visitor of those elements of a collection for which the test succeeds.
     func matching(of visit: @escaping SubjectVisitor) -> SubjectVisitor {
         switch self {
-        case .slot(let test): return { subject, body in try visit(subject) { test($0) ? try body($0) : true } }
-        case .closure(let test): return { subject, body in try visit(subject) { try test($0) ? body($0) : true } }
+        case .slot(let test):
+            return { subject, body in
+                try TimeLimit.check()
+                try visit(subject) { test($0) ? try body($0) : true }
+            }
+        case .closure(let test):
+            return { subject, body in
+                try TimeLimit.check()
+                try visit(subject) { try test($0) ? body($0) : true }
+            }
         }
     }
 

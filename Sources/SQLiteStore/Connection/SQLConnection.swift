@@ -54,9 +54,11 @@ final class SQLConnection {
         didClose?()
     }
 
-    /// Removes the log files: the last connection that may write removes them when it is closed, a read-only one cannot. The log is
-    /// empty, so nothing is written to the database.
+    /// Removes the log files: the last connection that may write removes them when it is closed, a read-only one cannot. Nothing is written to the
+    /// database: a log that another program has filled meanwhile, and left, stays.
     private func removeFiles() {
+        var status = stat()
+        guard stat(path + "-wal", &status) == 0, status.st_size == 0 else { return }
         var writer: OpaquePointer?
         if sqlite3_open_v2(path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK {
             // On failure the files remain: they are empty and do no harm.

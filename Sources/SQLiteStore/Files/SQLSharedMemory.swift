@@ -17,17 +17,18 @@ final class SQLSharedMemory: Sendable {
     private static let notes = LockedBox<[String: Note]>([:])
     private let path: String
 
-    /// Notes what is there before a connection is opened; nil where nothing is to be put back: the file belongs to no log, and is removed with it, or others
-    /// have the store open.
+    /// Notes what is there before a connection is opened; nil where nothing is to be put back: there is neither a log nor the file, and what reading makes
+    /// is removed, or others have the store open.
     ///
     /// The file is read while nobody else has the store open, this process included: closing a file ends a process's locks of it.
     convenience init?(noting path: String) {
-        guard access(path + "-wal", F_OK) == 0 else { return nil }
+        let makesLog = access(path + "-shm", F_OK) == 0
+        guard makesLog || access(path + "-wal", F_OK) == 0 else { return nil }
         if let known = SQLSharedMemory(joining: path) {
             self.init(path: known.path)
             return
         }
-        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path)) else {
+        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path), makesLog: makesLog) else {
             self.init(joining: path)
             return
         }
@@ -63,7 +64,7 @@ final class SQLSharedMemory: Sendable {
         }
         guard let last else { return }
         // Nobody else has the store open while this connection does.
-        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path)) else { return }
+        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path), makesLog: last.bytes != nil) else { return }
         let file = path + "-shm"
         if let bytes = last.bytes {
             if FileManager.default.contents(atPath: file) != bytes { try? bytes.write(to: URL(fileURLWithPath: file)) }

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import PropertyLists
 internal import RemoteStore
 internal import SQLiteStore
@@ -80,13 +81,21 @@ package struct StoreReport {
         }
     }
 
-    /// Returns the number of objects; nil where a web service would have to send all of them.
+    /// How long the objects of an entity are counted. A view may have rows without end.
+    private static let countingTime = Duration.seconds(10)
+
+    /// Returns the number of objects; nil where a web service would have to send all of them, and where counting takes too long.
     private static func count(
         _ request: NSFetchRequest<NSManagedObject>, of entity: NSEntityDescription, in store: OpenStore
     ) throws -> Int? {
         if entity.isAbstract { return 0 }
         guard store.counts(request, in: store.context) else { return nil }
-        return try store.context.count(for: request)
+        return try TimeLimit.limiting(to: countingTime) {
+            do { return try store.context.count(for: request) } catch {
+                if TimeLimit.isOver { return nil }
+                throw error
+            }
+        }
     }
 
     private static func history(_ store: OpenStore) throws -> JSONValue? {

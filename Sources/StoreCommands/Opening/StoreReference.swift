@@ -4,6 +4,7 @@ internal import Foundation
 internal import Migration
 internal import ModelFiles
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import RemoteStore
 internal import SQLiteStore
 package import WebTransport
@@ -36,6 +37,7 @@ package struct StoreReference: Sendable {
     ///
     /// - Throws: What is wrong with the place, the model or the file, and what to do.
     package func open() throws -> OpenStore {
+        TimeLimit.enable()
         if isDatabase { return try openDatabase() }
         if let store = try openService() { return store }
         let found = try StoreKind.find(place)

@@ -29,6 +29,8 @@ public struct PagingStyle: Hashable, Sendable {
     public var hasMore: AnswerPart?
     /// Where an answer tells the number of resources in all pages; nil where it does not tell.
     public var total: AnswerPart?
+    /// What an answer says where ``total`` is the number, and not the least that it may be; nil where it always is.
+    public var exactTotal: AnswerMark?
     /// A parameter that makes answers tell the number of resources, as `count=1`; nil where they always do.
     public var totalParameter: String?
     /// Whether the number of resources is asked for with the method `HEAD`, whose answers alone tell it.
@@ -45,7 +47,7 @@ public struct PagingStyle: Hashable, Sendable {
     /// Creates a style of pages.
     public init(
         _ form: Form, sizeParameter: String? = nil, size: Int = 100, next: AnswerPart? = nil, hasMore: AnswerPart? = nil,
-        total: AnswerPart? = nil, totalParameter: String? = nil, countsByHead: Bool = false,
+        total: AnswerPart? = nil, exactTotal: AnswerMark? = nil, totalParameter: String? = nil, countsByHead: Bool = false,
         stability: Paging.Stability = .offsets, endsEmpty: Bool = false, endsShort: Bool = false, isInBody: Bool = false
     ) {
         self.form = form
@@ -54,6 +56,7 @@ public struct PagingStyle: Hashable, Sendable {
         self.next = next
         self.hasMore = hasMore
         self.total = total
+        self.exactTotal = exactTotal
         self.totalParameter = totalParameter
         self.countsByHead = countsByHead
         self.stability = stability
@@ -95,6 +98,18 @@ public struct PagingStyle: Hashable, Sendable {
             parameter.map { .cursor($0) } ?? .address, sizeParameter: sizeParameter, size: size, next: next, total: total,
             stability: stability)
     }
+}
+
+/// A part of an answer that says something when it has a value: Elasticsearch's `hits.total.relation` is `eq` where the total is exact, and `gte` where it
+/// is the least.
+public struct AnswerMark: Hashable, Sendable {
+    /// Where it is.
+    public var part: AnswerPart
+    /// The value, as text.
+    public var value: String
+
+    /// Creates a mark.
+    public init(_ part: AnswerPart, is value: String) { (self.part, self.value) = (part, value) }
 }
 
 /// A part of an answer.

@@ -225,7 +225,9 @@ struct PagingChecks {
     private func refused(_ reason: String, _ next: String) -> any Error { WebBackendError.description(place, reason, next: next) }
 
     func run() throws {
-        for (key, part) in [("next", paging.next), ("hasMore", paging.hasMore), ("total", paging.total)] {
+        for (key, part) in [
+            ("next", paging.next), ("hasMore", paging.hasMore), ("total", paging.total), ("exactTotal", paging.exactTotal?.part),
+        ] {
             guard let part else { continue }
             if items?.isEmpty == true, let path = part.bodyPath, case .key? = path.steps.first {
                 throw refused(
@@ -234,7 +236,7 @@ struct PagingChecks {
             }
             switch (key, part) {
             case ("total", .link), ("hasMore", .link), ("hasMore", .contentRange), ("next", .contentRange), ("total", .relation),
-                ("hasMore", .relation):
+                ("hasMore", .relation), ("exactTotal", .link), ("exactTotal", .relation), ("exactTotal", .contentRange):
                 throw refused("“\(key)” is \(part), which does not tell it.", "Name a value of the body or a header that does.")
             default: break
             }
@@ -274,6 +276,9 @@ struct PagingChecks {
             case .body?, .link?, .relation?, nil:
                 throw refused("“countsByHead” asks for headers only, and “total” is in none.", "Describe total: header:NAME, or remove it.")
             }
+        }
+        if paging.exactTotal != nil, paging.total == nil {
+            throw refused("“exactTotal” is about a number that nothing reads.", "Describe “total”, or remove it.")
         }
         if let parameter = paging.totalParameter {
             if paging.total == nil {

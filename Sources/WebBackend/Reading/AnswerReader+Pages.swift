@@ -119,11 +119,30 @@ extension AnswerReader {
         guard let place = call.paging.total, let text = try part(place, response, findings.total), !text.isEmpty else { return nil }
         // A range whose whole is not known.
         if case .contentRange = place, text == "*" { return nil }
+        if try !isExact(response, findings) { return nil }
         guard let number = Int(text) ?? Double(text).flatMap({ Int(exactly: $0) }), number >= 0 else {
             throw contradiction(
                 request, "The description has the number of resources at \(place), and the answer has “\(text.prefix(40))”.")
         }
         return number
+    }
+
+    /// Returns whether the number of resources is the number, and not the least that it may be.
+    private func isExact(_ response: WebResponse, _ findings: Findings) throws -> Bool {
+        guard let mark = call.paging.exactTotal else { return true }
+        return try part(mark.part, response, findings.exact) == mark.value
+    }
+
+    /// The error of an answer to the question how many resources there are, which does not tell it.
+    func uncounted(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) -> any Error {
+        guard let mark = call.paging.exactTotal, let total = try? part(call.paging.total, response, findings.total) else {
+            return WebBackendError.answer(request.description, "It does not tell the number of resources.")
+        }
+        let found = (try? part(mark.part, response, findings.exact)) ?? "nothing"
+        return WebBackendError.answer(
+            request.description,
+            "It tells “\(total.prefix(40))” as their number, and “\(found.prefix(40))” at \(mark.part): they may be more.",
+            next: "Let the service count them all, by a totalParameter if it has one; or fetch them, and count what comes.")
     }
 
     /// The number of resources that a page was asked for.
@@ -151,7 +170,7 @@ extension AnswerReader {
         }
         var findings = Findings()
         findings.count = Self.size(request, paging)
-        var missing = [paging.next, paging.hasMore, paging.total].count { $0?.bodyPath != nil }
+        var missing = [paging.next, paging.hasMore, paging.total, paging.exactTotal?.part].count { $0?.bodyPath != nil }
         if missing > 0 {
             try lookAround(&scanner, envelope, &findings, &missing)
         }
@@ -172,6 +191,7 @@ extension AnswerReader {
                 switch part {
                 case .next: findings.next = try scanner.readValue()
                 case .total: findings.total = try scanner.readValue()
+                case .exact: findings.exact = try scanner.readValue()
                 case .more: findings.more = try scanner.readValue()
                 case .items, .item, .included: continue
                 }

@@ -21,6 +21,7 @@ struct AnswerReader {
         var foundItems = false
         var next: JSONValue?
         var total: JSONValue?
+        var exact: JSONValue?
         var more: JSONValue?
     }
 
@@ -65,7 +66,7 @@ struct AnswerReader {
         var answer = reader.answer
         answer.total = try total(request, response, findings)
         if request.wantsCount, answer.total == nil {
-            throw WebBackendError.answer(request.description, "It does not tell the number of resources.")
+            throw uncounted(request, response, findings)
         }
         answer.isComplete = call.call.returns != .list
         answer.next = try next(request, response, findings, answer.total, url)
@@ -156,6 +157,7 @@ struct AnswerReader {
         switch part {
         case .next: findings.next = try scanner.readValue()
         case .total: findings.total = try scanner.readValue()
+        case .exact: findings.exact = try scanner.readValue()
         case .more: findings.more = try scanner.readValue()
         case .item:
             findings.foundItems = true

@@ -4,7 +4,7 @@ internal import JSONReading
 final class EnvelopeShape: Sendable {
     /// The parts of an answer.
     enum Part: Int, Sendable {
-        case items, item, included, next, total, more
+        case items, item, included, next, total, exact, more
     }
 
     typealias Node = (parts: [Part], children: EnvelopeShape?)
@@ -48,6 +48,7 @@ final class EnvelopeShape: Sendable {
             paths.append((call.call.items ?? envelope.items, .items))
             if let path = call.paging.next?.bodyPath { paths.append((path, .next)) }
             if let path = call.paging.total?.bodyPath { paths.append((path, .total)) }
+            if let path = call.paging.exactTotal?.part.bodyPath { paths.append((path, .exact)) }
             if let path = call.paging.hasMore?.bodyPath { paths.append((path, .more)) }
         }
         if let included = envelope.included { paths.append((included, .included)) }

@@ -155,7 +155,7 @@ final class ItemReader {
         Data(UnsafeRawBufferPointer(rebasing: scanner.document[range]))
     }
 
-    private func setNil(_ column: ResourceColumn, _ writer: ResourceRowWriter) {
+    func setNil(_ column: ResourceColumn, _ writer: ResourceRowWriter) {
         if !writer.setNull(column) { _ = writer.set(.many([]), column) }
     }
 
@@ -263,6 +263,11 @@ final class ItemReader {
             }
             if let children = node.children {
                 scanner.seek(to: place)
+                // What would stand within nothing is nil, too.
+                if try scanner.readIfNull() {
+                    setNil(below: children, sink, &item)
+                    continue
+                }
                 try readValues(&scanner, plan, children, sink, &item)
             }
         }
@@ -337,8 +342,12 @@ final class ItemReader {
             item.note(index)
             try read(&scanner, plan.properties[index], column, plan, sink.writer, &item)
         case .inner(let path, let leaf):
-            guard let value = try scanner.readValue().value(at: path) else { return }
-            try reread(value, leaf, plan, sink, &item)
+            let whole = try scanner.readValue()
+            if let value = whole.value(at: path) {
+                try reread(value, leaf, plan, sink, &item)
+            } else if whole.hasNothing(at: path) {
+                setNil(leaf, sink, &item)
+            }
         }
     }
 

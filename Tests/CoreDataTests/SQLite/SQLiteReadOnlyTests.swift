@@ -38,7 +38,7 @@ import Testing
     }
 
     /// What a program leaves beside a store that is ended while it has the store open.
-    @Test(arguments: [["-wal"], ["-wal", "-shm"], ["-journal"]], [false, true])
+    @Test(arguments: [["-wal"], ["-shm"], ["-wal", "-shm"], ["-journal"]], [false, true])
     func readingWhatAnEndedProgramLeftChangesNoByte(left: [String], hasTwoReaders: Bool) throws {
         let pad = try Scratchpad()
         try make(pad)

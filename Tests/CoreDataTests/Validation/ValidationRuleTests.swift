@@ -48,6 +48,10 @@ final class ValidatedMember: NSManagedObject {
         Case(type: .float, format: "SELF >= 1", good: [1], bad: [0.5], code: NSValidationNumberTooSmallError),
         Case(type: .decimal, format: "SELF >= 1", good: [Decimal(1)], bad: [Decimal(0)], code: NSValidationNumberTooSmallError),
         Case(type: .string, format: "length >= 3", good: ["abc"], bad: ["", "ab"], code: NSValidationStringTooShortError),
+        Case(type: .string, format: "length > -9223372036854775808", good: ["", "abc"], bad: [], code: NSManagedObjectValidationError),
+        Case(type: .string, format: "length < -9223372036854775808", good: [], bad: ["", "abc"], code: NSManagedObjectValidationError),
+        Case(type: .integer64, format: "SELF > 9223372036854775807", good: [], bad: [1], code: NSValidationNumberTooSmallError),
+        Case(type: .integer64, format: "SELF < -9223372036854775808", good: [], bad: [1], code: NSValidationNumberTooLargeError),
         Case(type: .string, format: "length <= 3", good: ["", "ąbc"], bad: ["abcd"], code: NSValidationStringTooLongError),
         Case(
             type: .string, format: "SELF MATCHES '[a-z]+'", good: ["abc"], bad: ["ab1", ""], code: NSValidationStringPatternMatchingError),

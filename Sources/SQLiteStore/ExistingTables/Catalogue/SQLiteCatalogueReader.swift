@@ -14,6 +14,8 @@ struct SQLiteCatalogueReader {
     var wanted: Set<String>?
     /// The number of rows that are looked at.
     private static let sampleSize = 500
+    /// The time in which they are. A view may take for ever to its first row: then its columns are what their declarations say.
+    private static let sampleTime = Duration.seconds(5)
 
     init(_ connection: SQLConnection, wanted: Set<String>? = nil) { (self.connection, self.wanted) = (connection, wanted) }
 
@@ -87,7 +89,10 @@ struct SQLiteCatalogueReader {
             type.hasUnknownCollation = type.collation.map(isUnknown) ?? false
             return type
         }
-        if wanted?.contains(table.name.lowercased()) ?? true { try sample(table.name, rows.map { $0[0] ?? "" }, &types) }
+        if wanted?.contains(table.name.lowercased()) ?? true {
+            let found = try connection.limitingTime(to: Self.sampleTime) { try sampled(table.name, rows.map { $0[0] ?? "" }, types) }
+            types = found ?? types
+        }
         relation.columns = zip(rows, types).map { row, type in
             let name = row[0] ?? ""
             let source: Column.Source =
@@ -222,8 +227,9 @@ struct SQLiteCatalogueReader {
 
     // MARK: Values
 
-    /// Looks at some values of the columns whose types leave something open.
-    private func sample(_ table: String, _ names: [String], _ types: inout [SQLiteColumnType]) throws {
+    /// Returns the types with some values of the columns whose types leave something open.
+    private func sampled(_ table: String, _ names: [String], _ types: [SQLiteColumnType]) throws -> [SQLiteColumnType] {
+        var types = types
         let open = types.indices.filter { types[$0].isOpen }
         for part in stride(from: 0, to: open.count, by: 500).map({ open[$0..<min($0 + 500, open.count)] }) {
             let list = part.map { TableNames.identifier(names[$0]).sql }.joined(separator: ", ")
@@ -236,6 +242,7 @@ struct SQLiteCatalogueReader {
             }
             try connection.checkCollations(sql)
         }
+        return types
     }
 
     private func texts(_ sql: String, _ argument: String) throws -> [[String?]] {

@@ -137,9 +137,10 @@ enum SQLiteTableDialect: TableDialect {
     static func selected(_ key: Key, of table: String?) -> String {
         let names = key.columns.map { key.name($0, of: table) }
         guard key.isPlain else { return "CoreDataKey(\(names.joined(separator: ", ")))" }
-        // A column may refer to one of another type.
+        // A column may refer to one of another type. A text that is no whole number names no row: the reader refuses it, as in a column of numbers.
         return switch (key.kind, key.columns[0].type.affinity) {
-        case (.integer, .text): "CAST(\(names[0]) AS INTEGER)"
+        case (.integer, .text):
+            "CASE WHEN \(names[0]) = CAST(\(names[0]) AS INTEGER) THEN CAST(\(names[0]) AS INTEGER) ELSE \(names[0]) END"
         case (.integer, _): names[0]
         case (_, .text): key.columns[0].type.isBinary ? names[0] : "\(names[0]) COLLATE BINARY"
         default: "CAST(\(names[0]) AS TEXT)"

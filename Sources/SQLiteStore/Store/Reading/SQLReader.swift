@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import SQLQueries
 internal import Synchronization
 
@@ -41,6 +42,7 @@ final class SQLReader: RowTable {
         cursor = SQLRowCursor(store.cache)
         try SQLTriggerFunctions.register(on: connection)
         SQLQueryLog.trace(connection)
+        if TimeLimit.isUsed { connection.watchTime() }
     }
 
     // MARK: Using

@@ -36,6 +36,11 @@ extension FileForms {
         ]
     ).named("answerPart")
 
+    private static let mark = FileForm<AnswerMark>.object("answerMark", AnswerMark(.body(JSONPath("")), is: "")) { keys in
+        keys.key("at", \.part, answerPart, isRequired: true, "Where an answer says it.")
+        keys.key("is", \.value, text, isRequired: true, "The value, as text: eq, true.")
+    }
+
     private static let stability = words("stability", [("cursors", Paging.Stability.cursors), ("offsets", .offsets)])
 
     /// How lists are divided into pages: `none`, `{page: page, size: per_page, of: 50}`, `{next: "link:next"}`.
@@ -85,6 +90,7 @@ extension FileForms {
             keys.optional("next", \.next, answerPart, "Where an answer names the next page.")
             keys.optional("hasMore", \.hasMore, answerPart, "Where an answer tells whether there is a next page.")
             keys.optional("total", \.total, answerPart, "Where an answer tells the number of resources in all pages.")
+            keys.optional("exactTotal", \.exactTotal, mark, "What an answer says where total is the number, not the least that it may be.")
             keys.optional("totalParameter", \.totalParameter, text, "A parameter that makes answers tell it: count=1.")
             keys.key("stability", \.stability, stability, "What becomes of pages when resources come and go meanwhile.")
             keys.key("endsEmpty", \.endsEmpty, flag, "Whether only an empty page is the last one.")

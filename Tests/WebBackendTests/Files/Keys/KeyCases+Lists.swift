@@ -194,7 +194,7 @@ extension KeyCase {
         if number <= 1 {
             return page(
                 [1, 2],
-                #", "next": "\#(base)/next", "links": [{"rel": "self", "href": "\#(base)"}, {"rel": "next", "href": "\#(base)/next"}], "cursor": "2", "more": true, "less": false, "total": 3, "count": 2"#,
+                #", "next": "\#(base)/next", "links": [{"rel": "self", "href": "\#(base)"}, {"rel": "next", "href": "\#(base)/next"}], "cursor": "2", "more": true, "less": false, "total": 3, "count": 2, "relation": "gte", "precise": "eq""#,
                 headers: ["Next": "2", "Total": "3", "Link": "<\(base)/next>; rel=\"next\""])
         }
         return switch number {
@@ -232,6 +232,17 @@ extension KeyCase {
         paging("answerPart.link", text: #""page": "p", "of": 2, "next": $"#, #""link:next""#, #""link:last""#),
         paging("paging.hasMore", text: #""page": "p", "of": 2, "hasMore": $"#, #""body:more""#, #""body:less""#, #""contentRange""#),
         paging("paging.total", text: #""page": "p", "of": 2, "total": $"#, "null", #""body:total""#, #""body:count""#, #""contentRange""#),
+        paging(
+            "paging.exactTotal", text: #""page": "p", "of": 2, "total": "body:total", "exactTotal": $"#, "null",
+            #"{"at": "body:relation", "is": "eq"}"#),
+        paging(
+            "answerMark.at", text: #""page": "p", "of": 2, "total": "body:total", "exactTotal": {"is": "eq", "at": $}"#,
+            #""body:relation""#,
+            #""body:precise""#),
+        paging(
+            "answerMark.is", text: #""page": "p", "of": 2, "total": "body:total", "exactTotal": {"at": "body:relation", "is": $}"#,
+            #""eq""#,
+            #""gte""#),
         paging("paging.totalParameter", text: #""page": "p", "of": 2, "total": "body:total", "totalParameter": $"#, "null", #""count=1""#),
         KeyCase(
             keys: ["paging.stability"],
@@ -256,7 +267,8 @@ extension KeyCase {
     ]
     private static let pageKeys: [(key: String, values: [String])] = [
         ("size", ["null", #""n""#]), ("of", ["2", "3"]), ("hasMore", ["null", #""body:more""#]), ("total", ["null", #""body:total""#]),
-        ("totalParameter", ["null", #""count=1""#]), ("stability", [#""offsets""#, #""cursors""#]), ("endsEmpty", ["false", "true"]),
+        ("exactTotal", ["null", #"{"at": "body:relation", "is": "eq"}"#]), ("totalParameter", ["null", #""count=1""#]),
+        ("stability", [#""offsets""#, #""cursors""#]), ("endsEmpty", ["false", "true"]),
         ("endsShort", ["false", "true"]), ("countsByHead", ["false", "true"]), ("inBody", ["false", "true"]), ("first", ["0", "1"]),
     ]
     /// What holds whether it is said or not: where a page with fewer resources is the last one anyway, and where two places of an answer tell the same.
@@ -270,7 +282,9 @@ extension KeyCase {
         pageKeys.compactMap { key, values -> KeyCase? in
             if implied.contains("\(form), \(key)") { return nil }
             let of = key == "of" ? "" : #""of": 2, "#
-            let total = key == "totalParameter" ? #""total": "body:total", "# : key == "countsByHead" ? #""total": "header:Total", "# : ""
+            let total =
+                key == "totalParameter" || key == "exactTotal"
+                ? #""total": "body:total", "# : key == "countsByHead" ? #""total": "header:Total", "# : ""
             var example = KeyCase(
                 keys: [],
                 text:
