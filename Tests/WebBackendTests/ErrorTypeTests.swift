@@ -14,7 +14,6 @@ import Testing
         "AttributeArchive.Damage": "SQLiteStore/Rows/SQLArchives.swift",
         "BinaryPropertyList.FormatError": "ObjectGraph/Model/Transformers/AttributeArchive.swift",
         "BinaryStoreList.Failure": "ArchiveStores/Binary/BinaryStore.swift",
-        "BinaryStoreMetadata.NoValue": "ArchiveStores/Binary/BinaryStore.swift",
         "BinaryStoreRows.Failure": "ArchiveStores/Binary/BinaryStore.swift",
         "CombinedSave.ThrownByPart": "RemoteStore/Combining/CombinedSave.swift",
         "Console.Closed": "StoreCommands/Commands/CommandRun.swift",

@@ -2,6 +2,7 @@ package import Foundation
 internal import ModelFiles
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 
 /// The binary store: a binary property list with the metadata, the model, and the rows of each entity. Apple's format is not public, and this is
 /// another one.
@@ -67,7 +68,8 @@ package final class BinaryStore: ArchiveStore, @unchecked Sendable {
 
     private static func metadata(_ list: BinaryStoreList, _ parts: [String: Int]) throws -> [String: Any] {
         // Not read by Foundation, whose decoder stops the program at some damaged lists.
-        guard let found = try? BinaryStoreMetadata.read(Data(list.data(parts["metadata"]))), let uuid = found[NSStoreUUIDKey] as? String,
+        guard let found = try? PropertyListValues.dictionary(Data(list.data(parts["metadata"]))),
+            let uuid = found[NSStoreUUIDKey] as? String,
             !uuid.isEmpty
         else { throw BinaryStoreList.Failure(reason: "Its metadata are damaged.") }
         var metadata = found

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 
 /// What precedes the objects in an XML store.
 struct XMLStoreHeader: @unchecked Sendable {
@@ -102,36 +103,13 @@ struct XMLStoreHeader: @unchecked Sendable {
             throw scanner.failure("“plist” is not ended.", at: first.start)
         }
         let data = Data(scanner.slice(first.start..<(end + 8)))
-        // Foundation's decoder recurses, and makes objects of references that are no values.
-        guard let text = String(data: data, encoding: .utf8), !text.contains("CF$UID"), Self.depth(of: text) <= 100 else {
-            throw scanner.failure("The metadata are no list of values.", at: first.start)
-        }
         scanner.position = end + 8
         guard let last = try scanner.next(), last.isEnd, scanner.has(last.name, "metadata") else {
             throw scanner.failure("“</metadata>” is expected here.")
         }
-        do {
-            guard let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
-                throw scanner.failure("The metadata are not a dictionary.", at: first.start)
-            }
-            return list
-        } catch let error as CocoaError {
-            throw scanner.failure("The metadata cannot be read. \(error.localizedDescription)", at: first.start)
+        do { return try PropertyListValues.dictionary(data) } catch let error as BinaryPropertyList.FormatError {
+            throw scanner.failure("The metadata cannot be read. \(error.reason)", at: first.start)
         }
-    }
-
-    /// Returns how deep a list is nested at most.
-    private static func depth(of text: String) -> Int {
-        var (depth, deepest) = (0, 0)
-        for part in text.utf8.split(separator: 0x3C) {
-            switch part.prefix(4) {
-            case let name where name.elementsEqual("dict".utf8) || name.elementsEqual("arra".utf8): depth += 1
-            case let name where name.elementsEqual("/dic".utf8) || name.elementsEqual("/arr".utf8): depth -= 1
-            default: break
-            }
-            deepest = max(deepest, depth)
-        }
-        return deepest
     }
 
     // MARK: Writing

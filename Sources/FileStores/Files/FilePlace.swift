@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
+internal import PropertyLists
 
 /// Where the files of a store are: a folder with a file for each entity, or one file.
 struct FilePlace {
@@ -49,8 +50,8 @@ struct FilePlace {
     func metadata(ofType type: String) throws -> [String: Any]? {
         let path = folder + "/" + metadataName
         guard FileStamp(path) != nil else { return nil }
-        let list = try? PropertyListSerialization.propertyList(from: Data(contentsOf: URL(fileURLWithPath: path)), format: nil)
-        guard var metadata = list as? [String: Any], metadata[NSStoreUUIDKey] is String else {
+        let list = try? PropertyListValues.dictionary(Data(contentsOf: URL(fileURLWithPath: path)))
+        guard var metadata = list, metadata[NSStoreUUIDKey] is String else {
             throw CoreDataError.make(
                 CocoaError.Code.fileReadCorruptFile.rawValue, "The metadata at \(path) cannot be read.",
                 reason: "They are not a property list with a UUID.",

@@ -22,14 +22,14 @@ struct FileMigration {
     ) throws {
         self.mapping = mapping
         self.rules = rules
-        func store(_ model: NSManagedObjectModel) -> (RecordStore, NSPersistentStoreCoordinator) {
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        func store(_ model: NSManagedObjectModel) throws -> (RecordStore, NSPersistentStoreCoordinator) {
+            let coordinator = try NSPersistentStoreCoordinator(checking: model)
             return (
                 storeClass.init(persistentStoreCoordinator: coordinator, configurationName: nil, at: url, options: options), coordinator
             )
         }
-        let (before, first) = store(source)
-        let (after, second) = store(destination)
+        let (before, first) = try store(source)
+        let (after, second) = try store(destination)
         (self.before, self.after, coordinators) = (before, after, [first, second])
         before.former = FormerLayout(mapping: mapping, layout: after.givenOptions.layout)
         try before.open()

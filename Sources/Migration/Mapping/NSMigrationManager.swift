@@ -73,6 +73,7 @@ open class NSMigrationManager: NSObject {
     private static func prepare(_ context: NSManagedObjectContext, for model: NSManagedObjectModel, _ name: String) {
         let plain = model.copy() as! NSManagedObjectModel
         for entity in plain.entities { entity.managedObjectClassName = "NSManagedObject" }
+        // Bounded: a program has chosen the models, and Apple's initializer takes them without an error.
         context.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: plain)
         context.name = name
         context.undoManager = nil

@@ -161,12 +161,8 @@ package struct ModelFile {
 
     private static func dictionary(at url: URL) throws -> [String: Any] {
         do {
-            let list = try PropertyListSerialization.propertyList(from: Data(contentsOf: url), format: nil)
-            guard let dictionary = list as? [String: Any] else { throw ModelFileError.malformed(url.path, "It is not a dictionary.") }
-            return dictionary
-        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.userInfo[NSFilePathErrorKey] != nil {
-            throw error
-        } catch { throw ModelFileError.malformed(url.path, "It is not a property list: \(error)") }
+            return try PropertyListValues.dictionary(Data(contentsOf: url))
+        } catch let error as BinaryPropertyList.FormatError { throw ModelFileError.malformed(url.path, error.reason) }
     }
 
     /// The bytes of the version.

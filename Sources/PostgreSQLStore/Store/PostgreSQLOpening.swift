@@ -4,6 +4,7 @@ internal import Logging
 internal import ModelFiles
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
+internal import PropertyLists
 
 /// Opens or creates the tables of a store.
 struct PostgreSQLOpening: DatabaseOpening {
@@ -109,9 +110,9 @@ struct PostgreSQLOpening: DatabaseOpening {
             throw refused(
                 "Its layout has the version \(found.layout); this program knows \(Self.layoutVersion).", next: "Use another version.")
         }
-        guard let list = try? PropertyListSerialization.propertyList(from: found.list, format: nil) as? [String: Any],
-            found.uuid.count == 16
-        else { throw refused("Its metadata are damaged.", next: "Restore the database from a copy.") }
+        guard let list = try? PropertyListValues.dictionary(found.list), found.uuid.count == 16 else {
+            throw refused("Its metadata are damaged.", next: "Restore the database from a copy.")
+        }
         var metadata = list
         metadata[NSStoreUUIDKey] = found.uuid.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }.uuidString
         metadata[NSStoreTypeKey] = PostgreSQLStoreType

@@ -74,6 +74,7 @@ package struct StoreCopying {
                 "The store is not copied.", reason: "It keeps no model of itself: a copy with a drafted one would lose what that lacks.",
                 next: "Name its model with --model.")
         }
+        try StoreCheck.requireObjects(in: store, "The store is not copied.")
         return store
     }
 

@@ -18,7 +18,7 @@ package struct StoreMigrating {
         let model = try ModelSource.model(at: modelPath, version: version)
         CSVStore.register()
         JSONStore.register()
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        coordinator = try NSPersistentStoreCoordinator(checking: model)
         description = NSPersistentStoreDescription(url: found.url)
         description.type = StoreReference.type(of: found.kind)
         description.shouldMigrateStoreAutomatically = true

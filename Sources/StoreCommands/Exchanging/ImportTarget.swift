@@ -79,7 +79,7 @@ final class ImportTarget {
     }
 
     private static func empty(_ file: URL, _ kind: StoreKind, _ model: String, _ version: String?) throws -> OpenStore {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try ModelSource.model(at: model, version: version))
+        let coordinator = try NSPersistentStoreCoordinator(checking: ModelSource.model(at: model, version: version))
         let store = try coordinator.addPersistentStore(
             ofType: StoreReference.type(of: kind), configurationName: nil, at: file, options: nil)
         // The file of any other store is made by its first save.

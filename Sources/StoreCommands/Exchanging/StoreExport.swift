@@ -62,6 +62,7 @@ package struct StoreExport {
                 "Nothing is exported to \(url.path).", reason: "“.\(ending)” is no form of exported files.",
                 next: "End the name with .json or .csv, or with a slash for a folder of CSV files.")
         }
+        try StoreCheck.requireObjects(in: store, "Nothing is exported to \(url.path).")
         try countObjects()
         // Whoever reads the place meanwhile finds nothing, or everything.
         let unfinished = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")

@@ -59,6 +59,19 @@ package struct StoreCheck {
         progress.completedUnitCount += 1
     }
 
+    /// Checks that each row of a SQLite store is an object's, before all objects are written elsewhere.
+    ///
+    /// - Throws: An error that names the tables whose rows would be left out.
+    static func requireObjects(in store: OpenStore, _ what: String) throws {
+        guard store.kind == .sqlite, let file = store.file else { return }
+        let check = try StoreCheck(file: file, model: store.model, schema: file.schema(of: store.model), url: store.url)
+        let found = try check.schema.tables.compactMap { table in try check.strays(table).flatMap { $0.rows.isEmpty ? nil : $0.message } }
+        guard !found.isEmpty else { return }
+        throw CommandError.make(
+            what, reason: found.joined(separator: " "),
+            next: "“coredata check” names the rows: give them the number of their entity, or delete them.")
+    }
+
     // MARK: Reporting
 
     /// Reports the rows of an entity that meet a condition over the alias `t`.
@@ -97,17 +110,21 @@ package struct StoreCheck {
         }
     }
 
+    /// Returns the rows of a table whose entity is none of it; nil for a table without an entity.
+    private func strays(_ table: SQLTable) throws -> (rows: [[SQLiteInspection.Cell]], root: SQLEntity, message: String)? {
+        guard let root = schema.entities.first(where: { $0.table == table.name && $0.number == $0.rootNumber }) else { return nil }
+        let known = root.numbers.map(String.init).joined(separator: ", ")
+        let rows = try file.rows("SELECT Z_PK, Z_ENT FROM \(table.name.sql) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(known))")
+        return (
+            rows, root,
+            "\(DisplayText.counted(rows.count, "row")) of \(table.name.name) have an entity (Z_ENT) that is none of the table's: Core Data does not find them."
+        )
+    }
+
     private mutating func checkKeys() throws {
         for table in schema.tables {
-            guard let root = schema.entities.first(where: { $0.table == table.name && $0.number == $0.rootNumber }) else { continue }
-            let known = root.numbers.map(String.init).joined(separator: ", ")
-            let strays = try file.rows("SELECT Z_PK, Z_ENT FROM \(table.name.sql) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(known))")
-            if !strays.isEmpty {
-                report(
-                    "entity",
-                    "\(DisplayText.counted(strays.count, "row")) of \(table.name.name) have an entity (Z_ENT) that is none of the table's: Core Data does not find them.",
-                    strays.count, strays.map { name($0[0], .null, root) })
-            }
+            guard let (strays, root, message) = try strays(table) else { continue }
+            if !strays.isEmpty { report("entity", message, strays.count, strays.map { name($0[0], .null, root) }) }
             let last = try file.rows("SELECT MAX(Z_PK) FROM \(table.name.sql)").first?.first
             let assigned = try file.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(root.rootNumber)").first?.first
             if case .integer(let last)? = last, case .integer(let assigned)? = assigned, assigned < last {

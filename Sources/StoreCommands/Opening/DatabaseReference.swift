@@ -31,7 +31,7 @@ struct DatabaseReference {
             if let modelPath {
                 .file(modelPath)
             } else if found.layout == .own { .store } else { .drafted(Self.note(found.unmapped)) }
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: chosen)
+        let coordinator = try NSPersistentStoreCoordinator(checking: chosen)
         let description = NSPersistentStoreDescription(postgreSQL: url, options: storeOptions)
         description.isReadOnly = !isWritable
         let store = try coordinator.add(description)
@@ -50,7 +50,7 @@ struct DatabaseReference {
         #if PostgreSQL
         let (url, options) = try parts()
         let description = NSPersistentStoreDescription(postgreSQL: url, options: options)
-        let trial = NSPersistentStoreCoordinator(managedObjectModel: store.model)
+        let trial = try NSPersistentStoreCoordinator(checking: store.model)
         let found = try trial.add(description)
         let isEmpty = try trial.isEmpty()
         try trial.remove(found)

@@ -37,7 +37,7 @@ struct RemoteStoreReference {
         var description = try WebServiceFile(contentsOf: file)
         if let address { description.service.address = address }
         let backend = try WebBackend(description.service, model: model, transport: try sender(), options: description.options)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let coordinator = try NSPersistentStoreCoordinator(checking: model)
         let store = try coordinator.addRemoteStore(backend)
         let opened = OpenStore(.init(url: backend.location, kind: .service), .file(modelPath), coordinator, store, nil, nil)
         opened.service = backend

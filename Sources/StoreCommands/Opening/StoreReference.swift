@@ -127,7 +127,7 @@ package struct StoreReference: Sendable {
                 options[NSIgnorePersistentStoreVersioningOption] = true
             }
             if !decodesTransformables { showTransformablesAsBytes(model, metadata) }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let coordinator = try NSPersistentStoreCoordinator(checking: model)
             let store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
             return OpenStore(found, origin, coordinator, store, isWritable ? nil : file, copy, sideFiles: sideFiles)
@@ -149,7 +149,7 @@ package struct StoreReference: Sendable {
             let rest = draft.unmapped.isEmpty ? "" : " It leaves out: \(draft.unmapped.joined(separator: "; "))."
             (model, origin) = (draft.model, .drafted(note + rest))
         }
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let coordinator = try NSPersistentStoreCoordinator(checking: model)
         let options: [AnyHashable: Any] =
             isWritable ? [:] : [NSReadOnlyPersistentStoreOption: true, SQLiteKeepsFilesOption: copy == nil]
         let store = try coordinator.addPersistentStore(
@@ -204,7 +204,7 @@ package struct StoreReference: Sendable {
             default: nil
             }
         let (model, origin) = try otherModel(found, metadata)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let coordinator = try NSPersistentStoreCoordinator(checking: model)
         var options: [AnyHashable: Any] = isWritable ? [:] : [NSReadOnlyPersistentStoreOption: true]
         if case .drafted = origin { options[NSIgnorePersistentStoreVersioningOption] = true }
         let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: found.url, options: options)

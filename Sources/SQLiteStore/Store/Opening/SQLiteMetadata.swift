@@ -2,6 +2,7 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
+internal import PropertyLists
 
 /// Reads and writes the metadata of a store: a UUID and a property list in `Z_METADATA`.
 package enum SQLiteMetadata {
@@ -71,21 +72,18 @@ package enum SQLiteMetadata {
 
     private static func values(of bytes: Data, _ connection: SQLConnection) throws -> [String: Any] {
         if let last = lastList.withLock({ $0 }), last.bytes == bytes { return last.values }
-        let list: Any
-        do {
-            list = try PropertyListSerialization.propertyList(from: bytes, format: nil)
-        } catch {
-            throw damaged(connection, "Its Z_PLIST is not a property list.", error)
+        let dictionary: [String: Any]
+        do { dictionary = try PropertyListValues.dictionary(bytes) } catch let error as BinaryPropertyList.FormatError {
+            throw damaged(connection, "Its Z_PLIST cannot be read. \(error.reason)")
         }
-        guard let dictionary = list as? [String: Any] else { throw damaged(connection, "Its Z_PLIST is not a dictionary.") }
         lastList.set(List(bytes: bytes, values: dictionary))
         return dictionary
     }
 
-    private static func damaged(_ connection: SQLConnection, _ reason: String, _ cause: (any Error)? = nil) -> NSError {
+    private static func damaged(_ connection: SQLConnection, _ reason: String) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileReadCorruptFile.rawValue, "The metadata of the store at \(connection.path) cannot be read.", reason: reason,
-            next: "Restore the file from a copy.", cause: cause, info: [NSFilePathErrorKey: connection.path])
+            next: "Restore the file from a copy.", info: [NSFilePathErrorKey: connection.path])
     }
 
     /// Writes the metadata of a store. Call it within a transaction.
