@@ -53,6 +53,42 @@ import Testing
         try context.performAndWait { try expect(context.found("T").count, equals: 1) }
     }
 
+    @Test("A pair that names no row is none, and one that is there twice is one, in lists, counts and predicates") func pairs() throws {
+        let file = try OthersFile(
+            """
+            CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE img (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE img_tag (img_id INTEGER REFERENCES img (id), tag_id INTEGER REFERENCES tag (id));
+            INSERT INTO tag VALUES (1, 't'), (2, 'u'); INSERT INTO img VALUES (1, 'i');
+            INSERT INTO img_tag VALUES (1, 1), (1, 1), (999, 1), (NULL, 1), (999, 2), (1, 777);
+            """)
+        let draft = try file.draft()
+        let tag = try #require(draft.model.entitiesByName["Tag"])
+        // A table without a key is an entity of its own; the names of its columns make it a table of pairs.
+        let img = try #require(draft.model.entitiesByName["Img"])
+        for entity in [tag, img] { entity.properties.removeAll { ($0 as? NSRelationshipDescription)?.isToMany == true } }
+        let (imgs, tags) = (
+            NSRelationshipDescription(name: "imgs", destination: img, toMany: true),
+            NSRelationshipDescription(name: "tags", destination: tag, toMany: true)
+        )
+        imgs.inverse(to: tags)
+        imgs.userInfo = ["joinTable": "img_tag", "joinOwner": "tag_id", "joinMember": "img_id"]
+        tag.properties.append(imgs)
+        img.properties.append(tags)
+        let model = NSManagedObjectModel(entities: [tag, img])
+        let context = try file.open(model)
+        try context.performAndWait {
+            let all = try context.found("Tag", by: "id")
+            expect(all.map { ($0.value(forKey: "imgs") as? Set<NSManagedObject>)?.count }, equals: [1, 0])
+            for (predicate, count) in [
+                ("imgs.@count == 1", 1), ("imgs.@count == 0", 1), ("imgs.@count == 2", 0), ("ANY imgs.id == 999", 0),
+                ("ANY imgs.id == 1", 1),
+                ("SUBQUERY(imgs, $x, TRUEPREDICATE).@count == 1", 1), ("SUBQUERY(imgs, $x, $x.id > 1).@count > 0", 0),
+                ("imgs.@sum.id == 1", 1), ("ANY imgs != nil", 1),
+            ] { try expect(context.number("Tag", predicate), equals: count, "\(predicate)") }
+            try expect(context.number("Img", "tags.@count == 1"), equals: 1)
+        }
+    }
+
     // MARK: At random
 
     /// Tables that refer to each other in any way, and their rows.

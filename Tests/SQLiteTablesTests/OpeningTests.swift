@@ -34,6 +34,35 @@ import Testing
         ] { #expect(reason.contains(text), "\(text) is not in \(reason)") }
     }
 
+    @Test("Reading leaves the files of a store with a log, and no others, whichever connection is closed last")
+    func files() async throws {
+        let script = "PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT); INSERT INTO t VALUES (1, 'a');"
+        let file = try OthersFile(script)
+        let (files, bytes) = (file.files, try file.bytes)
+        expect(files, equals: ["others.sqlite3"])
+        let model = try file.draft().model
+        expect(file.files, equals: files)
+        do {
+            // Several readers at a time have connections of their own.
+            let first = try file.open(model, isReadOnly: true)
+            let second = NSManagedObjectContext(.privateQueue)
+            second.persistentStoreCoordinator = first.persistentStoreCoordinator
+            let third = try file.open(model, isReadOnly: true)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for context in [first, second, third, first, second] {
+                    group.addTask { try await context.perform { try context.found("T").count } }
+                }
+                for try await count in group { expect(count, equals: 1) }
+            }
+            for context in [first, third] {
+                let coordinator = try #require(context.persistentStoreCoordinator)
+                for store in coordinator.persistentStores { try coordinator.remove(store) }
+            }
+        }
+        expect(file.files, equals: files)
+        try expect(file.bytes, equals: bytes)
+    }
+
     @Test("A model of the program's own names tables and columns in its user info") func mapping() throws {
         let file = try OthersFile(OthersFile.library)
         let name = NSAttributeDescription(name: "name", type: .string)

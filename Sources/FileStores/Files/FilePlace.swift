@@ -50,7 +50,7 @@ struct FilePlace {
     func metadata(ofType type: String) throws -> [String: Any]? {
         let path = folder + "/" + metadataName
         guard FileStamp(path) != nil else { return nil }
-        let list = try? PropertyListValues.dictionary(Data(contentsOf: URL(fileURLWithPath: path)))
+        let list = try? PropertyListValues.dictionary(RegularFile.data(URL(fileURLWithPath: path)))
         guard var metadata = list, metadata[NSStoreUUIDKey] is String else {
             throw CoreDataError.make(
                 CocoaError.Code.fileReadCorruptFile.rawValue, "The metadata at \(path) cannot be read.",
@@ -89,7 +89,7 @@ struct FilePlace {
             try FileManager.default.createDirectory(atPath: other.folder, withIntermediateDirectories: true)
         }
         let files = try names.map { name in
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+            let bytes = try RegularFile.data(URL(fileURLWithPath: folder + "/" + name))
             let newName = name == metadataName ? other.metadataName : name == file ? other.file ?? name : name
             return FileReplacement.File(name: newName, bytes: Array(bytes), mode: FileStamp(folder + "/" + name)?.mode ?? 0o644)
         }

@@ -22,6 +22,8 @@ package protocol TableDialect: Sendable {
     static func bits(of form: Form) -> Int?
     /// Whether values are UUIDs, which a store can give to new rows.
     static func isUUID(_ form: Form) -> Bool
+    /// Whether the database keeps the foreign keys that it has: SQLite checks them only where a program asks for it.
+    static var enforcesReferences: Bool { get }
     /// What holds transformable values, in messages.
     static var transformables: String { get }
     /// Returns the attribute that a drafted model has for a type; nil for none.

@@ -229,12 +229,19 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 isUnique: ([relation.primaryKey] + relation.uniques).contains { Set($0) == pairColumns },
                 readOnlyReason: relation.kind == .table ? nil : "“\(holder)” is the \(relation.kind.name) \(name), which is read only.")
             let isReflexive = holder === holder.storedInverse
+            let isReferred = [ownKey, otherKey].allSatisfy { key in
+                relation.references.contains { Set($0.columns) == Set(key.columns.map(\.name)) }
+            }
+            let mayDangle = !(Dialect.enforcesReferences && isReferred)
+            let mayRepeat = joins[virtual]?.isUnique == false
             let pair = (MappedJoin<Dialect>.firstColumn, MappedJoin<Dialect>.secondColumn)
             joined[ObjectIdentifier(holder)] = SQLJoin(
-                table: virtual, own: pair.0, other: pair.1, orderColumn: nil, inverseOrderColumn: nil, isReflexive: isReflexive)
+                table: virtual, own: pair.0, other: pair.1, orderColumn: nil, inverseOrderColumn: nil, isReflexive: isReflexive,
+                mayDangle: mayDangle, mayRepeat: mayRepeat)
             if !isReflexive, let otherEnd = holder.storedInverse {
                 joined[ObjectIdentifier(otherEnd)] = SQLJoin(
-                    table: virtual, own: pair.1, other: pair.0, orderColumn: nil, inverseOrderColumn: nil, isReflexive: false)
+                    table: virtual, own: pair.1, other: pair.0, orderColumn: nil, inverseOrderColumn: nil, isReflexive: false,
+                    mayDangle: mayDangle, mayRepeat: mayRepeat)
             }
         }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PropertyLists
 
 /// The log of a migration in a file beside the unfinished destination: which objects became which, and how far the migration is.
 ///
@@ -81,7 +82,7 @@ struct MigrationJournal {
 
     /// Reads a journal, up to where it was torn; nil for anything else than a journal.
     static func read(_ url: URL) -> Contents? {
-        guard let data = try? Data(contentsOf: url), data.starts(with: magic) else { return nil }
+        guard let data = try? RegularFile.data(url), data.starts(with: magic) else { return nil }
         var reader = JournalReader(data, at: magic.count)
         guard var header = reader.frame(), let fingerprint = header.text() else { return nil }
         var records: [Record] = []

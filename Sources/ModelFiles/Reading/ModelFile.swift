@@ -75,7 +75,7 @@ package struct ModelFile {
 
     /// Opens a file whose name does not identify a model: `contents`, or saved data.
     private init(plainFile url: URL) throws {
-        let start = try FileHandle(forReadingFrom: url).read(upToCount: 8) ?? Data()
+        let start = try RegularFile.start(of: url, 8)
         form = BinaryPropertyList.isOne(start) ? (url.lastPathComponent == "elements" ? .elements : .compiled) : .contents
         self.url = url
         name = url.lastPathComponent
@@ -154,21 +154,21 @@ package struct ModelFile {
     private static func compiledForm(of url: URL) throws -> Form {
         let start: Data
         do {
-            start = try FileHandle(forReadingFrom: url).read(upToCount: 8) ?? Data()
-        } catch { throw ModelFileError.missing(url.path, "It cannot be opened: \(error)") }
+            start = try RegularFile.start(of: url, 8)
+        } catch { throw ModelFileError.missing(url.path, "It cannot be opened: \(error.localizedDescription)") }
         return start.starts(with: Data("<?xml".utf8)) ? .contents : .compiled
     }
 
     private static func dictionary(at url: URL) throws -> [String: Any] {
         do {
-            return try PropertyListValues.dictionary(Data(contentsOf: url))
+            return try PropertyListValues.dictionary(RegularFile.data(url))
         } catch let error as BinaryPropertyList.FormatError { throw ModelFileError.malformed(url.path, error.reason) }
     }
 
     /// The bytes of the version.
     private func data() throws -> Data {
-        do { return try contents ?? Data(contentsOf: url) } catch {
-            throw ModelFileError.missing(url.path, "It cannot be opened: \(error)")
+        do { return try contents ?? RegularFile.data(url) } catch {
+            throw ModelFileError.missing(url.path, "It cannot be opened: \(error.localizedDescription)")
         }
     }
 

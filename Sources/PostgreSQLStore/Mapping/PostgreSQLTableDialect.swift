@@ -27,6 +27,7 @@ enum PostgreSQLTableDialect: TableDialect {
     static func form(of type: CatalogueType, for storage: SQLStorage) -> ColumnForm? { ColumnForm(type, for: storage) }
     static func bits(of form: ColumnForm) -> Int? { if case .integer(let bits) = form { bits } else { nil } }
     static func isUUID(_ form: ColumnForm) -> Bool { form == .uuid }
+    static var enforcesReferences: Bool { true }
     static var transformables: String { "JSON, an array, a row or bytes" }
     static func drafted(_ type: CatalogueType) -> DraftedType? {
         let form = ColumnForm(type)

@@ -119,10 +119,13 @@ package struct SQLJoin: Sendable {
     package let inverseOrderColumn: SQLIdentifier?
     /// Whether the relationship is its own inverse: the table contains a pair for each direction.
     package let isReflexive: Bool
+    /// Whether a pair may name a row that is not there, and whether it may be there twice: in tables of other programs.
+    package let mayDangle: Bool
+    package let mayRepeat: Bool
 
     package init(
         table: SQLIdentifier, own: SQLIdentifier, other: SQLIdentifier, orderColumn: SQLIdentifier?, inverseOrderColumn: SQLIdentifier?,
-        isReflexive: Bool
+        isReflexive: Bool, mayDangle: Bool = false, mayRepeat: Bool = false
     ) {
         self.table = table
         self.own = own
@@ -130,5 +133,7 @@ package struct SQLJoin: Sendable {
         self.orderColumn = orderColumn
         self.inverseOrderColumn = inverseOrderColumn
         self.isReflexive = isReflexive
+        self.mayDangle = mayDangle
+        self.mayRepeat = mayRepeat
     }
 }

@@ -86,7 +86,7 @@ extension SQLTranslator {
         let entity = try entity(at: property)
         let alias = nextAlias()
         let element: SQLObject
-        let condition: SQLFragment
+        var condition: SQLFragment
         let order: SQLFragment?
         switch relation {
         case .foreignKey(let foreign):
@@ -97,6 +97,11 @@ extension SQLTranslator {
         case .join(let join):
             scope.add("\(pairs(of: join)) \(alias)")
             condition = "\(alias).\(join.own) = \(owner)"
+            if join.mayDangle {
+                let row = nextAlias()
+                let key: SQLFragment = "\(row).\(entity.identity.key)"
+                condition = "\(condition) AND EXISTS (SELECT 1 FROM \(entity.table) \(row) WHERE \(key) = \(alias).\(join.other))"
+            }
             element = SQLObject(entity: entity, key: "\(alias).\(join.other)", scope: scope, row: nil)
             order = join.orderColumn.map { "\(alias).\($0)" }
         }
@@ -105,9 +110,9 @@ extension SQLTranslator {
             scope: scope, conditions: conditions + [condition], element: .object(element), order: conditions.isEmpty ? order : nil)
     }
 
-    /// Returns the join table; for a relationship that is its own inverse, each pair in both directions.
+    /// Returns the join table, with each pair once; for a relationship that is its own inverse, each pair in both directions.
     private func pairs(of join: SQLJoin) -> SQLFragment {
-        guard join.isReflexive else { return "\(join.table)" }
+        if !join.isReflexive { return join.mayRepeat ? "(SELECT DISTINCT \(join.own), \(join.other) FROM \(join.table))" : "\(join.table)" }
         let order: SQLFragment = join.orderColumn.map { ", \($0)" } ?? ""
         let none: SQLFragment = join.orderColumn == nil ? "" : ", NULL"
         return

@@ -39,8 +39,6 @@ final class SQLConnection {
 
     /// Whether other connections use the same file; false for a copy and for an immutable file.
     var isOfSharedFile = false
-    /// Whether the connection is read-only and has created log files that did not exist.
-    var leavesNoFiles = false
     /// What is done when the connection is closed; nil for nothing.
     var didClose: (@Sendable () -> Void)?
     /// What stands in for collations that SQLite does not have; nil where nothing does.
@@ -50,21 +48,7 @@ final class SQLConnection {
         statements = [:]
         sqlite3_close_v2(handle)
         unknownCollations = nil
-        if leavesNoFiles { removeFiles() }
         didClose?()
-    }
-
-    /// Removes the log files: the last connection that may write removes them when it is closed, a read-only one cannot. Nothing is written to the
-    /// database: a log that another program has filled meanwhile, and left, stays.
-    private func removeFiles() {
-        var status = stat()
-        guard stat(path + "-wal", &status) == 0, status.st_size == 0 else { return }
-        var writer: OpaquePointer?
-        if sqlite3_open_v2(path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK {
-            // On failure the files remain: they are empty and do no harm.
-            sqlite3_exec(writer, "SELECT 1 FROM sqlite_master LIMIT 1", nil, nil, nil)
-        }
-        sqlite3_close_v2(writer)
     }
 
     // MARK: Statements

@@ -1,15 +1,18 @@
 internal import Foundation
 internal import Predicates
 
-/// Puts the file of shared memory (`-shm`) beside a store back as it was, once the last reader of this process has closed the store.
+/// Puts the files beside a store, its log (`-wal`) and the file of shared memory (`-shm`), back as they were, once the last reader of this process has closed
+/// the store.
 ///
-/// SQLite writes an index of the log there, or makes the file, also where it reads only. Others may have the store open: then the file is theirs and
-/// stays. No connection trusts a file that it finds: the first one makes the index anew.
+/// SQLite writes an index of the log to the file of shared memory, or makes both files, also where it reads only. Others may have the store open: then the
+/// files are theirs and stay. No connection trusts a file of shared memory that it finds: the first one makes the index anew.
 final class SQLSharedMemory: Sendable {
     private struct Note {
         /// The number of open connections that began since the note was made.
         var readers = 0
-        /// The bytes of the file; nil where there was none.
+        /// Whether there was a log, which stays.
+        let hadLog: Bool
+        /// The bytes of the file of shared memory; nil where there was none.
         let bytes: Data?
     }
 
@@ -17,26 +20,27 @@ final class SQLSharedMemory: Sendable {
     private static let notes = LockedBox<[String: Note]>([:])
     private let path: String
 
-    /// Notes what is there before a connection is opened; nil where nothing is to be put back: there is neither a log nor the file, and what reading makes
-    /// is removed, or others have the store open.
+    /// Notes what is there before a connection is opened; nil where nothing is to be put back: others have the store open.
     ///
     /// The file is read while nobody else has the store open, this process included: closing a file ends a process's locks of it.
     convenience init?(noting path: String) {
-        let makesLog = access(path + "-shm", F_OK) == 0
-        guard makesLog || access(path + "-wal", F_OK) == 0 else { return nil }
         if let known = SQLSharedMemory(joining: path) {
             self.init(path: known.path)
             return
         }
-        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path), makesLog: makesLog) else {
-            self.init(joining: path)
-            return
+        let hadLog = access(path + "-wal", F_OK) == 0
+        var bytes: Data?
+        if hadLog || access(path + "-shm", F_OK) == 0 {
+            guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path), keepsLog: hadLog) else {
+                self.init(joining: path)
+                return
+            }
+            bytes = FileManager.default.contents(atPath: path + "-shm")
+            withExtendedLifetime(lock) {}
         }
-        let bytes = FileManager.default.contents(atPath: path + "-shm")
-        withExtendedLifetime(lock) {}
         self.init(path: path)
         Self.notes.withLock { notes in
-            if !Self.count(in: &notes, path) { notes[path] = Note(readers: 1, bytes: bytes) }
+            if !Self.count(in: &notes, path) { notes[path] = Note(readers: 1, hadLog: hadLog, bytes: bytes) }
         }
     }
 
@@ -62,9 +66,9 @@ final class SQLSharedMemory: Sendable {
             notes[path]?.readers -= 1
             return nil
         }
-        guard let last else { return }
-        // Nobody else has the store open while this connection does.
-        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path), makesLog: last.bytes != nil) else { return }
+        guard let last, last.hadLog || isLogEmpty else { return }
+        // Nobody else has the store open while this connection does. A log that was not there goes with it.
+        guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path), keepsLog: last.hadLog) else { return }
         let file = path + "-shm"
         if let bytes = last.bytes {
             if FileManager.default.contents(atPath: file) != bytes { try? bytes.write(to: URL(fileURLWithPath: file)) }
@@ -72,5 +76,11 @@ final class SQLSharedMemory: Sendable {
             unlink(file)
         }
         withExtendedLifetime(lock) {}
+    }
+
+    /// Whether there is a log, and nothing in it: one that another program has filled meanwhile, and left, stays.
+    private var isLogEmpty: Bool {
+        var status = stat()
+        return stat(path + "-wal", &status) == 0 && status.st_size == 0
     }
 }

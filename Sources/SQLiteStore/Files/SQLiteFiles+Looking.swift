@@ -8,14 +8,13 @@ extension SQLiteFiles {
     /// Another connection would write the log into the file when it is closed, or write the file of shared memory when it is opened. This one keeps
     /// everybody else out while it is open: close it soon.
     ///
-    /// - Parameter makesLog: Whether a log that is not there is made, and removed again at the end. A journal is left, since the connection would undo its
-    ///   transaction.
-    /// - Returns: The connection; nil where there is no log, unless it makes one, and where others have the file open, with whom closing writes nothing.
-    static func connectForLooking(_ url: URL, makesLog: Bool = false) -> SQLConnection? {
-        let hasLog = access(url.path + "-wal", F_OK) == 0
-        guard !isInMemory(url), hasLog || makesLog && access(url.path + "-journal", F_OK) != 0,
+    /// - Parameter keepsLog: Whether the log stays; otherwise it is removed at the end, and made for the time where there is none. A journal is left then, since
+    ///   the connection would undo its transaction.
+    /// - Returns: The connection; nil where there is no log to keep, and where others have the file open, with whom closing writes nothing.
+    static func connectForLooking(_ url: URL, keepsLog: Bool = true) -> SQLConnection? {
+        guard !isInMemory(url), access(url.path + (keepsLog ? "-wal" : "-journal"), F_OK) == (keepsLog ? 0 : -1),
             let connection = try? SQLConnection(url.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: 0),
-            sqlite3_db_readonly(connection.handle, "main") == 0, !hasLog || coredata_sqlite3_keep_log(connection.handle) == SQLITE_OK
+            sqlite3_db_readonly(connection.handle, "main") == 0, !keepsLog || coredata_sqlite3_keep_log(connection.handle) == SQLITE_OK
         else { return nil }
         do {
             try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = 1", .opening)

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 
 /// Opens the files of stores.
 package enum SQLiteFiles {
@@ -35,7 +36,7 @@ package enum SQLiteFiles {
     static func connectForWriting(_ url: URL, timeout: TimeInterval, creates: Bool) throws -> SQLConnection {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
         if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
-        if !creates { try requireFile(url) }
+        if creates { try requireSideFiles(url) } else { try requireFile(url) }
         let path = url.path
         let connection: SQLConnection
         do { connection = try SQLConnection(path, flags: flags, path: path, timeout: timeout) } catch {
@@ -71,13 +72,7 @@ package enum SQLiteFiles {
         func connect() throws -> SQLConnection {
             let connection = try openReader(url, keeping: SQLSharedMemory(noting: url.path), timeout: timeout)
             connection.isOfSharedFile = true
-            let leavesNoFiles = !FileManager.default.fileExists(atPath: log)
-            do { _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening) } catch {
-                // The connection that removes files would undo the transaction.
-                connection.leavesNoFiles = leavesNoFiles && !isUnfinished(error as NSError)
-                throw error
-            }
-            connection.leavesNoFiles = leavesNoFiles
+            _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
             return connection
         }
         do { return try connect() } catch let error as NSError where isUnfinished(error) {
@@ -204,6 +199,19 @@ package enum SQLiteFiles {
                 reason: !exists
                     ? "There is no such file." : kind == S_IFDIR ? "It is a directory." : "It is a pipe or a device, and no file.",
                 next: "Check the URL, or open it for writing to make it.", info: [NSFilePathErrorKey: url.path])
+        }
+        try requireSideFiles(url)
+    }
+
+    /// - Throws: An error where a pipe, a device or a folder stands where SQLite has files beside the store, for it would wait for them.
+    private static func requireSideFiles(_ url: URL) throws {
+        for ending in ["-wal", "-shm", "-journal"] {
+            var status = stat()
+            guard stat(url.path + ending, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
+            throw CoreDataError.make(
+                CocoaError.Code.fileReadCorruptFile.rawValue, "The store at \(url.path) cannot be opened.",
+                reason: "\(url.lastPathComponent)\(ending) beside it is no file.", next: "Remove it.",
+                info: [NSFilePathErrorKey: url.path + ending])
         }
     }
 }

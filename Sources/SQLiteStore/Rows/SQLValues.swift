@@ -2,6 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 internal import SQLQueries
 
 /// The origins of a store's rows, shared by all of its readers: rows of one table have the same origin.
@@ -136,7 +137,7 @@ final class SQLValues {
                 // A file is never changed once a row names it, so a large one may stay where it is until it is wanted.
                 var status = stat()
                 let isLarge = stat(file.path, &status) == 0 && Int(status.st_size) >= MappedPages.threshold
-                return try Data(contentsOf: file, options: isLarge ? .alwaysMapped : [])
+                return try RegularFile.data(file, options: isLarge ? .alwaysMapped : [])
             } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
                 Log.store.error("A value of “\(attribute)” is nil, for its file is not there: \(file.path). Put the file back.")
                 return nil

@@ -1,6 +1,7 @@
 internal import FileStores
 internal import Foundation
 internal import JSONReading
+internal import PropertyLists
 
 /// Reads the records of JSON and CSV files, as ``StoreExport`` and `coredata query` write them.
 enum ExchangeReader {
@@ -34,6 +35,11 @@ enum ExchangeReader {
         guard ["csv", "json"].contains(url.pathExtension.lowercased()) else {
             throw CommandError.make(
                 "The file \(url.path) is not imported.", reason: "Its name ends neither in .json nor in .csv.", next: "Rename it.")
+        }
+        if RegularFile.isDevice(url.path) {
+            throw CommandError.make(
+                "The file \(url.path) is not imported.", reason: "It is a device, whose bytes may have no end.",
+                next: "Copy what it gives to a file.")
         }
         let data: Data
         // Through a handle: the file may be a pipe.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import JSONReading
 internal import ObjectGraph
+internal import PropertyLists
 
 /// Drafts a model from the records of a JSON store: an entity for each list, an attribute for each member, and a to-one relationship for each member whose
 /// values are keys of another list, where its name or the keys leave no doubt. Lists and objects within records are left out.
@@ -86,7 +87,7 @@ struct JSONStoreModel {
     }
 
     private func value(_ file: URL) throws -> JSONReading.JSONValue {
-        do { return try JSONReading.JSONValue(parsing: [UInt8](try Data(contentsOf: file))) } catch let error as JSONError {
+        do { return try JSONReading.JSONValue(parsing: [UInt8](RegularFile.data(file))) } catch let error as JSONError {
             throw failure("\(file.lastPathComponent), line \(error.line): \(error.reason)")
         }
     }

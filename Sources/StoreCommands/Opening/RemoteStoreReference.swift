@@ -1,6 +1,7 @@
 internal import Foundation
 internal import JSONReading
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 internal import RemoteStore
 internal import WebBackend
 internal import WebTransport
@@ -19,7 +20,7 @@ struct RemoteStoreReference {
         switch url.pathExtension.lowercased() {
         case "yaml", "yml": return true
         case "json":
-            guard let data = try? Data(contentsOf: url), data.count < 1 << 20,
+            guard let data = try? RegularFile.data(url), data.count < 1 << 20,
                 let value = try? JSONReading.JSONValue(parsing: [UInt8](data))
             else { return false }
             return value["address"]?.string != nil && value["resources"] != nil

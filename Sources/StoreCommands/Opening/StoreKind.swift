@@ -1,4 +1,5 @@
 package import Foundation
+internal import PropertyLists
 
 /// The kinds of store that are recognised by their files.
 package enum StoreKind: String, Sendable, CaseIterable {
@@ -70,8 +71,7 @@ package enum StoreKind: String, Sendable, CaseIterable {
 
     /// Returns the kind of a file from its first bytes, and where these do not decide, from its name.
     private static func kind(ofFile url: URL) throws -> StoreKind {
-        let type = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.type] as? FileAttributeType
-        guard [.typeRegular, .typeDirectory, nil].contains(type) else {
+        guard !RegularFile.isSpecial(url.path) else {
             throw CommandError.make(
                 "There is no store at \(url.path).", reason: "It is a pipe or a device, and no file.", next: "Copy what it gives to a file."
             )

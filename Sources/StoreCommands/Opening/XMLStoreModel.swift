@@ -71,7 +71,7 @@ struct XMLStoreModel {
 
     /// Returns the file without its document type, which Apple's framework writes and models have not.
     private func document() throws -> Data {
-        var data = try Data(contentsOf: url)
+        var data = try RegularFile.data(url)
         if let start = data.range(of: Data("<!DOCTYPE".utf8)), start.lowerBound < 1000,
             let end = data.range(of: Data(">".utf8), in: start.upperBound..<data.endIndex)
         {

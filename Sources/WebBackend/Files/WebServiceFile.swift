@@ -1,6 +1,7 @@
 public import Foundation
 internal import JSONReading
 public import ObjectGraph
+internal import PropertyLists
 public import WebTransport
 
 /// A file that describes a web service: the service, and what a client of it needs besides.
@@ -34,7 +35,7 @@ public struct WebServiceFile: Sendable {
     ///   cannot be read. A YAML file is an error where neither of the package's traits `WebBackend` and `YAML` is enabled.
     public init(contentsOf url: URL) throws {
         let name = url.lastPathComponent
-        let data = try Data(contentsOf: url)
+        let data = try RegularFile.data(url)
         guard ["yaml", "yml"].contains(url.pathExtension.lowercased()) else {
             self = try DescriptionSource(json: data, name: name).file()
             return

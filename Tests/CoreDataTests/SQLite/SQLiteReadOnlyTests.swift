@@ -110,6 +110,24 @@ import Testing
         withExtendedLifetime(writer) {}
     }
 
+    @Test("What is no file beside a store is an error, and is not waited for", arguments: ["-wal", "-shm", "-journal"], [true, false])
+    func specialFilesBeside(ending: String, isReadOnly: Bool) throws {
+        let pad = try Scratchpad()
+        try make(pad)
+        let before = try Data(contentsOf: pad.store)
+        expect(mkfifo(pad.store.path + ending, 0o600), equals: 0)
+        for isFolder in [false, true] {
+            if isFolder {
+                unlink(pad.store.path + ending)
+                expect(mkdir(pad.store.path + ending, 0o700), equals: 0)
+            }
+            let error = failure { _ = try pad.context(Music.model(), options: [NSReadOnlyPersistentStoreOption: isReadOnly]) }
+            expect(error?.code, equals: CocoaError.Code.fileReadCorruptFile.rawValue)
+            #expect(error?.localizedDescription.contains("store.sqlite\(ending)") ?? false, "\(String(describing: error))")
+        }
+        try expect(Data(contentsOf: pad.store), equals: before)
+    }
+
     @Test(arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType], [true, false])
     func aPipeIsAnErrorAndIsNotWaitedFor(type: String, isReadOnly: Bool) throws {
         let pad = try Scratchpad()

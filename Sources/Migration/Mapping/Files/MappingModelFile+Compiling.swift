@@ -12,7 +12,7 @@ extension MappingModelFile {
         let contents = url.appendingPathComponent("xcmapping.xml")
         let document: MappingModelDocument
         do {
-            document = try MappingModelDocument(Data(contentsOf: FileManager.default.fileExists(atPath: contents.path) ? contents : url))
+            document = try MappingModelDocument(RegularFile.data(FileManager.default.fileExists(atPath: contents.path) ? contents : url))
         } catch let mistake
             as MappingModelDocument.FormatError
         { throw malformed(url.path, mistake.line, mistake.reason) }

@@ -29,7 +29,7 @@ package struct MappingModelFile {
                 reason: "There is no file \(contents.path).",
                 next: "Check the URL.", info: [NSFilePathErrorKey: contents.path])
         }
-        return try read(try Data(contentsOf: contents), file: contents.path)
+        return try read(RegularFile.data(contents), file: contents.path)
     }
 
     /// Reads the XML of a mapping model.

@@ -20,6 +20,7 @@ enum SQLiteTableDialect: TableDialect {
     // Every column of integers holds those of 64 bits; a value that an attribute does not hold is an error when it is read.
     static func bits(of form: SQLiteColumnForm) -> Int? { nil }
     static func isUUID(_ form: SQLiteColumnForm) -> Bool { if case .uuid = form.kind { true } else { false } }
+    static var enforcesReferences: Bool { false }
     static var transformables: String { "JSON or bytes" }
 
     static func drafted(_ type: SQLiteColumnType) -> DraftedType? {

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import PropertyLists
 
 /// Tells a progress of rows that are written, and asks it whether to go on.
 struct SQLMigrationWork {
@@ -52,7 +53,7 @@ enum SQLMigrationFunctions {
                 var result = stored.dropFirst()
                 if let name = SQLExternalFiles.name(in: stored), let folder = sqlite3_user_data(context) {
                     let file = (Unmanaged<NSURL>.fromOpaque(folder).takeUnretainedValue() as URL).appendingPathComponent(name)
-                    guard let read = try? Data(contentsOf: file) else {
+                    guard let read = try? RegularFile.data(file) else {
                         return sqlite3_result_error(context, "The file \(file.path) of a large value cannot be read.", -1)
                     }
                     result = read

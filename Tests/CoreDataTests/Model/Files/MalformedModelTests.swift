@@ -112,6 +112,21 @@ struct MalformedModelTests {
         }
     }
 
+    @Test(
+        "A pipe in the place of a model or a mapping model is an error, and is not waited for",
+        arguments: ["A.mom", "contents", "A.xcdatamodel/contents", "A.cdm", "A.omo"])
+    func pipes(name: String) throws {
+        let scratch = try ScratchFolder("pipes")
+        defer { scratch.remove() }
+        let url = scratch.url.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        expect(mkfifo(url.path, 0o600), equals: 0)
+        let model = name.contains("/") ? url.deletingLastPathComponent() : url
+        #expect(failure { _ = try NSManagedObjectModel(reading: model) } != nil)
+        #expect(NSManagedObjectModel(contentsOf: model) == nil)
+        #expect(failure { _ = try NSMappingModel(reading: url) } != nil)
+    }
+
     /// Single bytes changed, runs taken out, doubled and cut off: whatever comes of it is a model or an error.
     @Test func damagedXMLIsAModelOrAnErrorAndNothingElse() {
         let seed = TestSeed.current(for: "damagedXMLIsAModelOrAnErrorAndNothingElse")
