@@ -93,8 +93,13 @@ extension FileForms {
             keys.optional("exactTotal", \.exactTotal, mark, "What an answer says where total is the number, not the least that it may be.")
             keys.optional("totalParameter", \.totalParameter, text, "A parameter that makes answers tell it: count=1.")
             keys.key("stability", \.stability, stability, "What becomes of pages when resources come and go meanwhile.")
-            keys.key("endsEmpty", \.endsEmpty, flag, "Whether only an empty page is the last one.")
-            keys.key("endsShort", \.endsShort, flag, "Whether a page with fewer resources than asked for is the last one.")
+            keys.key(
+                "endsEmpty", \.endsEmpty, flag,
+                "Whether only an empty page is the last one: for services that may send fewer than asked for.")
+            keys.key(
+                "endsShort", \.endsShort, flag,
+                "Whether a page with fewer than asked for is the last one though it names a next one; if nothing tells the last one, it is."
+            )
             keys.key("countsByHead", \.countsByHead, flag, "Whether the number is asked for by the method HEAD.")
             keys.key("inBody", \.isInBody, flag, "Whether the parameters are sent in the body.")
         })
