@@ -9,37 +9,43 @@ import Testing
         "A foreign key without a column for each of the key's is left out, and named",
         arguments: [
             "z REFERENCES p", "z INTEGER, y INTEGER, x INTEGER, FOREIGN KEY (z, y, x) REFERENCES p",
-            "z INTEGER, y INTEGER, FOREIGN KEY (z, y) REFERENCES p (a, a)", "z REFERENCES p (a)", "z REFERENCES p (nothing)",
-            "z REFERENCES nothing",
+            "z INTEGER, y INTEGER, FOREIGN KEY (z, y) REFERENCES p (a, a)", "z REFERENCES p (a)", "z REFERENCES p (x)",
+            "z REFERENCES elsewhere",
         ])
     func unpaired(columns: String) throws {
         let file = try OthersFile(
             "CREATE TABLE p (a INTEGER, b INTEGER, PRIMARY KEY (a, b)); CREATE TABLE d (id INTEGER PRIMARY KEY, \(columns));")
         let draft = try file.draft()
         expect(draft.model.entitiesByName["D"]?.relationshipsByName.count, equals: 0)
-        expect(draft.unmapped.count, equals: 1)
-        #expect(draft.unmapped.first?.hasPrefix("The foreign key (z") ?? false, "\(draft.unmapped)")
+        #expect(draft.unmapped.contains { $0.hasPrefix("The foreign key (z") }, "\(draft.unmapped)")
     }
 
     @Test("A text that is no number refers to no row, though it begins with one") func texts() throws {
         let file = try OthersFile(
             """
             CREATE TABLE u (k INTEGER PRIMARY KEY, v TEXT); INSERT INTO u VALUES (0, 'zero'), (1, 'one'), (2, 'two');
-            CREATE TABLE c (id INTEGER PRIMARY KEY, k TEXT REFERENCES u (k)); INSERT INTO c VALUES (1, '1'), (2, NULL), (3, '2.0');
+            CREATE TABLE c (id INTEGER PRIMARY KEY, k TEXT REFERENCES u (k)); INSERT INTO c VALUES (1, '1'), (2, NULL), (3, '2');
             """)
         let context = try file.open()
         try context.performAndWait {
             try expect(context.found("C", by: "id").map { $0.value(forKeyPath: "k.v") as? String }, equals: ["one", nil, "two"])
             try expect(context.found("U", by: "k").map { ($0.value(forKey: "cs") as? Set<NSManagedObject>)?.count }, equals: [0, 1, 1])
         }
-        for text in ["1abc", "2.9", "xyz", "", "0x1"] {
+        for text in ["1abc", "2.9", "xyz", "", "0x1", "2.0", "01"] {
             try file.execute("DELETE FROM c; INSERT INTO c VALUES (2, '\(text)');")
             let other = try file.open()
             other.performAndWait {
-                let error = #expect(throws: NSError.self, "\(text)") { try other.found("C") }
+                let error = #expect(throws: NSError.self, "\(text)") { try Self.rows(of: "C", in: other) }
                 expect(error?.code, equals: NSCoreDataError, "\(text)")
             }
         }
+    }
+
+    /// Returns the objects of an entity with their values.
+    private static func rows(of entity: String, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.returnsObjectsAsFaults = false
+        return try context.fetch(request)
     }
 
     @Test("A view without an end holds nobody who opens the file", arguments: ["SELECT x FROM r", "SELECT sum(x) AS x FROM r"])
@@ -130,8 +136,9 @@ import Testing
         for round in TestRounds(seconds: 1.5, atLeast: 20) {
             var random = SeededGenerator(seed: seed &+ UInt64(round))
             let script = Self.script(&random)
-            // A foreign key of three columns to one is no SQL.
-            guard let file = try? OthersFile(script) else { continue }
+            let file = try OthersFile("")
+            // What SQLite refuses is not there.
+            for statement in script.split(separator: "\n") { file.tryToExecute(String(statement)) }
             let draft: SQLiteModelDraft
             do { draft = try file.draft() } catch {
                 expect((error as NSError).domain, equals: NSCocoaErrorDomain, "round \(round): \(script)")
@@ -142,7 +149,7 @@ import Testing
                 for entity in draft.model.entities {
                     guard let table = entity.userInfo?["tableName"] as? String else { continue }
                     let objects: [NSManagedObject]
-                    do { objects = try context.found(entity.name ?? "") } catch {
+                    do { objects = try Self.rows(of: entity.name ?? "", in: context) } catch {
                         expect((error as NSError).domain, equals: NSCocoaErrorDomain, "round \(round): \(script)")
                         refused += 1
                         continue

@@ -54,6 +54,9 @@ final class OthersFile: @unchecked Sendable {
         }
     }
 
+    /// Runs a statement, which the database may refuse.
+    func tryToExecute(_ script: String) { _ = try? connected { sqlite3_exec($0, script, nil, nil, nil) } }
+
     /// Returns the first column of a query, as text.
     func texts(_ query: String) throws -> [String] {
         try connected { handle in

@@ -141,7 +141,7 @@ enum SQLiteTableDialect: TableDialect {
         // A column may refer to one of another type. A text that is no whole number names no row: the reader refuses it, as in a column of numbers.
         return switch (key.kind, key.columns[0].type.affinity) {
         case (.integer, .text):
-            "CASE WHEN \(names[0]) = CAST(\(names[0]) AS INTEGER) THEN CAST(\(names[0]) AS INTEGER) ELSE \(names[0]) END"
+            "CASE WHEN \(names[0]) = CAST(CAST(\(names[0]) AS INTEGER) AS TEXT) THEN CAST(\(names[0]) AS INTEGER) ELSE \(names[0]) END"
         case (.integer, _): names[0]
         case (_, .text): key.columns[0].type.isBinary ? names[0] : "\(names[0]) COLLATE BINARY"
         default: "CAST(\(names[0]) AS TEXT)"
@@ -177,7 +177,11 @@ extension KeyColumns where Dialect == SQLiteTableDialect {
             }
             return "\(comparison.name) COLLATE \(collation)"
         }.joined(separator: ", ")
-        if isPlain { return "\(list) IN (SELECT value FROM CoreDataArray(\(parameter)))" }
+        if isPlain {
+            // SQLite compares a column of texts with numbers of a list by their kinds.
+            let value = kind == .integer && columns[0].type.affinity == .text ? "CAST(value AS TEXT)" : "value"
+            return "\(list) IN (SELECT \(value) FROM CoreDataArray(\(parameter)))"
+        }
         let values = columns.indices.map { "CoreDataKeyPart(value, \($0))" }.joined(separator: ", ")
         return "(\(list)) IN (SELECT \(values) FROM CoreDataArray(\(parameter)))"
     }
