@@ -21,9 +21,14 @@ enum ValueParsing {
             guard Double(bare) != nil, bare.allSatisfy({ $0.isNumber || "+-.eE".contains($0) }) else {
                 throw wrong("“\(shown(bare))” is not a number; write 12.50.")
             }
-            return NSDecimalNumber(string: bare)
+            let number = NSDecimalNumber(string: bare)
+            guard number != .notANumber else { throw wrong("“\(shown(bare))” is beyond the largest number.") }
+            return number
         case .doubleAttributeType, .floatAttributeType:
             guard let number = Double(bare) else { throw wrong("“\(shown(bare))” is not a number; write 12.5.") }
+            // A number beyond the largest becomes infinity, which somebody may have meant only by its name.
+            let isFinite = attribute.attributeType == .floatAttributeType ? Float(number).isFinite : number.isFinite
+            guard isFinite || !bare.contains(where: \.isNumber) else { throw wrong("“\(shown(bare))” is beyond the largest number.") }
             return NSNumber(value: number)
         case .booleanAttributeType:
             guard let flag = ["true": true, "false": false][bare.lowercased()] else { throw wrong("Write true or false.") }
