@@ -51,7 +51,7 @@ struct EditingTests {
         "An error of a value names its field",
         arguments: [
             ("Album", "year", "many"), ("Album", "year", "3000000000"), ("Album", "price", "12,30"), ("Album", "price", "1e400"),
-            ("Track", "seconds", "1e400"), ("Album", "released", "yesterday"),
+            ("Album", "released", "yesterday"),
             ("Album", "code", "1234"), ("Album", "isLive", "perhaps"), ("Album", "cover", "not Base64!"),
         ])
     func mistakes(entity: String, name: String, value: String) throws {
