@@ -165,6 +165,7 @@ final class PredicateCompiler {
         return { subject in
             let other = try read(subject)
             // ANY stops at the first element that matches, ALL at the first that does not.
+            try TimeLimit.check()
             var answer = isAll
             try visit(subject) { element in
                 guard try (compare(element, other) == .yes) != isAll else { return true }
