@@ -5,7 +5,7 @@ internal import Predicates
 package struct UniquenessIndex {
     private struct Place: Hashable {
         let constraint: ObjectIdentifier
-        let key: [PropertyValue]
+        let key: UniqueValues
     }
     // A file written without the constraints may contain several objects with equal values.
     private var owners: [Place: [NSManagedObjectID]] = [:]
@@ -23,7 +23,7 @@ package struct UniquenessIndex {
 
     /// Returns the objects that have the values.
     package func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) -> [NSManagedObjectID] {
-        owners[Place(constraint: ObjectIdentifier(constraint), key: key)] ?? []
+        owners[Place(constraint: ObjectIdentifier(constraint), key: UniqueValues(key))] ?? []
     }
 
     /// Updates the row of an object, or removes it.
@@ -37,7 +37,7 @@ package struct UniquenessIndex {
         guard let row else { return }
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
-            let place = Place(constraint: ObjectIdentifier(constraint), key: key)
+            let place = Place(constraint: ObjectIdentifier(constraint), key: UniqueValues(key))
             owners[place, default: []].append(id)
             places[id, default: []].append(place)
         }

@@ -9,7 +9,7 @@ internal import SQLQueries
 final class UniqueOwners {
     private struct Claim: Hashable {
         let constraint: ObjectIdentifier
-        let key: [PropertyValue]
+        let key: UniqueValues
     }
     private let content: StoreContent
     private let connection: Connection
@@ -38,7 +38,7 @@ final class UniqueOwners {
             for ((claim, plan, _), result) in zip(questions, results) {
                 let rows = try content.rows(of: result, plan)
                 // Equal values may have different archives: those are compared once they are decoded.
-                known[Claim(constraint: ObjectIdentifier(claim.constraint), key: claim.key)] = rows.filter {
+                known[Claim(constraint: ObjectIdentifier(claim.constraint), key: UniqueValues(claim.key))] = rows.filter {
                     claim.constraint.key(of: $0) == claim.key
                 }
             }
@@ -53,7 +53,7 @@ final class UniqueOwners {
         for row in rows {
             for constraint in frozen.uniqueness {
                 guard let key = constraint.key(of: row, frozen) else { continue }
-                let claim = Claim(constraint: ObjectIdentifier(constraint), key: key)
+                let claim = Claim(constraint: ObjectIdentifier(constraint), key: UniqueValues(key))
                 guard known[claim] == nil else { continue }
                 known[claim] = []
                 asked.append((constraint, key))
@@ -67,7 +67,7 @@ final class UniqueOwners {
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
             if owners(of: constraint, key).isEmpty, !asked.isEmpty {
-                known[Claim(constraint: ObjectIdentifier(constraint), key: key)] = []
+                known[Claim(constraint: ObjectIdentifier(constraint), key: UniqueValues(key))] = []
                 try await ask()
             }
             if let owner = owners(of: constraint, key).first(where: { $0.objectID != row.objectID }) { return owner }
@@ -79,7 +79,7 @@ final class UniqueOwners {
     func add(_ row: Row, _ frozen: FrozenEntity) {
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
-            known[Claim(constraint: ObjectIdentifier(constraint), key: key), default: []].append(row)
+            known[Claim(constraint: ObjectIdentifier(constraint), key: UniqueValues(key)), default: []].append(row)
         }
     }
 
@@ -87,7 +87,7 @@ final class UniqueOwners {
     func remove(_ row: Row, _ frozen: FrozenEntity) {
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
-            known[Claim(constraint: ObjectIdentifier(constraint), key: key)]?.removeAll { $0.objectID == row.objectID }
+            known[Claim(constraint: ObjectIdentifier(constraint), key: UniqueValues(key))]?.removeAll { $0.objectID == row.objectID }
         }
     }
 
@@ -129,7 +129,7 @@ extension UniqueOwners: ConflictFinding {
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
 
     func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) -> [Row] {
-        if let rows = known[Claim(constraint: ObjectIdentifier(constraint), key: key)] { return rows }
+        if let rows = known[Claim(constraint: ObjectIdentifier(constraint), key: UniqueValues(key))] { return rows }
         asked.append((constraint, key))
         return []
     }

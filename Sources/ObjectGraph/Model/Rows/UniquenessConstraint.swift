@@ -33,6 +33,31 @@ public final class UniquenessConstraint: Sendable {
     }
 }
 
+/// The constrained values of a row, as stores compare them: texts by their bytes, as a unique index of a database does.
+///
+/// Of `PropertyValue`, “é” as one scalar and as two are equal.
+package struct UniqueValues: Hashable, Sendable {
+    package let values: [PropertyValue]
+
+    package init(_ values: [PropertyValue]) { self.values = values }
+
+    package static func == (left: UniqueValues, right: UniqueValues) -> Bool { areSame(left.values, right.values) }
+
+    // Canonically equal texts have one hash.
+    package func hash(into hasher: inout Hasher) { hasher.combine(values) }
+
+    private static func areSame(_ left: [PropertyValue], _ right: [PropertyValue]) -> Bool {
+        left.count == right.count
+            && zip(left, right).allSatisfy { left, right in
+                switch (left, right) {
+                case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+                case (.array(let left), .array(let right)): areSame(left, right)
+                default: left == right
+                }
+            }
+    }
+}
+
 extension NSEntityDescription {
     /// Returns the attribute names of an element of ``uniquenessConstraints``, which may hold names or attribute descriptions.
     package static func names(in constraint: [Any]) -> [String?] {

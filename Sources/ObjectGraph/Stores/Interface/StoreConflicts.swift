@@ -108,7 +108,7 @@ extension ConflictFinding {
                         let id = change.objectID
                         moved[ObjectIdentifier(constraint), default: []].insert(id)
                         guard let key = constraint.key(of: row, frozen) else { continue }
-                        let claim = UniquenessClaim(constraint: constraint, key: key)
+                        let claim = UniquenessClaim(constraint: constraint, key: UniqueValues(key))
                         if claims[claim] == nil { order.append(claim) }
                         claims[claim, default: []].append(id)
                     }
@@ -122,7 +122,7 @@ extension ConflictFinding {
         let conflicts = try order.compactMap { claim -> StoreConflicts.Constraint? in
             let conflictingIDs = claims[claim] ?? []
             let moved = moved[ObjectIdentifier(claim.constraint)] ?? []
-            let owner = try owners(of: claim.constraint, claim.key).first { row in
+            let owner = try owners(of: claim.constraint, claim.key.values).first { row in
                 guard let id = row.objectID else { return false }
                 return !deleted.contains(id) && !moved.contains(id)
             }
@@ -136,7 +136,7 @@ extension ConflictFinding {
 /// The values of a uniqueness constraint that an object has.
 private struct UniquenessClaim: Hashable {
     let constraint: UniquenessConstraint
-    let key: [PropertyValue]
+    let key: UniqueValues
 
     static func == (left: UniquenessClaim, right: UniquenessClaim) -> Bool { left.constraint === right.constraint && left.key == right.key }
     func hash(into hasher: inout Hasher) {

@@ -168,6 +168,10 @@ private struct SQLiteTableOwners: ConflictFinding {
         // What a transformer makes of a value has no SQL.
         query.allowsEvaluationInMemory = true
         guard case .rows(let rows) = try reader.answer(query, entity) else { return [] }
-        return Array(rows)
+        // A predicate finds every canonically equal spelling of a text, and the table tells them apart.
+        return rows.filter { row in
+            guard let found = constraint.key(of: row), found == key else { return true }
+            return UniqueValues(found) == UniqueValues(key)
+        }
     }
 }
