@@ -40,6 +40,26 @@ struct CheckTests {
         try expect(CommandProcess(["check", pad.store.path]).code, equals: 1)
     }
 
+    @Test func rowsOfNoEntityFailExportsAndCopiesAndNothingIsWritten() throws {
+        try Plain.execute("UPDATE ZALBUM SET Z_ENT = 77 WHERE ZYEAR = 1975; UPDATE ZALBUM SET Z_ENT = NULL WHERE ZYEAR = 1972", pad.store)
+        try Plain.execute("UPDATE ZTRACK SET Z_ENT = 77 WHERE Z_PK = 1", pad.store)
+        let before = try Pad.contents(of: pad.url)
+        for command in [["export", "e.json"], ["export", "e/"], ["copy", "c.xml"], ["copy", "c.sqlite"], ["copy", "c/"]] {
+            let result = try CommandProcess([command[0], pad.store.path, pad.url.path + "/" + command[1]])
+            expect(result.code, equals: 1)
+            expect(result.output, equals: "")
+            #expect(
+                result.errors.contains("2 rows of ZALBUM have an entity (Z_ENT) that is none of the table's")
+                    && result.errors.contains("1 row of ZTRACK have an entity"), "\(result.errors)")
+            try expect(Pad.contents(of: pad.url), equals: before)
+        }
+        // One entity without such rows is not exported either: its objects may be related to them.
+        #expect(throws: NSError.self) {
+            try StoreExport(StoreReference(pad.store.path).open(), entities: ["Artist"]).write(to: pad.file("a.csv").path)
+        }
+        try expect(Pad.contents(of: pad.url), equals: before)
+    }
+
     @Test func placesInAnOrderAreChecked() throws {
         try Plain.execute("UPDATE ZTRACK SET Z_FOK_ALBUM = 5 WHERE Z_PK IN (1, 2)", pad.store)
         try expect(rules(), equals: ["order 1"])
