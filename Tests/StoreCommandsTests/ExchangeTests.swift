@@ -150,7 +150,7 @@ struct ExchangeTests {
         ("x.json", "{\"Singer\": [{\"name\": \"Can\"}]}", "x.json, line 1: The model has no entity “Singer”."),
         (
             "x.json", "{\"Artist\": [{\"$id\": \"Artist/p1\"}, {\"$id\": \"Artist/p1\"}]}",
-            "x.json, line 1, Artist: Another record is the same object."
+            "x.json, line 1, column 35, Artist: The record in x.json, line 1 is the same object."
         ),
     ]) func mistakesNameTheirPlaceAndNothingIsImported(name: String, text: String, expected: String) throws {
         let message = try mistakes(text, name)

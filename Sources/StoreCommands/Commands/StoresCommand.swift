@@ -7,8 +7,8 @@ struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Compares two stores object by object.",
         discussion: """
-            Objects are the same by their keys in copies of one store, and by the uniqueness constraint of their entity otherwise. The exit code is 1 \
-            where the stores differ.
+            Objects are the same by their keys in copies of one store, and by a uniqueness constraint of their entity otherwise. The exit code is 1 \
+            where the stores differ, also in values of properties that only one of them has.
             """)
 
     @Argument(help: "A store.", completion: .file())

@@ -3,7 +3,8 @@ internal import ObjectGraph
 
 /// Compares two stores object by object.
 ///
-/// Objects are the same where their URIs end alike (entity and key), or where they have the same values of the attributes that identify them.
+/// Objects are the same where their URIs end alike (entity and key), or where they have the same values of the attributes that identify them. Of
+/// several with the same values, they are the same in the order of their keys.
 package struct StoreDifference {
     /// What differs.
     package struct Line: Sendable {
@@ -14,12 +15,35 @@ package struct StoreDifference {
         package let values: [(property: String, first: JSONValue, second: JSONValue)]
     }
 
+    /// A property of a common entity that only one of the stores has.
+    package struct PropertyInOne: Sendable {
+        let isInFirst: Bool
+        let entity: String
+        let property: String
+        let isRelationship: Bool
+        /// The number of objects that have a value.
+        let count: Int
+    }
+
     private let first: OpenStore
     private let second: OpenStore
-    private let key: String?
+    private let keys: ObjectKeys
+    /// The keys by which objects of common entities are the same, by the name of the entity.
+    private let keysByEntity: [String: [ObjectKeys.Key]]
 
-    /// - Parameter key: The attribute by which objects are the same; nil for the uniqueness constraint of their entity, or their key in the store.
-    package init(_ first: OpenStore, _ second: OpenStore, key: String? = nil) { (self.first, self.second, self.key) = (first, second, key) }
+    /// - Parameter key: The attribute by which objects are the same; nil for the uniqueness constraints of their entity, or their key in the store.
+    package init(_ first: OpenStore, _ second: OpenStore, key: String? = nil) {
+        (self.first, self.second, keys) = (first, second, ObjectKeys(key))
+        var found: [String: [ObjectKeys.Key]] = [:]
+        // Copies of one store have the same UUID, and their objects the same keys.
+        if key != nil || first.store.identifier != second.store.identifier {
+            for (name, entity) in first.model.entitiesByName {
+                guard let other = second.model.entitiesByName[name] else { continue }
+                found[name] = keys.keys(of: entity).filter { $0.attributes.allSatisfy { ObjectKeys.has(other, $0) } }
+            }
+        }
+        keysByEntity = found
+    }
 
     /// The entities that only one of the stores has.
     package var entitiesInOne: (first: [String], second: [String]) {
@@ -29,75 +53,118 @@ package struct StoreDifference {
 
     /// Calls `body` with each difference, entity by entity.
     ///
-    /// - Throws: The errors of reading the stores.
-    package func forEach(entity only: String? = nil, _ body: (Line) throws -> Void) throws {
-        let names = Set(first.model.entities.compactMap(\.name)).intersection(second.model.entities.compactMap(\.name)).sorted()
-        for name in names where only == nil || only == name {
-            guard let entity = first.model.entitiesByName[name], let other = second.model.entitiesByName[name], !entity.isAbstract else {
-                continue
-            }
-            try compare(entity, other, body)
-        }
+    /// - Returns: The properties that only one of the stores has.
+    /// - Throws: The errors of reading the stores, and an error for a key that none of the entities has.
+    package func forEach(entity only: String? = nil, _ body: (Line) throws -> Void) throws -> [PropertyInOne] {
+        try compared(only).filter { !$0.isAbstract || !$1.isAbstract }.flatMap { try compare($0, $1, body) }
     }
 
-    private func compare(_ entity: NSEntityDescription, _ other: NSEntityDescription, _ body: (Line) throws -> Void) throws {
-        let name = entity.name ?? ""
-        let keys = try identity(entity, other)
-        let properties = Self.compared(entity, other)
-        // The values of one store are in memory, as digests of their text.
-        var known: [String: (object: String, values: [JSONValue])] = [:]
-        try Query(QueryText(name, excludesSubentities: true), in: first).forEach { object in
-            known[identity(of: object, keys)] = (ValueText.short(object.objectID), properties.map { value(of: object, $0) })
+    /// Returns the entities that both stores have, or one of them.
+    ///
+    /// - Throws: An error for a key that none of them has.
+    private func compared(_ only: String?) throws -> [(first: NSEntityDescription, second: NSEntityDescription)] {
+        let names = Set(first.model.entities.compactMap(\.name)).intersection(second.model.entities.compactMap(\.name)).sorted()
+        let entities = names.filter { only == nil || only == $0 }.compactMap { name in
+            first.model.entitiesByName[name].flatMap { entity in
+                second.model.entitiesByName[name].map { (first: entity, second: $0) }
+            }
         }
+        try keys.require(in: entities.map(\.first), "The stores are not compared") { entity in
+            guard let other = second.model.entitiesByName[entity.name ?? ""] else { return [] }
+            return entity.attributesByName.keys.filter { ObjectKeys.has(entity, $0) && ObjectKeys.has(other, $0) }
+        }
+        return entities
+    }
+
+    private func compare(
+        _ entity: NSEntityDescription, _ other: NSEntityDescription, _ body: (Line) throws -> Void
+    ) throws -> [PropertyInOne] {
+        let name = entity.name ?? ""
+        let (properties, others) = (Self.stored(entity), Self.stored(other))
+        let common = properties.filter { others.keys.contains($0.key) }.keys.sorted()
+        var (ofFirst, ofSecond) = (OneSide(properties, others), OneSide(others, properties))
+        // The values of one store are in memory.
+        var known: [Place: (object: String, values: [JSONValue])] = [:]
+        var places = Places()
+        try Query(QueryText(name, excludesSubentities: true), in: first).forEach { object in
+            ofFirst.count(object)
+            known[places.next(identity(of: object))] = (ValueText.short(object.objectID), common.map { value(of: object, $0) })
+        }
+        places = Places()
         try Query(QueryText(name, excludesSubentities: true), in: second).forEach { object in
-            guard let (_, values) = known.removeValue(forKey: identity(of: object, keys)) else {
+            ofSecond.count(object)
+            guard let (_, values) = known.removeValue(forKey: places.next(identity(of: object))) else {
                 return try body(Line(kind: .added, object: ValueText.short(object.objectID), values: []))
             }
-            let others = properties.map { value(of: object, $0) }
-            let differing = properties.indices.filter { values[$0] != others[$0] }
+            let others = common.map { value(of: object, $0) }
+            let differing = common.indices.filter { values[$0] != others[$0] }
             if differing.isEmpty { return }
             try body(
                 Line(
                     kind: .changed, object: ValueText.short(object.objectID),
-                    values: differing.map { (properties[$0], values[$0], others[$0]) }))
+                    values: differing.map { (common[$0], values[$0], others[$0]) }))
         }
         for (_, value) in known.sorted(by: { $0.value.object.localizedStandardCompare($1.value.object) == .orderedAscending }) {
             try body(Line(kind: .removed, object: value.object, values: []))
         }
-    }
-
-    /// The properties that both have: attributes and relationships that are stored.
-    private static func compared(_ entity: NSEntityDescription, _ other: NSEntityDescription) -> [String] {
-        let names = other.propertiesByName
-        return entity.properties.filter { property in
-            !property.isTransient && !(property is NSFetchedPropertyDescription) && names[property.name].map { !$0.isTransient } == true
-        }.map(\.name).sorted()
-    }
-
-    private func identity(_ entity: NSEntityDescription, _ other: NSEntityDescription) throws -> [String] {
-        if let key {
-            guard entity.attributesByName[key] != nil, other.attributesByName[key] != nil else { return constraint(of: entity, other) }
-            return [key]
-        }
-        return constraint(of: entity, other)
-    }
-
-    /// The attributes of a uniqueness constraint, where one of them is not used as the key of the store.
-    private func constraint(of entity: NSEntityDescription, _ other: NSEntityDescription) -> [String] {
-        // Copies of one store have the same UUID, and their objects the same keys.
-        if key == nil, first.store.identifier == second.store.identifier { return [] }
-        for constraint in entity.uniquenessConstraints {
-            let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
-            if !names.isEmpty, names.allSatisfy({ entity.attributesByName[$0] != nil && other.attributesByName[$0] != nil }) {
-                return names
+        return [(true, ofFirst), (false, ofSecond)].flatMap { isInFirst, side in
+            side.counts.sorted { $0.key < $1.key }.map { property, count in
+                let isRelationship = side.properties[property] is NSRelationshipDescription
+                return PropertyInOne(isInFirst: isInFirst, entity: name, property: property, isRelationship: isRelationship, count: count)
             }
         }
-        return []
     }
 
-    private func identity(of object: NSManagedObject, _ keys: [String]) -> String {
-        if keys.isEmpty { return ValueText.short(object.objectID) }
-        return JSONValue.array(keys.map { value(of: object, $0) }).text(indent: false)
+    /// The attributes and relationships of an entity that its store keeps.
+    private static func stored(_ entity: NSEntityDescription) -> [String: NSPropertyDescription] {
+        entity.propertiesByName.filter { !$0.value.isTransient && !($0.value is NSFetchedPropertyDescription) }
+    }
+
+    /// The properties of an entity that only one store has, with the number of objects that have a value.
+    private struct OneSide {
+        let properties: [String: NSPropertyDescription]
+        private(set) var counts: [String: Int]
+
+        init(_ own: [String: NSPropertyDescription], _ others: [String: NSPropertyDescription]) {
+            properties = own.filter { !others.keys.contains($0.key) }
+            counts = properties.mapValues { _ in 0 }
+        }
+
+        mutating func count(_ object: NSManagedObject) {
+            for (name, property) in properties {
+                let value = ValueText.json(object.value(forKey: name), property)
+                if value != .null, value != .array([]) { counts[name, default: 0] += 1 }
+            }
+        }
+    }
+
+    // MARK: Identities
+
+    /// The place of an object among those that nothing tells apart.
+    private struct Place: Hashable {
+        let identity: JSONValue
+        let number: Int
+    }
+
+    /// Gives places to the objects of a store.
+    private struct Places {
+        private var counts: [JSONValue: Int] = [:]
+
+        mutating func next(_ identity: JSONValue) -> Place {
+            let number = counts[identity, default: 0]
+            counts[identity] = number + 1
+            return Place(identity: identity, number: number)
+        }
+    }
+
+    /// Returns the values of the first key of which an object has all, and its key in the store where there is none.
+    private func identity(of object: NSManagedObject) -> JSONValue {
+        for (index, key) in (keysByEntity[object.entity.name ?? ""] ?? []).enumerated() {
+            guard let values = ObjectKeys.values(of: key, object.entity, { object.value(forKey: $0.name) }) else { continue }
+            // Values of another key than the first have their names: they are none of the first.
+            return index == 0 ? .array(values) : .object(zip(key.attributes, values).map { .init(name: $0, value: $1) })
+        }
+        return .string(ValueText.short(object.objectID))
     }
 
     /// Returns a value, in which objects are named as the comparison identifies them.
@@ -106,9 +173,9 @@ package struct StoreDifference {
         let value = object.value(forKey: name)
         guard let relationship = property as? NSRelationshipDescription else { return ValueText.json(value, property) }
         func named(_ object: NSManagedObject) -> String {
-            let other = second.model.entitiesByName[object.entity.name ?? ""] ?? object.entity
-            let keys = (try? identity(first.model.entitiesByName[object.entity.name ?? ""] ?? object.entity, other)) ?? []
-            return identity(of: object, keys)
+            let identity = identity(of: object)
+            if case .string(let text) = identity { return text }
+            return identity.text(indent: false)
         }
         if !relationship.isToMany { return (value as? NSManagedObject).map { .string(named($0)) } ?? .null }
         let objects: [NSManagedObject] =
@@ -119,7 +186,9 @@ package struct StoreDifference {
             default: []
             }
         let names = objects.map(named)
-        return .array((relationship.isOrdered ? names : names.sorted()).map(JSONValue.string))
+        // By their bytes, which tell them apart.
+        let sorted = relationship.isOrdered ? names : names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return .array(sorted.map(JSONValue.string))
     }
 
     // MARK: Writing
@@ -127,6 +196,8 @@ package struct StoreDifference {
     /// Writes the differences, and returns whether there are any.
     package func write(_ format: OutputFormat, entity: String? = nil, to output: any Output) throws -> Bool {
         if let entity { _ = try first.entity(entity) }
+        // Nothing is written where the key is wrong.
+        _ = try compared(entity)
         let (ofFirst, ofSecond) = entitiesInOne
         var counts: [Line.Kind: Int] = [:]
         var isFirst = true
@@ -137,7 +208,7 @@ package struct StoreDifference {
             for name in ofFirst { try output.line("Only the first store has the entity \(DisplayText.line(name)).") }
             for name in ofSecond { try output.line("Only the second store has the entity \(DisplayText.line(name)).") }
         }
-        try forEach(entity: entity) { line in
+        let properties = try forEach(entity: entity) { line in
             counts[line.kind, default: 0] += 1
             if format == .json {
                 try output.write((isFirst ? "\n" : ",\n") + Self.json(line).text(indent: false))
@@ -151,17 +222,36 @@ package struct StoreDifference {
                 try output.line("    \(DisplayText.line(property)): \(texts[0]) → \(texts[1])")
             }
         }
-        let isDifferent = !counts.isEmpty || !ofFirst.isEmpty || !ofSecond.isEmpty
+        let isDifferent = !counts.isEmpty || !ofFirst.isEmpty || !ofSecond.isEmpty || properties.contains { $0.count > 0 }
         if format == .json {
-            try output.line(isFirst ? "]}" : "\n]}")
+            let lists = [true, false].map { isInFirst in
+                JSONValue.array(properties.filter { $0.isInFirst == isInFirst }.map(Self.json)).text(indent: false)
+            }
+            try output.line(
+                (isFirst ? "]" : "\n]") + ", \"propertiesOnlyInFirst\": \(lists[0]), \"propertiesOnlyInSecond\": \(lists[1])}")
         } else {
+            for property in properties.filter(\.isInFirst) + properties.filter({ !$0.isInFirst }) { try output.line(Self.text(property)) }
             let text = [Line.Kind.added, .removed, .changed].compactMap { kind in
                 counts[kind].map { "\(DisplayText.grouped($0)) \(kind.rawValue)" }
             }
             try output.line(
-                text.isEmpty ? (isDifferent ? "The objects are equal." : "The stores are equal.") : text.joined(separator: ", ") + ".")
+                !text.isEmpty
+                    ? text.joined(separator: ", ") + "." : isDifferent ? "What both stores have is equal." : "The stores are equal.")
         }
         return isDifferent
+    }
+
+    private static func text(_ property: PropertyInOne) -> String {
+        let name = DisplayText.line("\(property.entity).\(property.property)")
+        let values = property.count == 0 ? "without values" : "with values in \(DisplayText.counted(property.count, "object"))"
+        return "Only the \(property.isInFirst ? "first" : "second") store has the "
+            + "\(property.isRelationship ? "relationship" : "attribute") \(name), \(values)."
+    }
+
+    private static func json(_ property: PropertyInOne) -> JSONValue {
+        .members([
+            "entity": .string(property.entity), "property": .string(property.property), "count": .count(property.count),
+        ])
     }
 
     private static func json(_ line: Line) -> JSONValue {

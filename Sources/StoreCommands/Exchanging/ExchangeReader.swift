@@ -115,7 +115,8 @@ enum ExchangeReader {
         try scanner.beginArray()
         while try scanner.nextElement() {
             _ = try scanner.peek()
-            let place = ExchangeRecord.Place(file: file, line: lines.line(of: scanner.position))
+            var place = ExchangeRecord.Place(file: file, line: lines.line(of: scanner.position))
+            if records.last?.place.line == place.line { place.column = lines.column }
             guard let object = try scanner.readValue().object else {
                 throw JSONError("A record is an object", offset: scanner.position, line: place.line, column: 1)
             }
@@ -140,13 +141,19 @@ enum ExchangeReader {
 private struct LineCounter {
     private let text: TextBytes
     private var (offset, line) = (0, 1)
+    /// The column of the last place, in characters, counted from 1.
+    private(set) var column = 1
 
     init(_ text: TextBytes) { self.text = text }
 
     mutating func line(of place: Int) -> Int {
         while offset < min(place, text.count) {
             let byte = text.buffer[offset]
-            if byte == 0x0A || (byte == 0x0D && !(offset + 1 < text.count && text.buffer[offset + 1] == 0x0A)) { line += 1 }
+            if byte == 0x0A || (byte == 0x0D && !(offset + 1 < text.count && text.buffer[offset + 1] == 0x0A)) {
+                (line, column) = (line + 1, 1)
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
             offset += 1
         }
         return line

@@ -7,8 +7,10 @@ struct ExchangeRecord {
     struct Place: Sendable, CustomStringConvertible {
         let file: String
         let line: Int
+        /// The column in characters, counted from 1, of a record that shares its line with the one before it; nil for any other.
+        var column: Int?
 
-        var description: String { "\(file), line \(line)" }
+        var description: String { "\(file), line \(line)" + (column.map { ", column \($0)" } ?? "") }
     }
 
     /// A value as the file has it.

@@ -6,6 +6,8 @@ internal import SQLiteStore
 /// The store that objects are imported into: one that is there, or a new one.
 final class ImportTarget {
     let store: OpenStore
+    /// The identifier of the store that was asked for: that of the tables of another program is made of their place, and a copy has another one.
+    let identifier: String?
     /// Whether the store is new, and not there unless the import succeeds.
     let isNew: Bool
     /// Whether the store is written; otherwise everything is tried in a copy of it, or in a new store that nobody gets.
@@ -21,6 +23,7 @@ final class ImportTarget {
         _ store: OpenStore, isNew: Bool, isWritten: Bool, trial: StoreCopyForTrying? = nil, unfinished: URL? = nil,
         copy: (place: String, kind: StoreKind)? = nil
     ) {
+        identifier = trial?.identifier ?? store.store.identifier
         (self.store, self.isNew, self.isWritten, self.unfinished) = (store, isNew, isWritten, unfinished)
         (self.trial, self.copy) = (trial, copy)
     }
@@ -121,5 +124,5 @@ final class ImportTarget {
     }
 
     /// Returns an error of the import, with the place that was asked for.
-    func renamed(_ error: any Error) -> any Error { trial?.renamed(error) ?? error }
+    func renamed(_ error: any Error) -> any Error { trial?.renamed(error, identifier: store.store.identifier) ?? error }
 }

@@ -9,18 +9,31 @@ struct ImportedObjects {
     struct Identity: Hashable {
         let store: String
         let root: String
-        let reference: String
+        let reference: NSManagedObjectID.Reference
     }
 
     private let store: OpenStore
-    private let key: String?
-    private(set) var byIdentity: [Identity: NSManagedObject] = [:]
-    private var byKey: [Key: [String: NSManagedObject]] = [:]
-    /// The keys of the records.
-    private var recordKeys: [Key: Set<String>] = [:]
+    /// The identifier of the store that was asked for; that of a copy may be another one.
+    private let identifier: String?
+    private let keys: ObjectKeys
+    private var byIdentity: [Identity: NSManagedObject] = [:]
     private var stored: [Identity: NSManagedObject] = [:]
+    private var owners: [ObjectKeys.Key: Owners] = [:]
+    /// The places of the records that objects are.
+    private var places: [NSManagedObjectID: ExchangeRecord.Place] = [:]
+    /// The records whose objects have, or will have, the values of a key.
+    private var claims: [ObjectKeys.Key: [[JSONValue]: Claim]] = [:]
 
-    init(_ store: OpenStore, key: String?) { (self.store, self.key) = (store, key) }
+    /// A record whose object has values.
+    private struct Claim {
+        let place: ExchangeRecord.Place
+        /// Whether it does not have all of them in the store already.
+        let isNew: Bool
+    }
+
+    init(_ store: OpenStore, identifier: String?, keys: ObjectKeys) {
+        (self.store, self.identifier, self.keys) = (store, identifier, keys)
+    }
 
     // MARK: Identities
 
@@ -32,14 +45,17 @@ struct ImportedObjects {
             let entity = store.model.entitiesByName[name]
         else { return nil }
         return Identity(
-            store: isWhole ? parts[1] : store.store.identifier ?? "", root: entity.rootEntity.name ?? "", reference: parts[parts.count - 1])
+            store: isWhole && parts[1] != identifier ? parts[1] : store.store.identifier ?? "", root: entity.rootEntity.name ?? "",
+            // Equal by its bytes.
+            reference: .string(parts[parts.count - 1]))
     }
 
     /// Reads the objects of the store that records are, or refer to.
     mutating func readStored(_ identities: Set<Identity>) throws {
         let own = identities.filter { $0.store == store.store.identifier }
-        let ids = own.compactMap { identity in
-            URL(string: "x-coredata://\(identity.store)/\(Self.encoded(identity.root))/\(identity.reference)").flatMap {
+        let ids = own.compactMap { identity -> NSManagedObjectID? in
+            guard case .string(let reference) = identity.reference else { return nil }
+            return URL(string: "x-coredata://\(identity.store)/\(Self.encoded(identity.root))/\(reference)").flatMap {
                 store.coordinator.managedObjectID(forURIRepresentation: $0)
             }
         }
@@ -60,85 +76,106 @@ struct ImportedObjects {
 
     // MARK: Keys
 
-    /// The attributes by which objects of an entity and of its subentities are the same, whatever their URIs.
-    private struct Key: Hashable {
-        /// The name of the entity that has the attributes, or their constraint.
-        let entity: String
-        let attributes: [String]
+    /// The objects of the store and of the records that have the values of a key.
+    private struct Owners {
+        private(set) var objects: [[JSONValue]: NSManagedObject] = [:]
+        /// The values that several objects of the store have: nothing makes them unique.
+        private(set) var shared: Set<[JSONValue]> = []
+
+        mutating func addStored(_ object: NSManagedObject, _ values: [JSONValue]) {
+            if objects.updateValue(object, forKey: values) != nil { shared.insert(values) }
+        }
+
+        mutating func set(_ object: NSManagedObject, _ values: [JSONValue]) { objects[values] = object }
     }
 
-    /// Returns the keys of an entity: the attribute that was asked for, or its uniqueness constraints and those that it inherits.
-    private func keys(of entity: NSEntityDescription) -> [Key] {
-        let line = sequence(first: entity, next: \.superentity)
-        if let key, entity.attributesByName[key] != nil {
-            let owner = Array(line).last { $0.attributesByName[key] != nil }
-            return [Key(entity: (owner ?? entity).name ?? "", attributes: [key])]
-        }
-        return line.flatMap { owner in
-            owner.uniquenessConstraints.compactMap { constraint in
-                let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
-                guard !names.isEmpty, names.allSatisfy({ owner.attributesByName[$0] != nil }) else { return nil }
-                return Key(entity: owner.name ?? "", attributes: names)
-            }
-        }
-    }
-
-    /// Returns the text of an object's key; nil where a value is missing.
-    private func text(of key: Key, _ value: (NSAttributeDescription) throws -> Any?, of entity: NSEntityDescription) rethrows -> String? {
-        var values: [JSONValue] = []
-        for name in key.attributes {
-            guard let attribute = entity.attributesByName[name], let value = try value(attribute) else { return nil }
-            values.append(ValueText.json(value, attribute))
-        }
-        return JSONValue.array(values).text(indent: false)
-    }
-
-    /// Returns the object with a key, in the store or among the records.
-    private mutating func object(_ text: String, of key: Key) throws -> NSManagedObject? {
-        if let known = byKey[key] { return known[text] }
-        var found: [String: NSManagedObject] = [:]
+    /// Reads the objects of the store that have values of a key, once.
+    private mutating func readOwners(of key: ObjectKeys.Key) throws {
+        if owners[key] != nil { return }
+        var found = Owners()
         for object in try store.context.fetch(NSFetchRequest<NSManagedObject>(entityName: key.entity)) {
-            if let text = self.text(of: key, { object.value(forKey: $0.name) }, of: object.entity) { found[text] = object }
+            if let values = ObjectKeys.values(of: key, object.entity, { object.value(forKey: $0.name) }) { found.addStored(object, values) }
         }
-        byKey[key] = found
-        return found[text]
+        owners[key] = found
+    }
+
+    /// Returns the object with the values of a key, in the store or among the records.
+    ///
+    /// - Throws: ``ExchangeValue/Mistake`` for values that several objects have.
+    private mutating func object(_ values: [JSONValue], of key: ObjectKeys.Key) throws -> NSManagedObject? {
+        try readOwners(of: key)
+        if owners[key]?.shared.contains(values) == true {
+            throw ExchangeValue.Mistake(
+                message: "The store has several objects with this \(key.names): nothing tells which of them is meant.")
+        }
+        return owners[key]?.objects[values]
     }
 
     // MARK: Objects
 
     /// Returns the object of a record, and whether the store has it; a new one where it has none.
     ///
-    /// - Throws: ``ExchangeValue/Mistake`` for a key that another record has.
+    /// - Throws: ``ExchangeValue/Mistake`` for an object, or a key, that another record has.
     mutating func object(of record: ExchangeRecord, _ entity: NSEntityDescription) throws -> (object: NSManagedObject, isStored: Bool) {
         let identity = try record.id.map { text in
             guard let identity = self.identity(text) else { throw ExchangeValue.Mistake(message: "“\(text)” is no URI of an object.") }
             return identity
         }
-        if let identity, byIdentity[identity] != nil { throw ExchangeValue.Mistake(message: "Another record is the same object.") }
-        let values = Dictionary(record.values.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
-        var known = identity.flatMap { stored[$0] }
-        var texts: [(key: Key, text: String)] = []
-        for key in keys(of: entity) {
-            let text = try self.text(
-                of: key, { attribute in try values[attribute.name].flatMap { try ExchangeValue.value($0, of: attribute) } }, of: entity)
-            guard let text else { continue }
-            if recordKeys[key]?.contains(text) == true {
-                throw ExchangeValue.Mistake(message: "Another record has the same \(key.attributes.joined(separator: ", ")).")
+        let keys = self.keys.keys(of: entity)
+        let given = try values(of: record, keys, entity)
+        for key in keys { try readOwners(of: key) }
+        var (known, key) = (identity.flatMap { byIdentity[$0] ?? stored[$0] }, ObjectKeys.Key?.none)
+        // An attribute that the record lacks has its default in a new object, of which there can be one where it is unique.
+        for isComplete in [true, false] {
+            for next in keys where known == nil && (isComplete || next.isUnique) {
+                let values = ObjectKeys.values(of: next, entity) { attribute in
+                    if let value = given[attribute.name] { return value }
+                    return isComplete ? nil : attribute.defaultValue
+                }
+                if let values { (known, key) = (try object(values, of: next), next) }
             }
-            let other = try object(text, of: key)
-            known = known ?? other
-            texts.append((key, text))
+        }
+        if let known, let place = places[known.objectID] {
+            throw ExchangeValue.Mistake(message: "The record in \(place) is the same object\(key.map { " by its \($0.names)" } ?? "").")
         }
         if let known, !known.entity.isKindOf(entity: entity), !entity.isKindOf(entity: known.entity) || known.entity.name != entity.name {
             throw ExchangeValue.Mistake(message: "The store has this object as “\(known.entity)”, not as “\(entity)”.")
         }
+        var claimed: [(key: ObjectKeys.Key, values: [JSONValue], claim: Claim)] = []
+        for key in keys {
+            let values = ObjectKeys.values(of: key, entity) { attribute in
+                if let value = given[attribute.name] { return value }
+                guard let known else { return key.isUnique ? attribute.defaultValue : nil }
+                return known.value(forKey: attribute.name)
+            }
+            guard let values else { continue }
+            let claim = Claim(place: record.place, isNew: known == nil || key.attributes.contains { given[$0] != nil })
+            if let other = claims[key]?[values], other.isNew || claim.isNew {
+                throw ExchangeValue.Mistake(message: "The record in \(other.place) has the same \(key.names).")
+            }
+            claimed.append((key, values, claim))
+        }
         let object = known ?? NSManagedObject(entity: entity, insertInto: store.context)
         if let identity { byIdentity[identity] = object }
-        for (key, text) in texts {
-            byKey[key, default: [:]][text] = object
-            recordKeys[key, default: []].insert(text)
+        places[object.objectID] = record.place
+        for (key, values, claim) in claimed {
+            owners[key]?.set(object, values)
+            claims[key, default: [:]][values] = claim
         }
         return (object, known != nil)
+    }
+
+    /// Returns the values of keys that a record has: nil for those that it has as nil.
+    private func values(
+        of record: ExchangeRecord, _ keys: [ObjectKeys.Key], _ entity: NSEntityDescription
+    ) throws -> [String: Any?] {
+        let values = Dictionary(record.values.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        var given: [String: Any?] = [:]
+        for name in Set(keys.flatMap(\.attributes)) {
+            guard let value = values[name], let attribute = entity.attributesByName[name] else { continue }
+            given.updateValue(try ExchangeValue.value(value, of: attribute), forKey: name)
+        }
+        return given
     }
 
     /// Returns the object that a reference means.
@@ -150,13 +187,13 @@ struct ImportedObjects {
         }
         var found: NSManagedObject?
         if let identity = self.identity(reference) { found = byIdentity[identity] ?? stored[identity] }
-        for key in keys(of: destination) where found == nil && key.attributes.count == 1 {
+        for key in keys.keys(of: destination) where found == nil && key.attributes.count == 1 {
             // The value of a key stands for its object, too.
             guard let attribute = destination.attributesByName[key.attributes[0]],
                 let value = try? ExchangeValue.value(.text(reference), of: attribute),
-                let text = text(of: key, { _ in value }, of: destination)
+                let values = ObjectKeys.values(of: key, destination, { _ in value })
             else { continue }
-            found = try object(text, of: key)
+            found = try object(values, of: key)
         }
         guard let found else {
             throw ExchangeValue.Mistake(message: "“\(DisplayText.line(reference))” is no object of the files, nor of the store.")

@@ -25,14 +25,14 @@ package struct StoreImport {
 
     private let place: String
     private let target: ImportTarget
-    private let key: String?
+    private let keys: ObjectKeys
     private var items: [Item] = []
     private var mistakes: [ExchangeMistake] = []
 
     private var store: OpenStore { target.store }
 
     private init(_ place: String, _ target: ImportTarget, _ key: String?) {
-        (self.place, self.target, self.key) = (place, target, key)
+        (self.place, self.target, keys) = (place, target, ObjectKeys(key))
     }
 
     /// Imports files.
@@ -43,7 +43,7 @@ package struct StoreImport {
     ///   - model: A model file, or a store that keeps it; nil for the model that the store keeps.
     ///   - version: The version in a versioned model.
     ///   - entity: The entity of a file whose records do not tell it.
-    ///   - key: The attribute by which objects are the same, in entities that have it.
+    ///   - key: The attribute by which objects are the same, in entities that have it; one that none of them has is an error.
     ///   - writes: Whether the store is written; otherwise everything is done in a copy of the store, or in a new one elsewhere, and nothing is changed.
     /// - Returns: What was done, or would be done.
     /// - Throws: The mistakes in the files, with file, line, entity and property of each, and the errors of the store. Nothing is written then.
@@ -92,7 +92,8 @@ package struct StoreImport {
         store.context.transactionAuthor = "coredata import"
         try checkNames(records)
         try throwMistakes()
-        var objects = ImportedObjects(store, key: key)
+        try requireKey(records)
+        var objects = ImportedObjects(store, identifier: target.identifier, keys: keys)
         try makeObjects(records, &objects)
         try setValues()
         try readRelated(&objects)
@@ -135,6 +136,14 @@ package struct StoreImport {
                 let place = isHeader ? ExchangeRecord.Place(file: record.place.file, line: 1) : record.place
                 mistakes.append(ExchangeMistake(place: place, message: what))
             }
+        }
+    }
+
+    /// Checks that the attribute after `--key` is one of the records or of what they refer to.
+    private func requireKey(_ records: [ExchangeRecord]) throws {
+        let entities = Set(records.map(\.entity)).sorted().compactMap { store.model.entitiesByName[$0] }
+        try keys.require(in: entities, "Nothing is imported") { entity in
+            ExchangeProperties.imported(entity).filter { $0 is NSAttributeDescription }.map(\.name)
         }
     }
 

@@ -6,6 +6,8 @@ internal import SQLiteStore
 final class StoreCopyForTrying {
     /// The path of the copy.
     let place: String
+    /// The identifier of the store, where the copy may have another one.
+    let identifier: String?
     private let original: String
     private let folder: URL
 
@@ -23,7 +25,7 @@ final class StoreCopyForTrying {
         }
         folder = try TemporaryFolders.make()
         let copy = folder.appendingPathComponent(store.url.lastPathComponent)
-        (place, original) = (copy.path, store.url.path)
+        (place, original, identifier) = (copy.path, store.url.path, store.store.identifier)
         if store.kind == .sqlite {
             try (store.file ?? SQLiteInspection(store.url)).copy(of: store.url, to: copy)
             return
@@ -48,8 +50,14 @@ final class StoreCopyForTrying {
         }
     }
 
-    /// Returns an error with the place of the store, where the message has that of the copy.
-    func renamed(_ error: any Error) -> any Error { Self.renamed(error as NSError, place, original) }
+    /// Returns an error with the place and the identifier of the store, where the message has those of the copy.
+    ///
+    /// - Parameter copy: The identifier of the copy; nil where it is not known.
+    func renamed(_ error: any Error, identifier copy: String? = nil) -> any Error {
+        let error = Self.renamed(error as NSError, place, original)
+        guard let copy, let identifier, copy != identifier else { return error }
+        return Self.renamed(error, copy, identifier)
+    }
 
     /// Returns an error with another path in its messages.
     static func renamed(_ error: NSError, _ copy: String, _ original: String) -> NSError {

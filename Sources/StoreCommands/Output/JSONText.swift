@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A value of JSON, with the members of objects in their order.
-package enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -12,11 +12,24 @@ package enum JSONValue: Equatable, Sendable {
     case object([Member])
 
     /// A member of an object.
-    package struct Member: Equatable, Sendable {
+    package struct Member: Hashable, Sendable {
         package let name: String
         package let value: JSONValue
 
         package init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
+    }
+
+    /// Texts are equal by their bytes, as stores compare unique values: `String` takes “é” as one scalar and as two for equal.
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)), (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
     }
 
     /// Returns an object.

@@ -85,9 +85,9 @@ struct FileProblem: Error {
 }
 
 /// Finds the word that was probably meant.
-enum Suggestion {
+package enum Suggestion {
     /// Returns the known word that differs least from another; nil where all differ too much.
-    static func nearest(to word: String, in known: [String]) -> String? {
+    package static func nearest(to word: String, in known: [String]) -> String? {
         // No key is as long as this; the distance takes time by the product of the lengths.
         guard word.utf8.count <= 64 else { return nil }
         let plain = simplified(word)
