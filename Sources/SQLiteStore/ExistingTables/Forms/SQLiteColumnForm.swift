@@ -107,7 +107,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
             case .decimal: .decimal
             // Every value but bytes has a form as text.
             case .text, .uri: affinity == .text ? .text : .spelled
-            case .data, .externalData: affinity == .none ? .bytes : nil
+            case .data, .externalData: affinity == .none || affinity == .numeric ? .bytes : nil
             case .date: type.isRowNumber ? nil : .date(SQLiteDateForm(type))
             case .uuid: affinity == .integer || affinity == .real ? nil : .uuid(SQLiteUUIDStyle(type))
             case .transformable:
