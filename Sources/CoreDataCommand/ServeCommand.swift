@@ -14,7 +14,9 @@ struct ServeCommand: ParsableCommand {
             store, and with --writable change it. An interrupt (control-C) ends it.
             """)
 
-    @Argument(help: "The store: a path, a file URL, the description of a web service, or its address.", completion: .file())
+    @Argument(
+        help: "The store: a path, a file URL, the description of a web service or its address, or the URL of a PostgreSQL database.",
+        completion: .file())
     var store: String
 
     @Option(

@@ -65,6 +65,32 @@ struct EditingTests {
         withExtendedLifetime(folder) {}
     }
 
+    @Test("An error of a rule names the value that was entered") func ruleNamesTheEnteredValue() throws {
+        let folder = try Folder()
+        let entity = NSEntityDescription(name: "Person")
+        let rating = NSAttributeDescription(name: "rating", type: .integer16)
+        rating.setValidationPredicates([NSPredicate(format: "SELF <= 10")], withValidationWarnings: nil)
+        entity.properties = [rating]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
+        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.store, options: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let person = NSManagedObject(entity: entity, insertInto: context)
+            person.setValue(10, forKey: "rating")
+            var value: Any? = 12
+            let error = #expect(throws: NSError.self) { try person.validateValue(&value, forKey: "rating") }
+            expect(error?.userInfo[NSValidationValueErrorKey] as? Int, equals: 12)
+            try context.save()
+        }
+        try coordinator.remove(store)
+        let served = try ServedStore(folder.store, ["--writable"])
+        let id = try Self.id("Person", "rating == 10", served)
+        let answer = try served.edit(["action": "set", "id": id, "name": "rating", "value": "11"])
+        try expect((answer.error["message"] as? String)?.contains("11 does not satisfy SELF <= 10"), equals: true)
+        try expect(Self.value("rating", of: id, served) as? Int, equals: 10)
+    }
+
     @Test("A required value is missed when it is set and when it is saved") func required() throws {
         let (folder, served) = try Self.served()
         let id = try Self.id("Artist", "name == 'Neu!'", served)

@@ -27,7 +27,7 @@ enum Cells {
         case .integer(let number) where number.magnitude > exact: return .string("\(number)")
         // Decimal numbers keep their digits as text.
         case .number(let digits): return .string(digits)
-        case .object(let members): return cut(JSONValue.object(members).text(indent: false), limit)
+        case .object, .array: return cut(ValueText.json(value, attribute).text(indent: false), limit)
         case let other: return other
         }
     }

@@ -53,6 +53,9 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
     /// The values by the slot indexes of the properties.
     package var values: [Int: Value] = [:]
 
+    /// The kind and the name, for messages.
+    package var shown: String { "\(relation.kind.name) \(relation.name)" }
+
     /// The name of the table within the statements of one row.
     package static var alias: String { "\"@\"" }
 

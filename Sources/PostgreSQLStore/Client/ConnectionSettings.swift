@@ -114,6 +114,8 @@ struct ConnectionSettings: Sendable {
 
     /// Returns a URL as libpq takes it, in which several hosts may stand before the database's name: in the URL they are parameters.
     static func url(_ text: String) -> URL? {
+        // For libpq it is a character as any other, of a password or a name; for `URL` the text would end there.
+        let text = text.contains("://") ? text.replacing("#", with: "%23") : text
         guard let parts = text.wholeMatch(of: /(postgres(?:ql)?:\/\/(?:[^@\/?]*@)?)([^@\/?]*,[^@\/?]*)(\/[^?]*)?(?:\?(.*))?/) else {
             // What is neither would be taken for a path, and its spaces for parts of a value.
             return url(ofKeywords: text) ?? URL(string: text).flatMap { isOfDatabase($0) ? $0 : nil }
@@ -139,8 +141,9 @@ struct ConnectionSettings: Sendable {
         shown.host = ""
         shown.path = "/"
         if isOfDatabase(url), let parts = URLComponents(url: url, resolvingAgainstBaseURL: false), let host = parts.host,
-            parts.path.wholeMatch(of: /(?:\/[^\/=]*)?/) != nil
+            parts.path.wholeMatch(of: /(?:\/[^\/=@]*)?/) != nil, parts.fragment == nil, parts.percentEncodedQuery?.contains("@") != true
         {
+            // Where a sign of the password ends what is taken for the host, the rest of it has the `@` before the real one.
             (shown.scheme, shown.user, shown.host, shown.port, shown.path) = (parts.scheme, parts.user, host, parts.port, parts.path)
         }
         return shown.url ?? unknownPlace

@@ -11,8 +11,8 @@ struct OpenedDatabase: @unchecked Sendable {
     let schema: SQLSchema
     /// The tables of another program; nil for a store's own.
     let mapping: Mapping?
-    /// Whether the database has the functions of ``ServerFunctions``: always where the tables are the store's own.
-    var hasFunctions = true
+    /// Why the database has no functions of ``ServerFunctions``; nil where it has them, as always where the tables are the store's own.
+    var missingFunctions: MissingFunctions?
     let metadata: [String: Any]
     let history: StoreHistory
     let aftermath: CommitAftermath

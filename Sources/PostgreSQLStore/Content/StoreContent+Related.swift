@@ -15,7 +15,9 @@ extension StoreContent {
         isCurrent: Bool = false
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         guard relationship.isToMany else {
-            let found: ReadRows = try await readingRows(over: connection, isCurrent: isCurrent) { connection in
+            let found: ReadRows = try await readingRows(
+                of: ids.first.flatMap { schema.entity($0.owningEntity) }, over: connection, isCurrent: isCurrent
+            ) { connection in
                 try await self.readRows(ids, over: connection, isCancellable: true)
             }
             let related = Dictionary(
@@ -32,7 +34,9 @@ extension StoreContent {
         let destinationKind = question.destination.keyKind
         let byKey = Dictionary(ids.map { ($0.reference, $0) }, uniquingKeysWith: { first, _ in first })
         let (sql, keys) = (lookingUp(relationship, question) ?? statement(question.sql), keys(of: ids, kind))
-        let result = try await readingRows(over: connection, isCurrent: isCurrent) { try await $0.query(sql, [keys]) }
+        let result = try await readingRows(of: question.destination, over: connection, isCurrent: isCurrent) {
+            try await $0.query(sql, [keys])
+        }
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for row in 0..<result.rowCount {
             guard let id = byKey[kind.reference(result, row, 0)], let entity = schema.entity(numbered: result.integer(row, 2)) else {

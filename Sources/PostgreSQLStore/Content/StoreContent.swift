@@ -17,7 +17,8 @@ final class StoreContent: @unchecked Sendable {
     let hasUniqueness: Bool
     /// The tables of another program, where the store is about such; nil for a store's own tables.
     let mapping: Mapping?
-    private let hasFunctions: Bool
+    /// Why clauses that need functions are refused; nil where the database has them.
+    private let missingFunctions: MissingFunctions?
     /// Writes and reads the history.
     let history: StoreHistory
     /// Does what follows commits.
@@ -40,7 +41,7 @@ final class StoreContent: @unchecked Sendable {
     init(_ opened: OpenedDatabase, token: StoreToken) {
         (pool, schema, mapping, settings) = (opened.pool, opened.schema, opened.mapping, opened.settings)
         (history, aftermath, combinesSaves) = (opened.history, opened.aftermath, opened.combinesSaves)
-        hasFunctions = opened.hasFunctions
+        missingFunctions = opened.missingFunctions
         self.token = token
         place = pool.settings.place
         hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
@@ -116,7 +117,7 @@ final class StoreContent: @unchecked Sendable {
     func statement(_ query: StoreQuery) throws -> (plan: SQLFetchPlan, values: [BinaryValue]) {
         let entity = try sqlEntity(query.entity)
         let found = try prepared.withLock { try $0.queries.query(query, entity) }
-        if !hasFunctions, found.plan.sql.contains(ServerFunctions.prefix) { throw missingFunctions() }
+        if let missingFunctions, found.plan.sql.contains(ServerFunctions.prefix) { throw failure(missingFunctions, query) }
         let values = try found.plan.bindings.map { BinaryValue(try found.values.value(of: $0)) }
         return (found.plan, mapping == nil ? values : try values.map(verbatim))
     }
@@ -137,13 +138,24 @@ final class StoreContent: @unchecked Sendable {
         }
     }
 
-    private func missingFunctions() -> NSError {
+    private func failure(_ missing: MissingFunctions, _ query: StoreQuery) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError, "The store at \(place) cannot answer the fetch.",
-            reason: "A clause needs functions that the database does not have, and its user may not create them.",
-            next:
-                "Open the store once as a user who may create the schema “\(ServerFunctions.schema)”, or filter the objects in the program."
-        )
+            reason: "\(clause(of: query)) needs functions that the database does not have, \(missing.reason).", next: missing.next)
+    }
+
+    /// Returns the clause of a fetch that needs functions, for messages.
+    private func clause(of query: StoreQuery) -> String {
+        func needsFunctions(_ part: NSPredicate) -> Bool {
+            let alone = StoreQuery(query.entity, includesSubentities: query.includesSubentities).with(predicate: part)
+            guard let entity = try? sqlEntity(query.entity) else { return false }
+            return (try? prepared.withLock { try $0.queries.query(alone, entity) })?.plan.sql.contains(ServerFunctions.prefix) ?? false
+        }
+        guard var clause = query.predicate, needsFunctions(clause) else { return "The fetch" }
+        while let parts = (clause as? NSCompoundPredicate)?.subpredicates.compactMap({ $0 as? NSPredicate }),
+            let part = parts.first(where: needsFunctions)
+        { clause = part }
+        return "The clause \(clause.predicateFormat)"
     }
 
     /// Returns the part of a query's predicate that has SQL.
@@ -168,7 +180,11 @@ final class StoreContent: @unchecked Sendable {
 
     /// Reads the newest state, with a connection: again with another where that is lost or takes no changes, or where a statement is of an
     /// earlier definition of its tables. A server that is away is waited for by whoever opens the connection.
-    func reading<Result: Sendable>(_ body: @escaping @Sendable (Connection) async throws -> Result) async throws -> Result {
+    ///
+    /// - Parameter entity: Whose rows are read, for errors.
+    func reading<Result: Sendable>(
+        of entity: SQLEntity? = nil, _ body: @escaping @Sendable (Connection) async throws -> Result
+    ) async throws -> Result {
         readCount.wrappingAdd(1, ordering: .relaxed)
         var attempt = 1
         do {
@@ -182,7 +198,7 @@ final class StoreContent: @unchecked Sendable {
                     attempt += 1
                 }
             }
-        } catch let error as ServerError { throw failure(error, "cannot be read") }
+        } catch let error as ServerError { throw failure(error, "cannot be read", of: entity) }
     }
 
     private func readingOnce<Result: Sendable>(_ body: @Sendable (Connection) async throws -> Result) async throws -> Result {
@@ -195,9 +211,12 @@ final class StoreContent: @unchecked Sendable {
 
     /// Reads rows with the connection of a transaction, or from a replica that has all that this store has written and read, or the newest state.
     ///
-    /// - Parameter isCurrent: Whether the newest state is wanted.
+    /// - Parameters:
+    ///   - entity: Whose rows are read, for errors.
+    ///   - isCurrent: Whether the newest state is wanted.
     func readingRows<Result: Sendable>(
-        over connection: Connection? = nil, isCurrent: Bool = false, _ body: @escaping @Sendable (Connection) async throws -> Result
+        of entity: SQLEntity? = nil, over connection: Connection? = nil, isCurrent: Bool = false,
+        _ body: @escaping @Sendable (Connection) async throws -> Result
     ) async throws -> Result {
         if let connection { return try await body(connection) }
         do {
@@ -205,16 +224,23 @@ final class StoreContent: @unchecked Sendable {
                 readCount.wrappingAdd(1, ordering: .relaxed)
                 return result
             }
-        } catch let error as ServerError { throw failure(error, "cannot be read") }
-        return try await reading(body)
+        } catch let error as ServerError { throw failure(error, "cannot be read", of: entity) }
+        return try await reading(of: entity, body)
     }
 
     /// Returns the error of a statement.
-    func failure(_ error: ServerError, _ what: String) -> NSError {
+    ///
+    /// - Parameter entity: Whose rows it is about: PostgreSQL does not name a view whose rows it cannot compute.
+    func failure(_ error: ServerError, _ what: String, of entity: SQLEntity? = nil) -> NSError {
+        var subject = ""
+        if let entity, !error.isConnectionLost {
+            let table = mapping.map { " (\($0.table(entity).shown))" } ?? ""
+            subject = "“\(entity.entity)”\(table): "
+        }
         if error.isRefusal {
             return CoreDataError.make(
                 NSPersistentStoreUnsupportedRequestTypeError, "The store at \(place) cannot answer the request.",
-                reason: "PostgreSQL says: \(error)",
+                reason: "\(subject)PostgreSQL says: \(error)",
                 next: "Order distinct results by attributes that are fetched, group by attributes, or do it with the fetched objects.")
         }
         let next: String? =
@@ -227,7 +253,7 @@ final class StoreContent: @unchecked Sendable {
             } else { nil }
         return CoreDataError.make(
             error.isCancellation || error.wasAwaited ? NSPersistentStoreTimeoutError : NSPersistentStoreOperationError,
-            "The store at \(place) \(what).", reason: "PostgreSQL says: \(error)", next: next)
+            "The store at \(place) \(what).", reason: "\(subject)PostgreSQL says: \(error)", next: next)
     }
 
     /// Returns the rows of a result whose first columns are those of a plan.
@@ -252,7 +278,7 @@ final class StoreContent: @unchecked Sendable {
 
     /// Returns the rows that a query finds, whose first columns are those of a plan: read in parts where they were many before.
     func rows(foundBy sql: String, _ values: [BinaryValue], _ plan: RowPlan, isCurrent: Bool) async throws -> ReadRows {
-        try await readingRows(isCurrent: isCurrent) { [self] connection in
+        try await readingRows(of: plan.entity, isCurrent: isCurrent) { [self] connection in
             let reader = RowReader(plan, schema: schema, token: token)
             var rows = ReadRows()
             var found = 0

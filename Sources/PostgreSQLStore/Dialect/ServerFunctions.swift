@@ -3,6 +3,35 @@ internal import Foundation
 internal import Predicates
 internal import SQLQueries
 
+/// Why a database with the tables of another program has no functions for predicates.
+enum MissingFunctions: Sendable {
+    /// The store is opened for reading only, and creates nothing.
+    case readOnly
+    /// The server is a standby, on which nobody creates anything.
+    case standby
+    /// The server did not let the user create them.
+    case refused(String)
+
+    var reason: String {
+        switch self {
+        case .readOnly: "and a store that is opened for reading only creates none"
+        case .standby: "and the server is a standby, on which none can be created"
+        case .refused(let message): "and its user may not create them: \(message)"
+        }
+    }
+
+    /// What to do.
+    var next: String {
+        let schema = "the schema “\(ServerFunctions.schema)”"
+        switch self {
+        case .readOnly: return "Open the store once for writing, which creates \(schema) with them, or filter the objects in the program."
+        case .standby:
+            return "Open the store once for writing on the primary, which creates \(schema), or filter the objects in the program."
+        case .refused: return "Open the store once as a user who may create \(schema), or filter the objects in the program."
+        }
+    }
+}
+
 /// The functions that a store keeps in its database, for what PostgreSQL's SQL says in another way than the evaluator.
 enum ServerFunctions {
     /// What all names begin with.

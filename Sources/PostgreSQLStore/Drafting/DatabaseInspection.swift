@@ -14,6 +14,9 @@ package struct DatabaseInspection: @unchecked Sendable {
     /// What of the tables of another program is not in the model, each with the reason.
     package let unmapped: [String]
 
+    /// Returns the URL of a connection text that libpq takes: a URL, which may name several hosts, or keywords with values; nil for other text.
+    package static func url(_ text: String) -> URL? { ConnectionSettings.url(text) }
+
     /// Looks into a schema of a database.
     ///
     /// - Throws: Code 134080 where the database cannot be reached or has no such schema, and the errors of a kept model that is damaged. Call it on

@@ -83,6 +83,12 @@ extension PostgreSQLTableDialect {
                         + "WHERE label NOT IN (SELECT \(name) FROM \(table.sql)) LIMIT 1)"
                 ]
             case .text, .spelled: ["md5(random()::text)::\(declared)"]
+            // An address that nobody has: one of those for documentation.
+            case .address:
+                [
+                    "(SELECT address FROM (SELECT '2001:db8::'::inet + (random() * 1e15)::bigint AS address) AS a "
+                        + "WHERE address NOT IN (SELECT \(name) FROM \(table.sql) WHERE \(name) IS NOT NULL))"
+                ]
             case .boolean, .json, .array, .row: []
             }
         // Foreign keys may be looked at after each statement: another row that may be referred to.

@@ -12,8 +12,10 @@ enum ColumnForm: Sendable, Equatable {
     case decimal(isMoney: Bool)
     /// Text, by itself.
     case text
-    /// What has a form as text: enums, times, addresses and any other type.
+    /// What has a form as text: enums, times and any other type.
     case spelled
+    /// A network address, `inet`: text as PostgreSQL shows it, in which the bits of a host are not counted, as they are where it is converted to text.
+    case address
     case uuid
     case bytes
     /// A moment.
@@ -59,6 +61,7 @@ enum ColumnForm: Sendable, Equatable {
             case "timestamp": .localTime
             case "date": .day
             case "json", "jsonb": .json
+            case "inet": .address
             default: .spelled
             }
     }
@@ -71,6 +74,7 @@ enum ColumnForm: Sendable, Equatable {
             (.uuid, .uuid), (.data, .bytes), (.externalData, .bytes), (.date, .moment), (.date, .localTime), (.date, .day),
             (.transformable, .json), (.transformable, .array), (.transformable, .row), (.transformable, .bytes), (.composite, .bytes):
             self = natural
+        case (.text, .address): self = .address
         // Every type has a form as text.
         case (.text, _): self = .spelled
         default: return nil
@@ -84,7 +88,7 @@ enum ColumnForm: Sendable, Equatable {
         case .boolean: "a Boolean"
         case .double: "a floating-point number"
         case .decimal: "a decimal number"
-        case .text, .spelled: "text"
+        case .text, .spelled, .address: "text"
         case .uuid: "a UUID"
         case .bytes: "bytes"
         case .moment, .localTime, .day: "a date"
@@ -101,13 +105,16 @@ enum ColumnForm: Sendable, Equatable {
         case .double(isShort: true): "\(column)::double precision"
         case .decimal(isMoney: true): "\(column)::numeric"
         // By code points, as in memory, whatever the order of the column is.
-        case .text, .spelled: "\(column)::text COLLATE \"C\""
+        case .text, .spelled, .address: "\(text(column)) COLLATE \"C\""
         case .localTime: "\(column) AT TIME ZONE 'UTC'"
         case .day: "\(column)::timestamp AT TIME ZONE 'UTC'"
         case .json: "\(column)::text"
         case .array, .row: "to_jsonb(\(column))::text"
         }
     }
+
+    /// Returns the text of a column's value, as PostgreSQL shows it.
+    func text(_ column: String) -> String { self == .address ? "pg_catalog.abbrev(\(column))" : "\(column)::text" }
 
     /// Returns the value of a column from a parameter, or from what selects one.
     ///
@@ -118,7 +125,7 @@ enum ColumnForm: Sendable, Equatable {
         switch self {
         case .integer, .boolean, .uuid, .bytes, .moment, .double, .decimal(isMoney: false), .text: parameter
         case .decimal(isMoney: true): "\(parameter)::numeric::money"
-        case .spelled, .json: "\(parameter)::text::\(type.sql)"
+        case .spelled, .address, .json: "\(parameter)::text::\(type.sql)"
         case .localTime: "\(parameter)::timestamptz AT TIME ZONE 'UTC'"
         case .day: "(\(parameter)::timestamptz AT TIME ZONE 'UTC')::date"
         case .array(let element):
@@ -144,7 +151,7 @@ enum ColumnForm: Sendable, Equatable {
         case .array(let element) where elementsOfSettings.contains { element == "pg_catalog.\($0)" }:
             "encode(array_send(\(column)), 'hex')"
         case .array, .row: "to_jsonb(\(column))::text"
-        case .integer, .boolean, .double, .decimal, .text, .spelled, .uuid, .json: "\(column)::text"
+        case .integer, .boolean, .double, .decimal, .text, .spelled, .address, .uuid, .json: "\(column)::text"
         }
     }
 
@@ -168,7 +175,7 @@ extension ColumnForm {
         case .double(isShort: true): .float
         case .double: .double
         case .decimal: .decimal
-        case .text, .spelled: .string
+        case .text, .spelled, .address: .string
         case .uuid: .uuid
         case .bytes: .binaryData
         case .moment, .localTime, .day: .date
@@ -179,7 +186,7 @@ extension ColumnForm {
     /// What may be unexpected about the type.
     var note: String? {
         switch self {
-        case .spelled: "read and written as text"
+        case .spelled, .address: "read and written as text"
         case .localTime: "taken for a time in UTC"
         case .day: "the date of its midnight in UTC"
         case .json: "transformable: dictionaries, arrays, strings, numbers"

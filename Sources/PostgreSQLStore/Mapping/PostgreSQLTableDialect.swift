@@ -70,6 +70,7 @@ enum PostgreSQLTableDialect: TableDialect {
     static func isComparable(_ type: CatalogueType) -> Bool {
         switch ColumnForm(type) {
         case .spelled: type.kind == "e"
+        case .address: false
         case .json, .array, .row: false
         default: true
         }
@@ -152,7 +153,7 @@ enum PostgreSQLTableDialect: TableDialect {
 
     private static func text(_ name: String, _ column: CatalogueColumn) -> String {
         // The text of a moment would depend on the time zone of the connection.
-        ColumnForm(column.type) == .moment ? "(\(name) AT TIME ZONE 'UTC')::text" : "\(name)::text"
+        ColumnForm(column.type) == .moment ? "(\(name) AT TIME ZONE 'UTC')::text" : ColumnForm(column.type).text(name)
     }
 
     static func value(_ text: String, _ column: CatalogueColumn) -> String {

@@ -23,7 +23,9 @@ extension AnsweringStore {
     private func execute(_ plan: SQLFetchPlan, _ values: [BinaryValue], _ isCurrent: Bool) async throws -> StoreAnswer {
         let sql = content.statement(plan.sql, values)
         let content = content!
-        func found() async throws -> QueryResult { try await content.readingRows(isCurrent: isCurrent) { try await $0.query(sql, values) } }
+        func found() async throws -> QueryResult {
+            try await content.readingRows(of: plan.entity, isCurrent: isCurrent) { try await $0.query(sql, values) }
+        }
         switch plan.answer {
         case .rows: return try await content.rows(foundBy: sql, values, content.plan(plan.entity), isCurrent: isCurrent).answer
         case .ids:
@@ -70,7 +72,8 @@ extension AnsweringStore {
 
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
         let content = content!
-        return try await content.readingRows(isCurrent: caller.wantsNewest) { connection in
+        let entity = ids.first.flatMap { content.schema.entity($0.owningEntity) }
+        return try await content.readingRows(of: entity, isCurrent: caller.wantsNewest) { connection in
             try await content.rows(ids, over: connection, isCancellable: true)
         }
     }

@@ -17,7 +17,7 @@ struct MappedOpening: DatabaseOpening {
     private struct Found: Sendable {
         let catalogue: Catalogue
         let uuid: UUID
-        let hasFunctions: Bool
+        let missingFunctions: MissingFunctions?
     }
 
     /// Compares the model with the catalogue.
@@ -31,14 +31,14 @@ struct MappedOpening: DatabaseOpening {
                     throw refused("The database has no schema “\(options.schema)”.", next: "Name another in the store's options.")
                 }
                 return Found(
-                    catalogue: catalogue, uuid: try await uuid(connection), hasFunctions: try await provideFunctions(connection))
+                    catalogue: catalogue, uuid: try await uuid(connection), missingFunctions: try await provideFunctions(connection))
             }
             let builder = MappingBuilder<PostgreSQLTableDialect>(model, entities, found.catalogue)
             guard builder.differences.isEmpty else { throw incompatible(builder.differences) }
             let mapping = builder.mapping(PostgreSQLLayout.identity)
             for notice in mapping.notices { Log.store.notice("The store at \(pool.settings.place): \(notice)") }
             return OpenedDatabase(
-                pool: pool, schema: mapping.schema, mapping: mapping, hasFunctions: found.hasFunctions,
+                pool: pool, schema: mapping.schema, mapping: mapping, missingFunctions: found.missingFunctions,
                 metadata: metadata(found.uuid, mapping),
                 history: StoreHistory(isKept: false), aftermath: CommitAftermath(pool, channel: ""),
                 settings: try DatabaseSettings(options.databaseSettings), look: nil)
@@ -82,17 +82,17 @@ struct MappedOpening: DatabaseOpening {
 
     /// Creates the functions of predicates in a schema of their own, unless they are there.
     ///
-    /// - Returns: Whether the database has them: not where they cannot be created.
-    private func provideFunctions(_ connection: Connection) async throws -> Bool {
+    /// - Returns: Why the database does not have them; nil where it does.
+    private func provideFunctions(_ connection: Connection) async throws -> MissingFunctions? {
         func version() async throws -> String? {
             let result = try await connection.query(
                 "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace "
                     + "WHERE nspname = $1 AND has_schema_privilege(oid, 'USAGE')", [.text(ServerFunctions.schema)])
             return result.rowCount > 0 ? result.text(0, 0) : nil
         }
-        if try await version() == ServerFunctions.version { return true }
-        let recovers = try await connection.query("SELECT pg_is_in_recovery()").integer(0, 0) != 0
-        if isReadOnly || recovers { return false }
+        if try await version() == ServerFunctions.version { return nil }
+        if try await connection.query("SELECT pg_is_in_recovery()").integer(0, 0) != 0 { return .standby }
+        if isReadOnly { return .readOnly }
         do {
             try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(PostgreSQLOpening.lockNumber)])])
             if try await version() != ServerFunctions.version {
@@ -103,12 +103,12 @@ struct MappedOpening: DatabaseOpening {
                 try await connection.execute("COMMENT ON SCHEMA \(schema) IS \(Self.literal(ServerFunctions.version))")
             }
             try await connection.execute("COMMIT")
-            return true
+            return nil
         } catch let error as ServerError where !error.isConnectionLost {
             try await connection.execute("ROLLBACK")
             Log.store.notice(
                 "The functions of predicates cannot be created at \(pool.settings.place): \(error). Clauses that need them are refused.")
-            return false
+            return .refused("\(error)")
         }
     }
 

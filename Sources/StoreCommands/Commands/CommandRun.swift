@@ -6,6 +6,9 @@ internal import Predicates
 
 /// Runs the command of a process.
 package enum CommandRun {
+    /// What the user has written: the arguments, and the words of the shell's command.
+    static let words = LockedBox(Array(CommandLine.arguments.dropFirst()))
+
     /// Runs the command that the arguments name, and ends the process.
     ///
     /// - Parameter commands: Commands of modules above this one.
@@ -32,8 +35,11 @@ package enum CommandRun {
             return 0
         } catch {
             // Wrong usage and requests for help are the parser's.
-            if [.success, .validationFailure].contains(CoreDataTool.exitCode(for: error)) { CoreDataTool.exit(withError: error) }
-            return failed(error)
+            let code = CoreDataTool.exitCode(for: error)
+            if code == .success { CoreDataTool.exit(withError: error) }
+            guard code == .validationFailure else { return failed(error) }
+            say(CoreDataTool.fullMessage(for: error))
+            return code.rawValue
         }
     }
 
@@ -49,8 +55,13 @@ package enum CommandRun {
     /// Writes an error to standard error, unless it has nothing to say.
     static func report(_ error: any Error) {
         if error is ExitCode || error is Console.Closed { return }
-        let text = "coredata: " + DisplayText.lines(message(error)) + "\n"
-        FileHandle.standardError.write(Data(text.utf8))
+        say("coredata: " + message(error))
+    }
+
+    /// Writes lines to standard error. They may quote arguments, whose passwords nobody is to see.
+    private static func say(_ text: String) {
+        let text = PlaceText.withoutSecrets(text, of: words.withLock { $0 })
+        FileHandle.standardError.write(Data((DisplayText.lines(text) + "\n").utf8))
     }
 
     /// Returns what an error says, with each of those that it combines.

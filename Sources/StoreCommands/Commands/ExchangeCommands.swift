@@ -37,7 +37,8 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             Without --write, everything is tried and validated, and nothing is changed. With it, all is imported or nothing. An object that the store \
             has is changed, any other is added; none is deleted. Objects are the same by their URIs in the store that they were exported from, and \
-            by the attribute after --key, or the uniqueness constraint of their entity, in another. A new store is made by the model after --model.
+            by the attribute after --key, or the uniqueness constraint of their entity, in another. A new store is made by the model after --model. \
+            What a PostgreSQL database alone checks is seen with --write only.
             """)
 
     @OptionGroup var store: StoreArguments

@@ -15,6 +15,7 @@ struct ModelDraw: ParsableCommand {
     func run() throws {
         let picture = ModelDrawing(try model.read()).svg()
         if let output {
+            try StoreKind.refuseAddress(output)
             try Data(picture.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
         } else {
             try print { try $0.write(picture) }

@@ -1,6 +1,7 @@
 #if Command
 internal import ArgumentParser
 internal import Foundation
+internal import Predicates
 
 #if canImport(Glibc)
 internal import Glibc
@@ -115,6 +116,7 @@ struct ShellCommand: ParsableCommand {
 
     private func execute(_ words: [String]) throws {
         guard let name = words.first else { return }
+        CommandRun.words.withLock { $0 += words }
         guard ShellCompletion.options[name] != nil || ["copy", "import", "migrate"].contains(name) else {
             throw CommandError.make("“\(name)” is no command of the shell.", next: "“help” names those that there are.")
         }

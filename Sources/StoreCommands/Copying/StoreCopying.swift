@@ -21,7 +21,7 @@ package struct StoreCopying {
         case "" where path.hasSuffix("/"): return .csv
         default:
             throw CommandError.make(
-                "The kind of a store cannot be told from “\(path)”.",
+                "The kind of a store cannot be told from “\(PlaceText.shown(path))”.",
                 next:
                     "End it with .sqlite, .xml, .binary, .json or .csv, or with a slash for a folder of CSV files; or name the kind with --kind."
             )
@@ -44,11 +44,13 @@ package struct StoreCopying {
             let store = try opened(for: .postgreSQL)
             return try Self.count(of: try DatabaseReference(url: path).copy(store), in: store)
         }
+        try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
         let kind = try kind ?? Self.kind(of: path)
         if FileManager.default.fileExists(atPath: url.path) {
             throw CommandError.make(
-                "The store is not copied to \(url.path).", reason: "There is something already.", next: "Give another place, or remove it.")
+                "The store is not copied to \(PlaceText.shown(url.path)).", reason: "There is something already.",
+                next: "Give another place, or remove it.")
         }
         let store = try opened(for: kind)
         CSVStore.register()

@@ -14,6 +14,12 @@ package struct StoreMigrating {
     ///   - modelPath: The model; its other versions, and mapping models beside it, are known for the way.
     ///   - version: The version to migrate to; nil for the current one.
     package init(_ place: String, model modelPath: String, version: String? = nil) throws {
+        if DatabaseReference.isDatabase(place) {
+            throw CommandError.make(
+                "The store in the database is not migrated by this command.",
+                reason: "The program does that, where its options say so (PostgreSQLStoreOptions.migratesAutomatically).",
+                next: "Start the program with its new model.")
+        }
         let found = try StoreKind.find(place)
         let model = try ModelSource.model(at: modelPath, version: version)
         CSVStore.register()

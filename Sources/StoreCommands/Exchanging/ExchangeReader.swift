@@ -10,10 +10,11 @@ enum ExchangeReader {
     /// - Parameter entity: The entity of a file whose records do not tell it; nil for the name of the file.
     /// - Throws: ``ExchangeMistake`` with the place, and errors of the system.
     static func records(at path: String, entity: String?) throws -> [ExchangeRecord] {
+        try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-            throw CommandError.make("There is no file at \(url.path).", next: "Check the path.")
+            throw CommandError.make("There is no file at \(PlaceText.shown(url.path)).", next: "Check the path.")
         }
         guard isFolder.boolValue else { return try records(of: url, entity: entity) }
         let names = try FileManager.default.contentsOfDirectory(atPath: url.path).sorted().filter { name in
@@ -34,11 +35,12 @@ enum ExchangeReader {
         let name = entity ?? url.deletingPathExtension().lastPathComponent
         guard ["csv", "json"].contains(url.pathExtension.lowercased()) else {
             throw CommandError.make(
-                "The file \(url.path) is not imported.", reason: "Its name ends neither in .json nor in .csv.", next: "Rename it.")
+                "The file \(PlaceText.shown(url.path)) is not imported.", reason: "Its name ends neither in .json nor in .csv.",
+                next: "Rename it.")
         }
         if RegularFile.isDevice(url.path) {
             throw CommandError.make(
-                "The file \(url.path) is not imported.", reason: "It is a device, whose bytes may have no end.",
+                "The file \(PlaceText.shown(url.path)) is not imported.", reason: "It is a device, whose bytes may have no end.",
                 next: "Copy what it gives to a file.")
         }
         let data: Data

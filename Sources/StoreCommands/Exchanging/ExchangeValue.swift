@@ -12,14 +12,23 @@ enum ExchangeValue {
 
     /// Returns the value of an attribute; nil for none.
     ///
+    /// - Parameter inTables: Whether it is for the tables of another program, whose transformable attributes have JSON. Those of other stores have values
+    ///   that only a program can make.
     /// - Throws: ``Mistake`` for what is no value of the attribute's type.
-    static func value(_ value: ExchangeRecord.Value, of attribute: NSAttributeDescription) throws -> Any? {
+    static func value(_ value: ExchangeRecord.Value, of attribute: NSAttributeDescription, inTables: Bool = false) throws -> Any? {
+        let isJSON = attribute.attributeType == .transformableAttributeType && inTables
         switch value {
-        case .json(let json): return try self.value(json, of: attribute)
+        case .json(let json): return try isJSON ? self.json(json) : self.value(json, of: attribute)
         case .text(nil): return nil
-        case .text(.some(let text)): return try self.value(json(text, attribute), of: attribute)
+        case .text(.some(let text)):
+            guard isJSON else { return try self.value(json(text, attribute), of: attribute) }
+            do throws(JSONError) { return json(try JSONReading.JSONValue(parsing: Array(text.utf8))) } catch {
+                throw Mistake(message: "Expected JSON, found \(shown(text)). \(error.reason).")
+            }
         }
     }
+
+    private static func json(_ json: JSONReading.JSONValue) -> Any? { json.isNull ? nil : ValueText.foundation(json) }
 
     /// Returns the keys of related objects: nil for none, as the record has them otherwise.
     static func references(_ value: ExchangeRecord.Value, of relationship: NSRelationshipDescription) throws -> [String] {

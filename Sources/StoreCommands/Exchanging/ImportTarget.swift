@@ -12,6 +12,8 @@ final class ImportTarget {
     let isNew: Bool
     /// Whether the store is written; otherwise everything is tried in a copy of it, or in a new store that nobody gets.
     private let isWritten: Bool
+    /// Whether what is imported is saved. Of a database there is no copy to try that in.
+    var isSaved: Bool { isWritten || store.kind.hasFiles }
     /// The copy in which an import into a store that is there is tried.
     private let trial: StoreCopyForTrying?
     /// The folder that a new store is made in, until it is complete.
@@ -32,11 +34,14 @@ final class ImportTarget {
     ///
     /// - Throws: What is wrong with the place or the model, and what to do.
     static func open(_ place: String, model: String?, version: String?, writes: Bool) throws -> ImportTarget {
+        func open(_ place: String, isWritable: Bool) throws -> OpenStore {
+            try StoreReference(place, model: model, version: version, isWritable: isWritable).open()
+        }
+        if DatabaseReference.isDatabase(place) {
+            return ImportTarget(try open(place, isWritable: writes), isNew: false, isWritten: writes)
+        }
         let url = try StoreKind.url(of: place)
         if FileManager.default.fileExists(atPath: url.path) {
-            func open(_ place: String, isWritable: Bool) throws -> OpenStore {
-                try StoreReference(place, model: model, version: version, isWritable: isWritable).open()
-            }
             if writes { return ImportTarget(try open(place, isWritable: true), isNew: false, isWritten: true) }
             let trial = try StoreCopyForTrying(of: open(place, isWritable: false))
             do {
@@ -45,7 +50,7 @@ final class ImportTarget {
         }
         guard let model else {
             throw CommandError.make(
-                "There is no store at \(url.path).", reason: "A new one needs a model.",
+                "There is no store at \(PlaceText.shown(url.path)).", reason: "A new one needs a model.",
                 next: "Check the path, or name with --model a model file, or another store that keeps the model.")
         }
         let kind = try StoreCopying.kind(of: place)
@@ -75,7 +80,8 @@ final class ImportTarget {
         }
         guard FileManager.default.isWritableFile(atPath: parent.path) else {
             throw CommandError.make(
-                "There can be no store at \(url.path).", reason: "Its folder does not exist, or its permissions do not allow a new file.",
+                "There can be no store at \(PlaceText.shown(url.path)).",
+                reason: "Its folder does not exist, or its permissions do not allow a new file.",
                 next: "Make the folder, or give another place.")
         }
         return try TemporaryFolders.make()
@@ -94,11 +100,12 @@ final class ImportTarget {
 
     /// Closes the store, and puts a new one at its place. One that was only tried is complete then, and removed.
     ///
-    /// - Parameter url: The place that was asked for.
-    func finish(at url: URL) throws {
+    /// - Parameter place: The place that was asked for.
+    func finish(at place: String) throws {
         store.read { store.context.reset() }
         try store.coordinator.remove(store.store)
         guard let unfinished else { return }
+        let url = try StoreKind.url(of: place)
         var complete = unfinished
         if let copy {
             complete = unfinished.appendingPathComponent("copy", isDirectory: true)

@@ -173,7 +173,7 @@ struct ImportedObjects {
         var given: [String: Any?] = [:]
         for name in Set(keys.flatMap(\.attributes)) {
             guard let value = values[name], let attribute = entity.attributesByName[name] else { continue }
-            given.updateValue(try ExchangeValue.value(value, of: attribute), forKey: name)
+            given.updateValue(try ExchangeValue.value(value, of: attribute, inTables: store.hasTables), forKey: name)
         }
         return given
     }
@@ -190,7 +190,7 @@ struct ImportedObjects {
         for key in keys.keys(of: destination) where found == nil && key.attributes.count == 1 {
             // The value of a key stands for its object, too.
             guard let attribute = destination.attributesByName[key.attributes[0]],
-                let value = try? ExchangeValue.value(.text(reference), of: attribute),
+                let value = try? ExchangeValue.value(.text(reference), of: attribute, inTables: store.hasTables),
                 let values = ObjectKeys.values(of: key, destination, { _ in value })
             else { continue }
             found = try object(values, of: key)

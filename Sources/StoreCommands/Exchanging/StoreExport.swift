@@ -20,10 +20,10 @@ package struct StoreExport {
         let named = try names.map { try store.entity($0) }
         let exported = (named.isEmpty ? store.model.entities : named).filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
         for entity in exported {
-            // Those of SQLite stores are shown as their bytes.
-            guard let attribute = entity.attributesByName.values.first(where: { $0.attributeType == .transformableAttributeType }) else {
-                continue
-            }
+            // Those of SQLite stores are shown as their bytes, and those of other programs' tables are JSON.
+            guard !store.hasTables,
+                let attribute = entity.attributesByName.values.first(where: { $0.attributeType == .transformableAttributeType })
+            else { continue }
             throw CommandError.make(
                 "“\(entity).\(attribute.name)” cannot be exported.",
                 reason: "It is transformable, and only the program that wrote it has its class.",
@@ -40,29 +40,32 @@ package struct StoreExport {
     /// - Returns: The number of objects.
     /// - Throws: An error where there is something at the place, and the errors of reading and writing. Nothing half-written stays.
     package func write(to path: String, form: Form? = nil) throws -> Int {
+        try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
         if FileManager.default.fileExists(atPath: url.path) {
             throw CommandError.make(
-                "Nothing is exported to \(url.path).", reason: "There is something already.", next: "Give another place, or remove it.")
+                "Nothing is exported to \(PlaceText.shown(url.path)).", reason: "There is something already.",
+                next: "Give another place, or remove it.")
         }
         let ending = url.pathExtension.lowercased()
         let isFile = !path.hasSuffix("/") && (ending == "json" || ending == "csv")
         if isFile, let form, form.rawValue != ending {
             throw CommandError.make(
-                "Nothing is exported to \(url.path).", reason: "The file's name ends in .\(ending), but --format is \(form.rawValue).",
+                "Nothing is exported to \(PlaceText.shown(url.path)).",
+                reason: "The file's name ends in .\(ending), but --format is \(form.rawValue).",
                 next: "Give one of both.")
         }
         if isFile, ending == "csv", entities.count != 1 {
             throw CommandError.make(
-                "Nothing is exported to \(url.path).", reason: "A CSV file has the objects of one entity.",
+                "Nothing is exported to \(PlaceText.shown(url.path)).", reason: "A CSV file has the objects of one entity.",
                 next: "Name it with --entity, or give the name of a folder, which gets a file for each entity.")
         }
         if !isFile, !ending.isEmpty, !path.hasSuffix("/") {
             throw CommandError.make(
-                "Nothing is exported to \(url.path).", reason: "“.\(ending)” is no form of exported files.",
+                "Nothing is exported to \(PlaceText.shown(url.path)).", reason: "“.\(ending)” is no form of exported files.",
                 next: "End the name with .json or .csv, or with a slash for a folder of CSV files.")
         }
-        try StoreCheck.requireObjects(in: store, "Nothing is exported to \(url.path).")
+        try StoreCheck.requireObjects(in: store, "Nothing is exported to \(PlaceText.shown(url.path)).")
         try countObjects()
         // Whoever reads the place meanwhile finds nothing, or everything.
         let unfinished = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
@@ -137,9 +140,7 @@ package struct StoreExport {
         let names = ExchangeProperties.exported(entity).map { ValueText.field(.string($0.name)) }
         try output.line((["$id"] + names).joined(separator: ","))
         try forEach(entity) { object, properties in
-            let values = properties.map { property in
-                ValueText.field(ValueText.json(object.value(forKey: property.name), property))
-            }
+            let values = properties.map { ValueText.field(object.value(forKey: $0.name), $0) }
             try output.line(([object.objectID.uriRepresentation().absoluteString] + values).joined(separator: ","))
             count += 1
         }

@@ -45,6 +45,7 @@ package struct StoreImport {
     ///   - entity: The entity of a file whose records do not tell it.
     ///   - key: The attribute by which objects are the same, in entities that have it; one that none of them has is an error.
     ///   - writes: Whether the store is written; otherwise everything is done in a copy of the store, or in a new one elsewhere, and nothing is changed.
+    ///     In a database, all is done but the save.
     /// - Returns: What was done, or would be done.
     /// - Throws: The mistakes in the files, with file, line, entity and property of each, and the errors of the store. Nothing is written then.
     package static func run(
@@ -59,7 +60,7 @@ package struct StoreImport {
         do {
             var process = StoreImport(place, target, key)
             let outcome = try target.store.read { try process.run(records) }
-            try target.finish(at: StoreKind.url(of: place))
+            try target.finish(at: place)
             return outcome
         } catch {
             target.abandon()
@@ -105,6 +106,7 @@ package struct StoreImport {
         try validate()
         try throwMistakes()
         let outcome = outcome()
+        guard target.isSaved else { return outcome }
         try keepKeys()
         do { try store.context.save() } catch { throw located(error) }
         return outcome
@@ -177,7 +179,7 @@ package struct StoreImport {
             for (name, value) in item.record.values {
                 guard let attribute = item.object.entity.attributesByName[name] else { continue }
                 mistakes += try Self.mistake(item.record, name) {
-                    let value = try ExchangeValue.value(value, of: attribute)
+                    let value = try ExchangeValue.value(value, of: attribute, inTables: store.hasTables)
                     // An object that is as the file has it is not saved.
                     let isEqual = ValueText.json(item.object.value(forKey: name), attribute) == ValueText.json(value, attribute)
                     if !isEqual { item.object.setValue(value, forKey: name) }

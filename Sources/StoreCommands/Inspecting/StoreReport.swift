@@ -19,7 +19,7 @@ package struct StoreReport {
             case .drafted(let note): ("drafted", note)
             }
         let files = try StoreFiles.of(store)
-        let (entities, history) = (try Self.entities(store, metadata), try Self.history(store))
+        let ((entities, uncounted), history) = (try Self.entities(store, metadata), try Self.history(store))
         json = .members([
             "path": .string(store.place), "kind": .string(store.kind.rawValue),
             "uuid": .string(metadata[NSStoreUUIDKey] as? String ?? store.store.identifier ?? ""),
@@ -29,7 +29,7 @@ package struct StoreReport {
                 "identifiers": .array(Self.identifiers(store, metadata).map(JSONValue.string)),
                 "checksum": (metadata["NSStoreModelVersionChecksumKey"] as? String).map(JSONValue.string),
             ]), "metadata": Self.shown(metadata), "entities": .array(entities), "history": history,
-            "oddities": .array(try StoreOddities(store, files).found().map(JSONValue.string)),
+            "oddities": .array((uncounted + (try StoreOddities(store, files).found())).map(JSONValue.string)),
         ])
     }
 
@@ -62,38 +62,51 @@ package struct StoreReport {
         }
     }
 
-    private static func entities(_ store: OpenStore, _ metadata: [String: Any]) throws -> [JSONValue] {
+    /// Returns the entities with the numbers of their objects, and why some have none.
+    private static func entities(_ store: OpenStore, _ metadata: [String: Any]) throws -> (list: [JSONValue], uncounted: [String]) {
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        return try store.read {
-            try store.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map { entity in
+        var uncounted: [String] = []
+        let list: [JSONValue] = try store.read {
+            var list: [JSONValue] = []
+            for entity in store.model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
                 try Interruption.check()
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
                 request.includesSubentities = false
-                let count = try Self.count(request, of: entity, in: store)
-                return .members([
-                    "name": .string(entity.name ?? ""), "objects": count.map(JSONValue.count) ?? .null,
-                    "parent": entity.superentity?.name.map(JSONValue.string),
-                    "abstract": entity.isAbstract ? .bool(true) : nil, "attributes": .count(entity.attributesByName.count),
-                    "relationships": .count(entity.relationshipsByName.count),
-                    "versionHash": .string((hashes[entity.name ?? ""] ?? entity.versionHash).base64EncodedString()),
-                ])
+                let count = try Self.count(request, of: entity, in: store, &uncounted)
+                list.append(json(of: entity, count, hashes[entity.name ?? ""] ?? entity.versionHash))
             }
+            return list
         }
+        return (list, uncounted)
+    }
+
+    private static func json(of entity: NSEntityDescription, _ count: Int?, _ hash: Data) -> JSONValue {
+        .members([
+            "name": .string(entity.name ?? ""), "objects": count.map(JSONValue.count) ?? .null,
+            "parent": entity.superentity?.name.map(JSONValue.string),
+            "abstract": entity.isAbstract ? .bool(true) : nil, "attributes": .count(entity.attributesByName.count),
+            "relationships": .count(entity.relationshipsByName.count),
+            "versionHash": .string(hash.base64EncodedString()),
+        ])
     }
 
     /// How long the objects of an entity are counted. A view may have rows without end.
     private static let countingTime = Duration.seconds(10)
 
-    /// Returns the number of objects; nil where a web service would have to send all of them, and where counting takes too long.
+    /// Returns the number of objects; nil where a web service would have to send all of them, where counting takes too long, and where the rows of a
+    /// view cannot be computed.
     private static func count(
-        _ request: NSFetchRequest<NSManagedObject>, of entity: NSEntityDescription, in store: OpenStore
+        _ request: NSFetchRequest<NSManagedObject>, of entity: NSEntityDescription, in store: OpenStore, _ uncounted: inout [String]
     ) throws -> Int? {
         if entity.isAbstract { return 0 }
         guard store.counts(request, in: store.context) else { return nil }
         return try TimeLimit.limiting(to: countingTime) {
             do { return try store.context.count(for: request) } catch {
                 if TimeLimit.isOver { return nil }
-                throw error
+                guard store.isOfOneEntity(error) else { throw error }
+                uncounted.append(
+                    "“\(entity)” cannot be counted: \((error as NSError).localizedFailureReason ?? error.localizedDescription)")
+                return nil
             }
         }
     }

@@ -9,10 +9,12 @@ package enum ModelConversion {
     ///
     /// - Throws: An error where there is a file already.
     package static func write(_ model: NSManagedObjectModel, to path: String) throws {
+        try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
         if FileManager.default.fileExists(atPath: url.path) {
             throw CommandError.make(
-                "\(url.path) is not written.", reason: "There is a file already.", next: "Give another name, or remove it.")
+                "\(PlaceText.shown(url.path)) is not written.", reason: "There is a file already.", next: "Give another name, or remove it."
+            )
         }
         switch url.pathExtension {
         case "xcdatamodel": try model.write(toXCDataModel: url)
@@ -23,7 +25,7 @@ package enum ModelConversion {
         case "swift": try Data(model.codeFirstSource().utf8).write(to: url)
         default:
             throw CommandError.make(
-                "“\(url.lastPathComponent)” is not the name of a model.",
+                "“\(PlaceText.shown(url.lastPathComponent))” is not the name of a model.",
                 next: "End it with .xcdatamodeld or .xcdatamodel (for Xcode), .mom (compiled), or .swift (classes with @ManagedObject).")
         }
     }

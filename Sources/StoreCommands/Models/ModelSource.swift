@@ -4,14 +4,16 @@ package import ObjectGraph
 
 /// Reads the model of a file, which may be a store.
 package enum ModelSource {
-    /// Returns the model at a path: of a model file, or of a store.
+    /// Returns the model at a place: of a model file, or of a store, which may be in a database.
     ///
     /// - Throws: What is wrong with the file.
     package static func model(at path: String, version: String? = nil) throws -> NSManagedObjectModel {
+        // A store in a database keeps its model, too, and of other tables one is drafted.
+        if DatabaseReference.isDatabase(path) { return try StoreReference(path).open().model }
         let url = try StoreKind.url(of: path)
         if isModel(url) {
             guard FileManager.default.fileExists(atPath: url.path) else {
-                throw CommandError.make("There is no model at \(url.path).", next: "Check the path.")
+                throw CommandError.make("There is no model at \(PlaceText.shown(url.path)).", next: "Check the path.")
             }
             if let version { return try NSManagedObjectModel(reading: url, version: version) }
             return try NSManagedObjectModel(reading: url)

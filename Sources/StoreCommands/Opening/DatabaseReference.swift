@@ -2,13 +2,34 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import PostgreSQLStore
 
-/// Opens stores in PostgreSQL databases, and the tables of other programs there, by their URL.
+/// Opens stores in PostgreSQL databases, and the tables of other programs there, by their URL or another connection text.
 struct DatabaseReference {
-    /// The URL as libpq takes it, and `schema` among its parameters. It may have a password, and is in no message.
+    /// The text as libpq takes it, a URL or keywords with values, and `schema` among its parameters. It may have a password, and is in no message.
     let url: String
 
-    /// Returns whether a place is the URL of a database.
-    static func isDatabase(_ place: String) -> Bool { place.hasPrefix("postgresql://") || place.hasPrefix("postgres://") }
+    /// Returns whether a place is a connection text of a database.
+    static func isDatabase(_ place: String) -> Bool { scheme(place) != nil || keywords(place) != nil }
+
+    /// Returns the scheme of a URL of a database.
+    private static func scheme(_ place: String) -> Range<String.Index>? { place.prefixMatch(of: #/(?i)postgres(?:ql)?(?=:\/\/)/#)?.range }
+
+    /// One of them says that a text is about a database.
+    private static let places: Set = ["host", "hostaddr", "dbname", "user", "password", "service"]
+
+    /// Returns the keywords of a connection text with their values: two at least, where no file has the text as its name.
+    private static func keywords(_ place: String) -> [(name: String, value: String)]? {
+        let item = #/\s*(\w+)\s*=\s*('(?:\\.|[^'\\])*'|\S*)\s*/#
+        guard place.contains("="), !PlaceText.isAddress(place) else { return nil }
+        var (rest, found) = (place[...], [(name: String, value: String)]())
+        while let match = rest.prefixMatch(of: item), !match.0.isEmpty {
+            found.append((String(match.1), String(match.2)))
+            rest = rest[match.range.upperBound...]
+        }
+        guard rest.isEmpty, found.count > 1, found.contains(where: { places.contains($0.name) }),
+            !FileManager.default.fileExists(atPath: place)
+        else { return nil }
+        return found
+    }
 
     /// Opens the store, or the tables of another program with a model that is drafted from them.
     ///
@@ -83,18 +104,30 @@ struct DatabaseReference {
 
     /// Returns the URL without the parameter `schema`, which libpq does not know, and the options that it stands for.
     private func parts() throws -> (url: URL, options: PostgreSQLStoreOptions) {
-        guard var components = URLComponents(string: url) else {
+        var options = PostgreSQLStoreOptions()
+        var text = url
+        if let scheme = Self.scheme(url) { text.replaceSubrange(scheme, with: url[scheme].lowercased()) }
+        if let keywords = Self.keywords(url) {
+            text = keywords.filter { $0.name != "schema" }.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+            if let schema = keywords.last(where: { $0.name == "schema" })?.value { options.schema = Self.unquoted(schema) }
+        }
+        guard let found = DatabaseInspection.url(text), var components = URLComponents(url: found, resolvingAgainstBaseURL: false) else {
             throw CommandError.make(
                 "The database cannot be opened.", reason: "Its URL is none.",
                 next: "Write it as postgresql://user@host:port/database?schema=name, with special characters as %XX.")
         }
-        var options = PostgreSQLStoreOptions()
         let items = components.queryItems ?? []
         if let schema = items.last(where: { $0.name == "schema" })?.value { options.schema = schema }
         let others = (components.percentEncodedQueryItems ?? []).filter { $0.name != "schema" }
         components.percentEncodedQueryItems = others.isEmpty ? nil : others
         guard let rest = components.url else { throw CommandError.make("The database cannot be opened.", reason: "Its URL is none.") }
         return (rest, options)
+    }
+
+    /// Returns the value of a keyword without its quotation marks.
+    private static func unquoted(_ value: String) -> String {
+        guard value.hasPrefix("'"), value.hasSuffix("'"), value.count > 1 else { return value }
+        return String(value.dropFirst().dropLast().replacing(#/\\(.)/#) { $0.1 })
     }
     #endif
 }

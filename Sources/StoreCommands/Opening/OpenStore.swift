@@ -51,6 +51,15 @@ package final class OpenStore {
 
     package var model: NSManagedObjectModel { coordinator.managedObjectModel }
 
+    /// Whether the store is about the tables of another program. The values of its transformable attributes are JSON.
+    var hasTables: Bool { store is ExistingSQLiteStore || store.type == Self.existingPostgreSQL }
+
+    #if PostgreSQL
+    private static let existingPostgreSQL = ExistingPostgreSQLStoreType
+    #else
+    private static let existingPostgreSQL: String? = nil
+    #endif
+
     /// Calls `body` on the context's queue.
     package func read<Result>(_ body: () throws -> Result) rethrows -> Result { try context.performAndWait(body) }
 
@@ -66,6 +75,16 @@ package final class OpenStore {
         return nil
         #endif
     }
+
+    /// Whether an error of a fetch is about its entity alone, such as a view whose rows cannot be computed: others can be read.
+    func isOfOneEntity(_ error: any Error) -> Bool {
+        guard hasTables, !(error is CancellationError) else { return false }
+        if kind == .postgreSQL { return (try? databaseStamp()) != nil }
+        return (error as NSError).userInfo[NSSQLiteErrorDomain] as? Int == Self.failedStatement
+    }
+
+    /// SQLite's code for a statement that it cannot execute. Others are about the file.
+    private static let failedStatement = 1
 
     /// A number that differs after any program has written to the database; nil for other stores.
     package func databaseStamp() throws -> Int64? {

@@ -33,7 +33,7 @@ struct RemoteStoreReference {
     /// - Throws: What is wrong with the description or the model, and what to do. Secrets are in no error.
     func open(_ model: NSManagedObjectModel, _ modelPath: String) throws -> OpenStore {
         guard FileManager.default.fileExists(atPath: file.path) else {
-            throw CommandError.make("There is no description at \(file.path).", next: "Check the path.")
+            throw CommandError.make("There is no description at \(PlaceText.shown(file.path)).", next: "Check the path.")
         }
         var description = try WebServiceFile(contentsOf: file)
         if let address { description.service.address = address }

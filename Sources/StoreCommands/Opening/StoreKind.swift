@@ -31,23 +31,36 @@ package enum StoreKind: String, Sendable, CaseIterable {
         let url = try url(of: place)
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-            throw CommandError.make("There is no store at \(url.path).", next: "Check the path.")
+            throw CommandError.make("There is no store at \(PlaceText.shown(url.path)).", next: "Check the path.")
         }
         return isFolder.boolValue ? try findInFolder(url) : Found(url: url, kind: try kind(ofFile: url))
     }
 
     /// Returns the file URL of a path or URL.
+    ///
+    /// - Throws: An error for what names no file, without what may be secret in it.
     package static func url(of place: String) throws -> URL {
-        if let url = URL(string: place), let scheme = url.scheme, place.contains("://") {
-            if url.isFileURL { return url.standardizedFileURL }
+        if let url = URL(string: place), url.isFileURL, place.contains("://") { return url.standardizedFileURL }
+        try refuseAddress(place)
+        return URL(fileURLWithPath: place).standardizedFileURL
+    }
+
+    /// - Throws: An error for the URL of anything but a file, and for the connection text of a database: each would be taken for a path.
+    static func refuseAddress(_ place: String) throws {
+        if DatabaseReference.isDatabase(place) {
+            throw CommandError.make(
+                "\(PlaceText.shown(place)) cannot be used here.", reason: "A PostgreSQL database is no place of files.",
+                next: "Give the path of a file or folder.")
+        }
+        if PlaceText.isAddress(place) {
+            let scheme = String(place.prefix { $0 != ":" })
             throw CommandError.make(
                 // The rest may have a password.
                 "The store at \(scheme)://… cannot be opened.", reason: "“\(scheme)” is no place of files.",
-                next: ["http", "https"].contains(scheme)
+                next: ["http", "https"].contains(scheme.lowercased())
                     ? "Name a description of the web service with --description, and its model with --model."
                     : "Give the path of a file or folder.")
         }
-        return URL(fileURLWithPath: place).standardizedFileURL
     }
 
     private static func findInFolder(_ url: URL) throws -> Found {
@@ -60,7 +73,7 @@ package enum StoreKind: String, Sendable, CaseIterable {
         if endings.contains("json") { return Found(url: url, kind: .json) }
         let stores = names.sorted().filter { (try? kind(ofFile: url.appendingPathComponent($0))) != nil }
         throw CommandError.make(
-            "There is no store at \(url.path).", reason: "It is a folder without CSV or JSON files.",
+            "There is no store at \(PlaceText.shown(url.path)).", reason: "It is a folder without CSV or JSON files.",
             next: stores.isEmpty ? "Give the path of a store." : "It has these stores: \(stores.joined(separator: ", ")).")
     }
 
@@ -73,7 +86,8 @@ package enum StoreKind: String, Sendable, CaseIterable {
     private static func kind(ofFile url: URL) throws -> StoreKind {
         guard !RegularFile.isSpecial(url.path) else {
             throw CommandError.make(
-                "There is no store at \(url.path).", reason: "It is a pipe or a device, and no file.", next: "Copy what it gives to a file."
+                "There is no store at \(PlaceText.shown(url.path)).", reason: "It is a pipe or a device, and no file.",
+                next: "Copy what it gives to a file."
             )
         }
         guard let handle = FileHandle(forReadingAtPath: url.path) else {

@@ -49,7 +49,7 @@ package struct StoreReference: Sendable {
 
     // MARK: Databases
 
-    /// Whether the place is the URL of a PostgreSQL database.
+    /// Whether the place is the URL of a PostgreSQL database, or another connection text of one.
     package var isDatabase: Bool { DatabaseReference.isDatabase(place) }
 
     private func openDatabase() throws -> OpenStore {
@@ -74,6 +74,7 @@ package struct StoreReference: Sendable {
         let isAddress = place.hasPrefix("https://") || place.hasPrefix("http://")
         let file: URL
         if let description {
+            try StoreKind.refuseAddress(description)
             file = URL(fileURLWithPath: description)
         } else {
             file = URL(fileURLWithPath: place)
@@ -81,7 +82,7 @@ package struct StoreReference: Sendable {
         }
         if !isAddress, description != nil, URL(fileURLWithPath: place).standardizedFileURL != file.standardizedFileURL {
             throw CommandError.make(
-                "The web service cannot be opened.", reason: "“\(place)” is no address.",
+                "The web service cannot be opened.", reason: "“\(PlaceText.shown(place))” is no address.",
                 next: "Give its address (https://…), or its description alone.")
         }
         guard let modelPath else {
@@ -261,9 +262,10 @@ package struct StoreReference: Sendable {
 
     /// Reads a model file: of a versioned one, the version that fits the store, and otherwise the current one.
     private func modelFile(_ path: String, _ metadata: [String: Any]?) throws -> NSManagedObjectModel {
+        try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
         guard FileManager.default.fileExists(atPath: path) else {
-            throw CommandError.make("There is no model at \(path).", next: "Check the path after --model.")
+            throw CommandError.make("There is no model at \(PlaceText.shown(path)).", next: "Check the path after --model.")
         }
         if let version { return try NSManagedObjectModel(reading: url, version: version) }
         let names = ["xcdatamodeld", "momd"].contains(url.pathExtension) ? try NSManagedObjectModel.versionNames(at: url) : []

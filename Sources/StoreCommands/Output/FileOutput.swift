@@ -17,7 +17,8 @@ package enum FileOutput {
         let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw CommandError.make(
-                "The file \(url.path) cannot be made.", reason: String(cString: strerror(errno)), next: "Give a place that can be written.")
+                "The file \(PlaceText.shown(url.path)) cannot be made.", reason: String(cString: strerror(errno)),
+                next: "Give a place that can be written.")
         }
         let console = Console(descriptor: descriptor)
         let result: Result
@@ -29,7 +30,7 @@ package enum FileOutput {
             throw error
         }
         guard close(descriptor) == 0 else {
-            throw CommandError.make("The file \(url.path) cannot be written.", reason: String(cString: strerror(errno)))
+            throw CommandError.make("The file \(PlaceText.shown(url.path)) cannot be written.", reason: String(cString: strerror(errno)))
         }
         return result
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSONReading
 
 /// A value of JSON, with the members of objects in their order.
 package enum JSONValue: Hashable, Sendable {
@@ -49,6 +50,21 @@ package enum JSONValue: Hashable, Sendable {
     /// The member of an object; nil where there is none.
     package subscript(name: String) -> JSONValue? {
         if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
+    }
+
+    /// Returns what was read.
+    init(_ read: JSONReading.JSONValue) {
+        self =
+            switch read {
+            case .object(let object): .object(object.members.map { Member(name: $0.key, value: JSONValue($0.value)) })
+            case .array(let elements): .array(elements.map { JSONValue($0) })
+            case .string(let text): .string(text)
+            case .integer(let number): .integer(number)
+            case .number(let number): .number("\(number)")
+            case .decimal(let digits): .number(digits)
+            case .bool(let flag): .bool(flag)
+            case .null: .null
+            }
     }
 
     /// Returns the text.

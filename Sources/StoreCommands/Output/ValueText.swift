@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSONReading
 package import ObjectGraph
 internal import PropertyLists
 
@@ -25,9 +26,34 @@ package enum ValueText {
             if let number = (value as? NSNumber)?.floatValue ?? value as? Float {
                 return number.isFinite ? .number("\(number)") : .real(Double(number))
             }
+        case .transformableAttributeType: if let json = json(ofFoundation: value) { return json }
         default: break
         }
         return plain(value)
+    }
+
+    /// Returns the JSON of what a column with JSON is read as, with members in the order of their names; nil for any other value.
+    static func json(ofFoundation value: Any) -> JSONValue? {
+        // Text that is no part of JSON's values is written alike.
+        guard JSONSerialization.isValidJSONObject([value]),
+            let data = try? JSONSerialization.data(withJSONObject: [value], options: [.sortedKeys, .withoutEscapingSlashes]),
+            let read = try? JSONReading.JSONValue(parsing: [UInt8](data))
+        else { return nil }
+        return read.array?.first.map(JSONValue.init)
+    }
+
+    /// Returns what a column with JSON is set to.
+    static func foundation(_ json: JSONReading.JSONValue) -> Any {
+        switch json {
+        case .object(let object): Dictionary(object.members.map { ($0.key, foundation($0.value)) }, uniquingKeysWith: { $1 })
+        case .array(let elements): elements.map(foundation)
+        case .string(let text): text
+        case .integer(let number): NSNumber(value: number)
+        case .number(let number): NSNumber(value: number)
+        case .decimal(let digits): NSDecimalNumber(string: digits)
+        case .bool(let flag): NSNumber(value: flag)
+        case .null: NSNull()
+        }
     }
 
     private static func plain(_ value: Any) -> JSONValue {
@@ -100,6 +126,15 @@ package enum ValueText {
     }
 
     // MARK: CSV
+
+    /// Returns a value of an attribute, or of one relationship, as a field of CSV. Of a column with JSON, it is the text of the JSON.
+    package static func field(_ value: Any?, _ property: NSPropertyDescription) -> String {
+        let json = json(value, property)
+        guard let value, let attribute = property as? NSAttributeDescription, attribute.attributeType == .transformableAttributeType,
+            self.json(ofFoundation: value) != nil
+        else { return field(json) }
+        return field(.string(json.text(indent: false)))
+    }
 
     /// Returns a field of CSV (RFC 4180): nil is empty, and empty text is in quotes.
     package static func field(_ value: JSONValue) -> String {

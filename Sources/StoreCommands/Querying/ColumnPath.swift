@@ -86,6 +86,13 @@ package struct ColumnPath {
         return ValueText.json(value, property)
     }
 
+    /// Returns the value for an object as a field of CSV. Call it on the queue of its context.
+    package func field(of object: NSManagedObject) -> String {
+        let (value, property) = value(of: object)
+        guard !isCount, let property else { return ValueText.field(json(of: object)) }
+        return ValueText.field(value, property)
+    }
+
     /// Returns the value for an object as a cell of a table. Call it on the queue of its context.
     package func cell(of object: NSManagedObject) -> TextTable.Cell {
         let (value, property) = value(of: object)

@@ -16,6 +16,11 @@ package struct HistoryReport {
     package init(_ store: OpenStore, since: String? = nil, entity: String? = nil, limit: Int? = nil) throws {
         self.entity = try entity.map { try store.entity($0) }
         let wanted = self.entity
+        if !store.kind.hasFiles {
+            throw CommandError.make(
+                "The history of the store at \(store.place) is not shown.", reason: "This command reads that of SQLite stores.",
+                next: "Fetch it in a program, with NSPersistentHistoryChangeRequest.")
+        }
         guard try StoreHistory.isKept(by: store) else {
             throw CommandError.make(
                 "The store at \(store.url.path) has no history.", reason: "It was never opened with NSPersistentHistoryTrackingKey.")

@@ -81,7 +81,7 @@ package struct ObjectReport {
 
     /// Lists the objects of a to-many relationship, the first of them.
     private func list(_ value: Any?, _ property: NSPropertyDescription, _ output: any Output) throws {
-        guard case .array(let ids) = ValueText.json(value, property), !ids.isEmpty else { return }
+        guard property is NSRelationshipDescription, case .array(let ids) = ValueText.json(value, property), !ids.isEmpty else { return }
         let names = ids.prefix(Self.listedObjects).map { id -> String in
             if case .string(let uri) = id { uri.split(separator: "/").suffix(2).joined(separator: "/") } else { "" }
         }

@@ -61,7 +61,7 @@ package struct QueryPrinter {
         }
         try line(["$id"] + query.columns.map { ValueText.field(.string($0.text)) })
         try query.forEach { object in
-            try line([object.objectID.uriRepresentation().absoluteString] + query.columns.map { ValueText.field($0.json(of: object)) })
+            try line([object.objectID.uriRepresentation().absoluteString] + query.columns.map { $0.field(of: object) })
         }
     }
 }

@@ -21,7 +21,7 @@ import Testing
             expect(olga.value(forKey: "fame") as? Float, equals: 0.5)
             expect(olga.value(forKey: "born") as? Date, equals: Date(timeIntervalSince1970: -250_041_600))
             expect(olga.value(forKey: "alarm") as? String, equals: "06:30:00")
-            expect(olga.value(forKey: "address") as? String, equals: "10.0.0.1/32")
+            expect(olga.value(forKey: "address") as? String, equals: "10.0.0.1")
             expect(olga.value(forKey: "joined") as? Date, equals: Date(timeIntervalSinceReferenceDate: 0))
             expect(olga.value(forKey: "seen") as? Date, equals: Date(timeIntervalSinceReferenceDate: 10))
             expect(olga.value(forKey: "upperName") as? String, equals: "OLGA")
@@ -29,6 +29,39 @@ import Testing
             expect(olga.value(forKeyPath: "authorProfile.photo") as? Data, equals: Data([0, 255]))
             expect(olga.value(forKeyPath: "authorProfile.author.fullName") as? String, equals: "Olga")
         }
+    }
+
+    @Test("Network addresses are read, compared, sorted, saved and keys as PostgreSQL shows them") func addresses() async throws {
+        let library = try await LibraryDatabase(
+            """
+            CREATE TABLE hosts (ip inet PRIMARY KEY, net cidr, former inet[]);
+            CREATE TABLE names (id serial PRIMARY KEY, label text, ip inet REFERENCES hosts ON UPDATE CASCADE);
+            INSERT INTO hosts VALUES ('10.0.0.1', '10.0.0.0/8', '{10.0.0.9,10.1.0.0/16}'), ('10.0.0.2/8', '10.0.0.2/32', NULL), ('::1', NULL, NULL);
+            INSERT INTO names (label, ip) VALUES ('one', '10.0.0.1'), ('two', '10.0.0.2/8'), ('six', '::1');
+            """)
+        let context = try await library.open()
+        try await context.perform {
+            let hosts = try context.found("Hosts", by: "ip")
+            expect(hosts.map { $0.value(forKey: "ip") as? String }, equals: ["10.0.0.1", "10.0.0.2/8", "::1"])
+            expect(hosts.map { $0.value(forKey: "net") as? String }, equals: ["10.0.0.0/8", "10.0.0.2/32", nil])
+            expect(hosts[0].value(forKey: "former") as? [String], equals: ["10.0.0.9", "10.1.0.0/16"])
+            try expect(context.one("Hosts", "ip == '10.0.0.1'").value(forKey: "net") as? String, equals: "10.0.0.0/8")
+            try expect(context.found("Hosts", "ip IN {'10.0.0.1', '::1'}").count, equals: 2)
+            try expect(context.found("Hosts", "ip == '10.0.0.1/32'").count, equals: 0)
+            try expect(context.found("Names", "ip.ip == '10.0.0.1'").map { $0.value(forKey: "label") as? String }, equals: ["one"])
+            expect((hosts[0].value(forKey: "names") as? Set<NSManagedObject>)?.count, equals: 1)
+            let new = context.insert("Hosts", ["ip": "192.168.0.7", "net": "192.168.0.0/16"])
+            context.insert("Names", ["label": "seven", "ip": new])
+            try context.save()
+            expect(new.objectID.uriRepresentation().lastPathComponent, equals: "p[\"192.168.0.7\"]")
+            new.setValue("10.9.0.0/16", forKey: "net")
+            try context.save()
+            context.reset()
+            let seven = try context.one("Names", "label == 'seven'")
+            expect(seven.value(forKeyPath: "ip.ip") as? String, equals: "192.168.0.7")
+            try expect(context.existingObject(with: new.objectID).value(forKey: "net") as? String, equals: "10.9.0.0/16")
+        }
+        try await expect(library.texts("SELECT ip FROM names WHERE label = 'seven'"), equals: ["192.168.0.7/32"])
     }
 
     @Test("Relationships are walked over keys of every kind") func walk() async throws {

@@ -26,7 +26,7 @@ extension NSManagedObject {
 
     private func ruleErrors(_ value: Any, of property: NSPropertyDescription) -> [NSError] {
         guard let validated = owningEntity.frozen!.validated.first(where: { $0.property === property }) else { return [] }
-        return validated.rules.compactMap { rule in violation(of: rule, property) { try rule.allows(value) } }
+        return validated.rules.compactMap { rule in violation(of: rule, property, value) { try rule.allows(value) } }
     }
 
     /// Returns the errors of properties with predicates: all of a new object, the changed ones of another.
@@ -38,7 +38,7 @@ extension NSManagedObject {
                 let slot = slot(of: attribute)
                 guard let row, !row.isNil(at: slot) else { continue }
                 for rule in validated.rules {
-                    if let error = violation(of: rule, attribute, { try rule.allows(row, slot, attribute) }) { errors.append(error) }
+                    if let error = violation(of: rule, attribute, nil, { try rule.allows(row, slot, attribute) }) { errors.append(error) }
                 }
             } else if let value = currentValue(of: validated.property) {
                 errors += ruleErrors(value, of: validated.property)
@@ -47,10 +47,15 @@ extension NSManagedObject {
         return errors
     }
 
-    private func violation(of rule: ValidationRule, _ property: NSPropertyDescription, _ allows: () throws -> Bool) -> NSError? {
+    /// Returns the error of a value that a rule does not allow.
+    ///
+    /// - Parameter value: The value that was given; nil for the current one.
+    private func violation(
+        of rule: ValidationRule, _ property: NSPropertyDescription, _ value: Any?, _ allows: () throws -> Bool
+    ) -> NSError? {
         var cause: (any Error)?
         do { if try allows() { return nil } } catch { cause = error }
-        let value = currentValue(of: property)
+        let value = value ?? currentValue(of: property)
         return CoreDataError.make(
             rule.code, rule.warning ?? "The value of “\(property)” is not valid.",
             reason: "\(AttributeCheck.describe(value)) does not satisfy \(rule.predicate.formatString).", cause: cause,

@@ -68,14 +68,28 @@ package final class ExistingSQLiteStore: NSPersistentStore, @unchecked Sendable 
 extension ExistingSQLiteStore: StoreInterface {
     package func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
         let entity = try tables.sqlEntity(query.entity)
-        return try tables.reading { try $0.answer(query, entity) }
+        return try naming(query.entity) { try tables.reading { try $0.answer(query, entity) } }
     }
 
-    package func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] { try tables.reading { try $0.rows(ids) } }
+    package func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        try naming(ids.first?.owningEntity) { try tables.reading { try $0.rows(ids) } }
+    }
 
     package func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] { try tables.reading { try $0.related(by: relationship, from: ids) } }
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try naming(relationship.destinationEntity) { try tables.reading { try $0.related(by: relationship, from: ids) } }
+    }
+
+    /// Calls `body`, in whose errors SQLite's are about the table or view of an entity: they name no view, and a file has many.
+    private func naming<Result>(_ entity: NSEntityDescription?, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as NSError where error.userInfo[NSSQLiteErrorDomain] != nil {
+            guard let entity, let found = tables.mapping.schema.entity(entity) else { throw error }
+            var info = error.userInfo
+            info[NSLocalizedDescriptionKey] = "“\(entity)” (\(tables.mapping.table(found).shown)): \(error.localizedDescription)"
+            throw NSError(domain: error.domain, code: error.code, userInfo: info)
+        }
+    }
 
     package func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         if hasNewMetadata {
