@@ -152,10 +152,8 @@ final class StoreContent: @unchecked Sendable {
             return (try? prepared.withLock { try $0.queries.query(alone, entity) })?.plan.sql.contains(ServerFunctions.prefix) ?? false
         }
         guard var clause = query.predicate, needsFunctions(clause) else { return "The fetch" }
-        while let parts = (clause as? NSCompoundPredicate)?.subpredicates.compactMap({ $0 as? NSPredicate }),
-            let part = parts.first(where: needsFunctions)
-        { clause = part }
-        return "The clause \(clause.predicateFormat)"
+        while let part = (clause as? NSCompoundPredicate)?.subpredicates.first(where: needsFunctions) { clause = part }
+        return "The clause \(clause.formatString)"
     }
 
     /// Returns the part of a query's predicate that has SQL.
