@@ -42,33 +42,6 @@ import WebTransport
         expect(new.requests.count, equals: 2)
     }
 
-    @Test(
-        "A page with fewer resources than were asked for is the last one only if the description says so, or a larger one has come",
-        arguments: [PagingStyle.pages(size: "per_page", of: 3), .offsets(of: 3), PagingStyle(.number("page", first: 1), size: 3)])
-    func shortPages(_ paging: PagingStyle) throws {
-        func service(_ most: Int, _ count: Int) -> ScriptedService {
-            ScriptedService { request in
-                let size = min(most, Int(request.query("per_page") ?? request.query("limit") ?? "3") ?? 3)
-                let skipped = request.query("offset").flatMap { Int($0) } ?? ((request.query("page").flatMap { Int($0) } ?? 1) - 1) * size
-                return Self.page((1...count).dropFirst(skipped).prefix(size), "")
-            }
-        }
-        for count in [1, 2, 3, 4, 5, 6] {
-            for most in [1, 2, 3] {
-                expect(try titles(paging, service(most, count)), equals: (1...count).map(String.init), "\(count) by \(most)")
-            }
-        }
-        // Two, where three have come, are the last.
-        let whole = service(3, 5)
-        expect(try titles(paging, whole).count, equals: 5)
-        expect(whole.requests.count, equals: 2)
-        var stated = paging
-        stated.endsShort = true
-        let small = service(3, 2)
-        expect(try titles(stated, small).count, equals: 2)
-        expect(small.requests.count, equals: 1)
-    }
-
     /// A service that tells 3 as its number, whatever there is, and says in which sense.
     private static func estimating(_ relation: String, _ count: Int) -> ScriptedService {
         ScriptedService { request in

@@ -28,7 +28,6 @@ struct CallPlan: Sendable {
     let places: Set<String>
     /// Properties that are not sent with others as a filter, by parameters' names.
     let parameters: [String: WebParameter]
-    let pageCounts = PageCounts()
 
     init(_ call: WebCall, _ context: Context) throws {
         let style = context.style
@@ -159,7 +158,7 @@ struct CallPlan: Sendable {
     }
 
     private static func described(_ style: PagingStyle) -> Paging {
-        let isEndGuessed = style.next == nil && style.hasMore == nil && style.total == nil && style.endsShort
+        let isEndGuessed = style.next == nil && style.hasMore == nil && style.total == nil && !style.endsEmpty
         let takesLimit = style.sizeParameter != nil
         switch style.form {
         case .none: return .whole

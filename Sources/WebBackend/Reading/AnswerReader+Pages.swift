@@ -52,7 +52,7 @@ extension AnswerReader {
                 paging.next != nil
                 ? text != nil
                 : hasMore ?? total.map { goesOn((number - first) * size, findings, size, $0, to: (number - first + 1) * size) }
-                    ?? goesOn(findings.count, size)
+                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
             return isMore ? NumberToken(number: number + 1, size: size, total: kept(total)).token : nil
         case .offset:
             let size = Self.size(request, paging)
@@ -62,7 +62,7 @@ extension AnswerReader {
                 paging.next != nil
                 ? text != nil
                 : hasMore ?? total.map { goesOn(offset, findings, size, $0, to: offset + findings.count) }
-                    ?? goesOn(findings.count, size)
+                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
             return isMore ? NumberToken(number: offset + findings.count, size: size, total: kept(total)).token : nil
         }
     }
@@ -75,14 +75,6 @@ extension AnswerReader {
     /// One that is as many as the first page has, and as were asked for, may be the number of the page's: then the next page is looked at.
     private func goesOn(_ start: Int, _ findings: Findings, _ size: Int, _ total: Int, to end: Int) -> Bool {
         findings.count > 0 && (end < total || start == 0 && findings.count == total && total >= size)
-    }
-
-    /// Whether a page is followed by another, where nothing in the answer tells.
-    ///
-    /// A page with fewer resources than were asked for may be all that the service gives at a time: it is the last one where a larger one has come.
-    private func goesOn(_ count: Int, _ size: Int) -> Bool {
-        if call.paging.endsEmpty { return count > 0 }
-        return count >= size || count > 0 && !call.paging.endsShort && !call.pageCounts.hasLarger(than: count)
     }
 
     // MARK: What answers say

@@ -69,7 +69,6 @@ struct AnswerReader {
             throw uncounted(request, response, findings)
         }
         answer.isComplete = call.call.returns != .list
-        call.pageCounts.note(findings.count)
         answer.next = try next(request, response, findings, answer.total, url)
         return answer
     }
