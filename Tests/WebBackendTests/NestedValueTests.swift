@@ -50,7 +50,7 @@ import WebTransport
         let service = ScriptedService { request in
             request.path == "/albums" ? .json(#"[{"id": 1, "band": \#(parent)}, {"id": 2, "band": \#(parent)}]"#) : .json("", status: 404)
         }
-        let title = PropertyMapping.at(JSONPath(path))
+        let title = PropertyMapping.at(JSONPath(path), isReadOnly: true)
         let context = try WebService(base, resources: [WebResource("Album", properties: ["title": title])]).context(service)
         try context.performAndWait {
             try expect(context.fetch(fetch("Album")).map { $0.value(forKey: "title") as? String }, equals: [nil, nil])
