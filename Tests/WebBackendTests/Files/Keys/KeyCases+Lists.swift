@@ -238,7 +238,7 @@ extension KeyCase {
         paging(
             "answerMark.at", text: #""page": "p", "of": 2, "total": "body:total", "exactTotal": {"is": "eq", "at": $}"#,
             #""body:relation""#,
-            #""body:precise""#),
+            #""body:precise""#, #""contentRange""#),
         paging(
             "answerMark.is", text: #""page": "p", "of": 2, "total": "body:total", "exactTotal": {"at": "body:relation", "is": $}"#,
             #""eq""#,
