@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import FuzzCoverage
 
 /// libFuzzer's own main function, which calls back with one input after another.
