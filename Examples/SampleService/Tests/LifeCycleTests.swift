@@ -63,6 +63,21 @@ import FoundationNetworking
         await #expect(throws: (any Error).self) { try await asking.value }
     }
 
+    @Test("A service that stops takes no connection of another one that starts meanwhile") func stoppingBesideOthers() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<20 {
+                        let service = try await SampleService.start()
+                        #expect(try await service.ask(target).objects().count == 1)
+                        await service.stop()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("A service nobody holds any more closes its port", .timeLimit(.minutes(30))) func abandonedService() async throws {
         let arrivals = Arrivals()
         let address = try await SampleService.start { _ in arrivals.count.withLock { $0 += 1 } }.baseURL

@@ -5,7 +5,6 @@ internal import Foundation
 /// An HTTP server that listens on the loopback interface and passes every request to a responder.
 struct Listener: Sendable {
     let port: UInt16
-    private let server: HTTPServer
     private let running: Task<Void, Never>
 
     /// Opens a port and returns when it is listening; port 0 selects a free one.
@@ -18,7 +17,7 @@ struct Listener: Sendable {
         let server = HTTPServer(config: configuration, handler: ClosureHTTPHandler { await responder.respond(to: $0) })
 
         // `run()` returns only when the server ends, and waiting for it to listen never ends when it cannot, so the first of the two
-        // decides.
+        // decides. The wait has no limit of its own that matters: a process whose threads are all busy listens late, and that is no error.
         let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
         let running = Task {
             do {
@@ -29,7 +28,7 @@ struct Listener: Sendable {
         }
         let waiting = Task {
             do {
-                try await server.waitUntilListening(timeout: 60)
+                try await server.waitUntilListening(timeout: 3600)
                 outcome.yield(.success(()))
             } catch {
                 outcome.yield(.failure(error))
@@ -50,15 +49,17 @@ struct Listener: Sendable {
                     throw SampleServiceError.cannotListen(port: port, reason: "The listening socket has no address.")
                 }
                 opened = true
-                return Listener(port: boundPort, server: server, running: running)
+                return Listener(port: boundPort, running: running)
             }
         }
         throw CancellationError()
     }
 
     /// Closes the port and the connections, and waits for that.
+    ///
+    /// The server's own `stop()` closes the socket first and ends the loop that accepts connections afterwards. In between, another listener
+    /// may get the socket's number, and the loop takes a connection of that one. A cancelled server ends the loop first.
     func close() async {
-        await server.stop(timeout: 0)
         running.cancel()
         await running.value
     }
