@@ -42,7 +42,7 @@ import WebTransport
             expect(given, equals: ["b", "a"])
             let other = try titles(context, fetch("Album", by: ["title"], limit: 1))
             expect(other, equals: ["a"])
-            expect(service.targets, equals: ["GET /albums?limit=2", "GET /albums?limit=10"])
+            expect(service.targets, equals: ["GET /albums?limit=2", "GET /albums?limit=10", "GET /albums?offset=2&limit=10"])
         }
     }
 

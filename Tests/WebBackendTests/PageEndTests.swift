@@ -7,8 +7,9 @@ import WebBackend
 import WebTransport
 
 @Suite("Where the pages of a list end") struct PageEndTests {
-    private func titles(_ paging: PagingStyle, _ service: ScriptedService) throws -> [String] {
+    private func titles(_ paging: PagingStyle, _ service: ScriptedService, failure: JSONPath? = nil) throws -> [String] {
         var style = ServiceStyle.plain
+        style.errors.flag = failure
         style.envelope.items = "items"
         style.paging = paging
         let context = try WebService(base, style: style, resources: [WebResource("Album")]).context(service)
@@ -40,6 +41,66 @@ import WebTransport
         paging.endsEmpty = true
         expect(try titles(paging, new), equals: ["1", "2"])
         expect(new.requests.count, equals: 2)
+    }
+
+    /// What services answer behind the last page of a list.
+    enum BehindTheLast: CaseIterable, Sendable {
+        case nothing, lastAgain, notFound, badRequest, failureWithSuccess
+    }
+
+    /// A service that has so many resources, and gives at most so many at a time.
+    private static func capped(_ most: Int, _ count: Int, _ behind: BehindTheLast) -> ScriptedService {
+        ScriptedService { request in
+            let size = min(most, Int(request.query("per_page") ?? request.query("limit") ?? "3") ?? 3)
+            let page = request.query("page").flatMap { Int($0) }.map { ($0 - 1) * size }
+            let start = request.query("offset").flatMap { Int($0) } ?? page ?? 0
+            if start < count || start == 0 { return Self.page((0..<count).dropFirst(start).prefix(size), "") }
+            switch behind {
+            case .nothing: return Self.page([Int](), "")
+            case .lastAgain: return Self.page((0..<count).dropFirst((count - 1) / size * size), "")
+            case .notFound: return .json(#"{"message": "Invalid page."}"#, status: 404)
+            case .badRequest: return .json(#"{"message": "There is no such page."}"#, status: 400)
+            case .failureWithSuccess: return .json(#"{"error": "There is no such page."}"#)
+            }
+        }
+    }
+
+    @Test(
+        "Where nothing tells the last page, a list is whole, whatever the service gives at a time, and answers behind its last page",
+        arguments: [PagingStyle.pages(size: "per_page", of: 3), .offsets(of: 3), PagingStyle(.number("page", first: 1), size: 3)],
+        BehindTheLast.allCases)
+    func guessedEnds(_ paging: PagingStyle, _ behind: BehindTheLast) throws {
+        for count in 0...7 {
+            for most in 1...3 {
+                // Behind a later page, a refusal or the same page may be for a limit to what can be read, and is an error.
+                let isRefused = [.lastAgain, .badRequest, .failureWithSuccess].contains(behind)
+                let refusesLater = isRefused && (count > most || count == most && most == 3) && count % most == 0
+                do {
+                    let titles = try titles(paging, Self.capped(most, count, behind), failure: "error")
+                    expect(titles, equals: (0..<count).map(String.init), "\(count) by \(most), \(behind)")
+                } catch {
+                    #expect(refusesLater, "\(count) by \(most), \(behind): \(error)")
+                }
+            }
+        }
+    }
+
+    @Test("A short page is the last one without asking where the description says so, or a larger one has come") func shortPages() throws {
+        let service = Self.capped(3, 5, .nothing)
+        expect(try titles(.pages("page", of: 3), service).count, equals: 5)
+        expect(service.targets, equals: ["GET /albums?page=1", "GET /albums?page=2"])
+        var stated = PagingStyle.pages("page", of: 3)
+        stated.endsShort = true
+        let small = Self.capped(3, 2, .nothing)
+        expect(try titles(stated, small).count, equals: 2)
+        expect(small.targets, equals: ["GET /albums?page=1"])
+    }
+
+    @Test("A service that does not know the parameter of the page, and has more than it gives, is an error") func unknownParameter() throws
+    {
+        let service = ScriptedService { _ in Self.page(1...3, "") }
+        let error = #expect(throws: NSError.self) { try titles(.pages("page", of: 3), service) }
+        #expect(error?.code == NSPersistentStoreOperationError)
     }
 
     /// A service that tells 3 as its number, whatever there is, and says in which sense.

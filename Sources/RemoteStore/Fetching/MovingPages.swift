@@ -28,7 +28,7 @@ extension RemoteReader {
         func add(_ text: String) { if !caveats.contains(text) { caveats.append(text) } }
         for (request, endpoint) in zip(plan.requests, plan.endpoints) where !request.wantsCount {
             let (name, paging) = ("“\(request.entity).\(request.endpoint)”", endpoint.paging)
-            guard let size = paging.size else { continue }
+            guard paging.size != nil else { continue }
             if moving.contains(request) {
                 add("the pages of \(name) have moved each time that they were last read, and the list of that time may lack resources")
             }
@@ -38,7 +38,7 @@ extension RemoteReader {
                 )
             }
             if paging.isEndGuessed {
-                add("a page of \(name) with fewer than \(size) resources is taken for the last, for answers do not tell")
+                add("a page of \(name) with fewer resources than others is taken for the last, for answers do not tell")
             }
         }
         return caveats

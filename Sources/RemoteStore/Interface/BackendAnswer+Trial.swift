@@ -19,6 +19,13 @@ package struct TrialResource: Sendable {
 }
 
 extension BackendAnswer {
+    /// A number that lists of the same resources in the same order have alike, within a process.
+    package var listSignature: Int {
+        var hasher = Hasher()
+        for row in rows { hasher.combine(row.knownObjectID) }
+        return hasher.finalize()
+    }
+
     /// The resources that were asked for, as values.
     package var trialResources: [TrialResource] { rows.compactMap(trialResource) }
     /// The resources that came along, as values.

@@ -100,19 +100,10 @@ public struct WebBackend: Backend, EarlyPagingBackend {
             var answer = request.answer()
             let errors = ErrorReader(plan: plan, words: ServiceWords(client))
             if let error = errors.stray(response, to: web, isSave: false) { throw error }
-            switch response.status {
-            case 200..<300:
-                // Some services answer that all is well, and write the error into the body.
-                let (isFailure, isMissing) = errors.failure(response)
-                if isMissing {
-                    answer.isComplete = true
-                } else if isFailure {
-                    throw errors.error(response, to: web, isSave: false)
-                } else {
-                    answer = try reader(plan, call).read(response, to: request, at: web.url, tellingNext: teller)
-                }
-            case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
-            default: throw errors.error(response, to: web, isSave: false)
+            switch errors.outcome(response, request, call) {
+            case .resources: answer = try reader(plan, call).read(response, to: request, at: web.url, tellingNext: teller)
+            case .nothing: answer.isComplete = request.guessedPage(call) == nil
+            case .failure: throw errors.error(response, to: web, isSave: false)
             }
             note("\(request)", record, rows: answer.count)
             return answer

@@ -39,7 +39,11 @@ public struct PagingStyle: Hashable, Sendable {
     public var stability: Paging.Stability
     /// Whether only an empty page is the last one, for services that may send short pages in between, or that name a new cursor behind the last page.
     public var endsEmpty: Bool
-    /// Whether a page with fewer resources than were asked for is the last one, though it names a next one.
+    /// Whether a page with fewer resources than were asked for is the last one, even one that names a next one.
+    ///
+    /// Without it, and where nothing in an answer tells the last page, such a page is the last one only if a larger one has come before: the service may
+    /// give fewer at a time than it is asked for. Otherwise the next page is asked for, and the list ends where that is empty or missing (404, 410 or 416);
+    /// behind a short first page, also where it has the same resources, or is a bad request (400 or 422).
     public var endsShort: Bool
     /// Whether the parameters of page and size are sent in the body.
     public var isInBody: Bool

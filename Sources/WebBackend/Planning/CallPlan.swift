@@ -28,6 +28,8 @@ struct CallPlan: Sendable {
     let places: Set<String>
     /// Properties that are not sent with others as a filter, by parameters' names.
     let parameters: [String: WebParameter]
+    /// How many resources the pages have had that have come.
+    let pageCounts = PageCounts()
 
     init(_ call: WebCall, _ context: Context) throws {
         let style = context.style

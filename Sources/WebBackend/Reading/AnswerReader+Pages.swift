@@ -17,7 +17,7 @@ extension AnswerReader {
     }
 
     func next(
-        _ request: BackendRequest, _ response: WebResponse, _ findings: Findings, _ total: Int?, _ url: String
+        _ request: BackendRequest, _ response: WebResponse, _ findings: Findings, _ total: Int?, _ url: String, signature: Int? = nil
     ) throws -> PageToken? {
         let paging = call.paging
         if case .none = paging.form { return nil }
@@ -48,34 +48,70 @@ extension AnswerReader {
             if let text, let named = Int(text), let next = paging.next, named != number + 1 {
                 throw contradiction(request, "By the description the page after \(number) is \(number + 1), and \(next) names \(named).")
             }
-            let isMore =
-                paging.next != nil
-                ? text != nil
-                : hasMore ?? total.map { goesOn((number - first) * size, findings, size, $0, to: (number - first + 1) * size) }
-                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
-            return isMore ? NumberToken(number: number + 1, size: size, total: kept(total)).token : nil
+            let start = (number - first) * size
+            switch following(text, hasMore, total, request, findings, from: start, to: start + size, size) {
+            case .last: return nil
+            case .told: return NumberToken(number: number + 1, size: size, total: kept(total)).token
+            case .guessed:
+                let guess = Self.guess(isFirst: number == first, findings.count, size, signature)
+                return NumberToken(number: number + 1, size: size, total: kept(total), guess: guess).token
+            }
         case .offset:
             let size = Self.size(request, paging)
             let offset = request.page.map { NumberToken($0).number } ?? request.offset
             let total = total ?? request.page.flatMap { NumberToken($0).total }
-            let isMore =
-                paging.next != nil
-                ? text != nil
-                : hasMore ?? total.map { goesOn(offset, findings, size, $0, to: offset + findings.count) }
-                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
-            return isMore ? NumberToken(number: offset + findings.count, size: size, total: kept(total)).token : nil
+            let end = offset + findings.count
+            switch following(text, hasMore, total, request, findings, from: offset, to: end, size) {
+            case .last: return nil
+            case .told: return NumberToken(number: end, size: size, total: kept(total)).token
+            case .guessed:
+                let guess = Self.guess(isFirst: request.page == nil, findings.count, size, signature)
+                return NumberToken(number: end, size: size, total: kept(total), guess: guess).token
+            }
         }
+    }
+
+    /// What follows a page.
+    private enum Following {
+        /// Nothing.
+        case last
+        /// Another page, as the answer tells.
+        case told
+        /// Perhaps another page.
+        case guessed
+    }
+
+    private func following(
+        _ next: String?, _ hasMore: Bool?, _ total: Int?, _ request: BackendRequest, _ findings: Findings, from start: Int, to end: Int,
+        _ size: Int
+    ) -> Following {
+        if call.paging.next != nil { return next != nil ? .told : .last }
+        if let hasMore { return hasMore ? .told : .last }
+        guard findings.count > 0 else { return .last }
+        if let total {
+            if end < total { return .told }
+            // A total that is as many as the first page has, and as were asked for, may be the number of the page's.
+            return start == 0 && findings.count == total && total >= size ? .guessed : .last
+        }
+        if call.paging.endsEmpty || findings.count >= size { return .guessed }
+        // Fewer than were asked for may be all that the service gives at a time.
+        let isLast =
+            call.paging.endsShort || call.pageCounts.hasLarger(than: findings.count) || named(request).map { findings.count >= $0 } ?? false
+        return isLast ? .last : .guessed
+    }
+
+    /// The number of resources that a request names by their identifiers; nil where it names none.
+    private func named(_ request: BackendRequest) -> Int? {
+        request.filters.filter { $0.keyPath == "SELF" || $0.keyPath == plan.identifierAttribute }.map { $0.ids.count + $0.values.count }
+            .min()
+    }
+
+    private static func guess(isFirst: Bool, _ count: Int, _ size: Int, _ signature: Int?) -> GuessedPage {
+        if let signature, isFirst, count < size { .behindShortFirst(signature) } else { .behindOthers }
     }
 
     /// The total that later pages need: where they are asked for it themselves, they tell it, and it may be another one.
     private func kept(_ total: Int?) -> Int? { call.paging.next == nil && call.paging.hasMore == nil ? total : nil }
-
-    /// Whether a page is followed by another, where the answer tells the number of all resources.
-    ///
-    /// One that is as many as the first page has, and as were asked for, may be the number of the page's: then the next page is looked at.
-    private func goesOn(_ start: Int, _ findings: Findings, _ size: Int, _ total: Int, to end: Int) -> Bool {
-        findings.count > 0 && (end < total || start == 0 && findings.count == total && total >= size)
-    }
 
     // MARK: What answers say
 

@@ -69,7 +69,9 @@ struct AnswerReader {
             throw uncounted(request, response, findings)
         }
         answer.isComplete = call.call.returns != .list
-        answer.next = try next(request, response, findings, answer.total, url)
+        if let guess = request.guessedPage(call), guess.isOver(at: answer) { return request.answer() }
+        call.pageCounts.note(findings.count)
+        answer.next = try next(request, response, findings, answer.total, url, signature: answer.listSignature)
         return answer
     }
 

@@ -144,6 +144,29 @@ struct ErrorReader {
         more.merging([NSUnderlyingErrorKey: cause]) { first, _ in first }
     }
 
+    /// What an answer is, by its status and by what it says of errors.
+    enum Outcome {
+        case resources
+        /// There is no such resource, or no such page.
+        case nothing
+        case failure
+    }
+
+    /// Returns what the answer to a call is.
+    func outcome(_ response: WebResponse, _ request: BackendRequest, _ call: CallPlan) -> Outcome {
+        let guess = request.guessedPage(call)
+        switch response.status {
+        case 200..<300:
+            // Some services answer that all is well, and write the error into the body.
+            let (isFailure, isMissing) = failure(response)
+            if isMissing { return .nothing }
+            guard isFailure else { return .resources }
+            return guess?.endsRefused ?? false ? .nothing : .failure
+        case 404 where call.call.returns == .one, 410 where call.call.returns == .one: return .nothing
+        case let status: return guess?.isMissing(at: status) ?? false ? .nothing : .failure
+        }
+    }
+
     /// Whether an answer of success says that it is an error, and whether it says that there is no such resource.
     func failure(_ response: WebResponse) -> (isFailure: Bool, isMissing: Bool) {
         let style = plan.style.errors

@@ -249,15 +249,30 @@ struct NumberToken {
     let size: Int
     /// The number of resources in all pages, as the last answer that told it has it; nil where none has.
     let total: Int?
+    /// What is known of the page where nothing has told that there is one.
+    let guess: GuessedPage?
 
-    init(number: Int, size: Int, total: Int? = nil) { (self.number, self.size, self.total) = (number, size, total) }
-
-    init(_ token: PageToken) {
-        let parts = token.text.split(separator: "@").map { Int($0) ?? 0 }
-        self.init(number: parts.first ?? 0, size: parts.count > 1 ? parts[1] : 1, total: parts.count > 2 ? parts[2] : nil)
+    init(number: Int, size: Int, total: Int? = nil, guess: GuessedPage? = nil) {
+        (self.number, self.size, self.total, self.guess) = (number, size, total, guess)
     }
 
-    var token: PageToken { PageToken("\(number)@\(size)" + (total.map { "@\($0)" } ?? "")) }
+    init(_ token: PageToken) {
+        let parts = token.text.split(separator: "@", omittingEmptySubsequences: false)
+        func number(_ index: Int) -> Int? { index < parts.count ? Int(parts[index]) : nil }
+        self.init(number: number(0) ?? 0, size: number(1) ?? 1, total: number(2), guess: parts.count > 3 ? GuessedPage(parts[3]) : nil)
+    }
+
+    var token: PageToken { PageToken("\(number)@\(size)@\(total.map { "\($0)" } ?? "")@\(guess?.text ?? "")") }
+}
+
+extension BackendRequest {
+    /// What is known of the page that is asked for, where nothing has told that there is one; nil for all others.
+    func guessedPage(_ call: CallPlan) -> GuessedPage? {
+        switch call.paging.form {
+        case .number, .offset: page.flatMap { NumberToken($0).guess }
+        case .none, .cursor, .address: nil
+        }
+    }
 }
 
 extension Condition {

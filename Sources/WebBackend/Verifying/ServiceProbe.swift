@@ -55,9 +55,11 @@ final class ServiceProbe {
         if response.status == 304 { return answer }
         do {
             let errors = ErrorReader(plan: plan, words: ServiceWords(backend.client))
-            let failure = errors.failure(response)
-            if call.call.returns == .one && (response.status == 404 || response.status == 410) || failure.isMissing { return answer }
-            guard (200..<300).contains(response.status), !failure.isFailure else { throw errors.error(response, to: web, isSave: false) }
+            switch errors.outcome(response, request, call) {
+            case .resources: break
+            case .nothing: return answer
+            case .failure: throw errors.error(response, to: web, isSave: false)
+            }
             var reader = backend.reader(plan, call)
             // The checks look for such forms themselves.
             reader.checksForms = false

@@ -50,8 +50,8 @@ extension Library: Transport {
 
     private func authors(_ request: WebRequest) -> WebResponse {
         let isBehind = request.query("page").flatMap { Int($0) } ?? 1 > 1
-        if isBehind, tells(.pageBehindTheLastFails) { return .json(#"{"message": "Invalid page."}"#, status: 404) }
-        return list(isBehind && !tells(.lastPageAgain) ? [] : data.authors.map(json), total: nil, request)
+        if isBehind, manners.contains(.pageBehindTheLastFails) { return .json(#"{"message": "Invalid page."}"#, status: 404) }
+        return list(isBehind && !manners.contains(.lastPageAgain) ? [] : data.authors.map(json), total: nil, request)
     }
 
     private func publishers(_ request: WebRequest) -> WebResponse {

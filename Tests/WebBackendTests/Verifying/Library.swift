@@ -106,6 +106,8 @@ final class Library: Sendable {
     /// Ways to write that change nothing of what is said.
     enum Manner: CaseIterable, Sendable {
         case zonesAhead, omittedNil, weakTags, pricesAsText
+        /// What stands behind the last page: the last one once more, or an error.
+        case lastPageAgain, pageBehindTheLastFails
     }
 
     let lies: Set<Lie>

@@ -10,7 +10,7 @@ enum Lie: String, CaseIterable, Sendable {
     case orderIgnored, descendingIgnored, orderIgnoresCase, numbersOrderedAsText, nilOrderedLast, orderChangesBetweenPages, secondKeyIgnored
     // Pages and numbers.
     case limitIgnored, pageCapped, totalTooSmall, totalTooLarge, offsetOneTooSmall, offsetOneTooLarge, endsBeforeTotal, bookTwiceInList,
-        lastPageAgain, pageBehindTheLastFails, cursorToItself, saysThereIsNoMore, moreWithoutCursor, countDiffers
+        cursorToItself, saysThereIsNoMore, moreWithoutCursor, countDiffers
     // One against list.
     case oneIsAnother, oneIsOlder, oneLacksProperty, listLacksProperty, nilInList, nilInOne, oneRounds, oneHasTextualIdentifier,
         anythingIsFound, missingIsRefused, deletedInList
@@ -74,8 +74,6 @@ enum Lie: String, CaseIterable, Sendable {
         case .totalTooSmall: .init(.paging, "Book.list", "all pages", claim: "style.paging.total")
         case .totalTooLarge, .endsBeforeTotal, .offsetOneTooLarge: .init(.paging, "Book.list", "all pages", claim: "style.paging.total")
         case .offsetOneTooSmall, .bookTwiceInList: .init(.paging, "Book.list", "all pages", claim: "style.paging.offset")
-        case .lastPageAgain, .pageBehindTheLastFails:
-            .init(.paging, "Author.list", "the page behind the last", claim: "resources.Author.calls.list")
         case .cursorToItself: .init(.paging, "Publisher.list", "all pages", claim: "resources.Publisher.calls.list.paging.cursor")
         case .saysThereIsNoMore: .init(.paging, "Publisher.list", "all pages", claim: "resources.Publisher.calls.list")
         case .moreWithoutCursor: .init(.call, "Publisher.list", "the list", claim: "resources.Publisher.calls.list")
@@ -133,7 +131,6 @@ enum Lie: String, CaseIterable, Sendable {
         case .filterIgnoresCase, .prefixIsContained: "title"
         case .orderIgnored, .descendingIgnored, .numbersOrderedAsText, .orderChangesBetweenPages, .secondKeyIgnored: "order by pages"
         case .orderIgnoresCase, .nilOrderedLast: "order by subtitle"
-        case .lastPageAgain, .pageBehindTheLastFails: "pages of authors"
         case .cursorToItself, .saysThereIsNoMore, .moreWithoutCursor, .anyTagIsCurrentForLists: "pages of publishers"
         case .oneIsOlder, .oneLacksProperty: "pages of one"
         case .listLacksProperty, .nilInList, .nilInOne, .oneRounds: "price"

@@ -98,7 +98,7 @@ extension FileForms {
                 "Whether only an empty page is the last one: for services that may send fewer than asked for.")
             keys.key(
                 "endsShort", \.endsShort, flag,
-                "Whether a page with fewer than asked for is the last one though it names a next one; if nothing tells the last one, it is."
+                "Whether a page with fewer than asked for is the last one, even one that names a next one; if nothing tells, the next is asked for."
             )
             keys.key("countsByHead", \.countsByHead, flag, "Whether the number is asked for by the method HEAD.")
             keys.key("inBody", \.isInBody, flag, "Whether the parameters are sent in the body.")

@@ -129,33 +129,18 @@ enum PageCheck {
         return Trial(asked, call, .paging) { probe in
             var request = sample.request(call)
             request.page = token
-            // Where the service tells the end, nobody asks behind it, and it may answer anything but further resources.
-            let paging = call.paging
-            let isTold = paging.next != nil || paging.hasMore != nil || paging.total != nil
+            // Nobody asks there, so the service may answer anything but further resources.
             let answer: ProbeAnswer
-            do { answer = try await probe.ask(request, sample.plan, call) } catch let refusal as ServiceProbe.Refusal {
-                if isTold { return [] }
-                throw refusal
-            }
-            func finding(_ seen: String, _ advice: String) -> [CapabilityFinding] {
-                [
-                    sample.finding(
-                        .paging, name, call, asked, claim: sample.claims.paging(call, Self.end(call)), seen: seen, request: answer.request,
-                        advice: advice)
-                ]
-            }
+            do { answer = try await probe.ask(request, sample.plan, call) } catch is ServiceProbe.Refusal { return [] }
             let new = answer.resources.filter { !list.ids.contains($0.id) }
-            if let first = new.first {
-                return finding(
-                    "\(new.count) further resources came, the first is \(first.id): the list ends too early.",
-                    "Name what tells the last page: next, hasMore, total, or endsEmpty where only an empty page is the last one.")
-            }
-            if !isTold, !answer.resources.isEmpty {
-                return finding(
-                    "\(answer.resources.count) resources came again: the list would never end.",
-                    "Describe what tells the last page: next, hasMore or total.")
-            }
-            return []
+            guard let first = new.first else { return [] }
+            return [
+                sample.finding(
+                    .paging, name, call, asked, claim: sample.claims.paging(call, Self.end(call)),
+                    seen: "\(new.count) further resources came, the first is \(first.id): the list ends too early.",
+                    request: answer.request,
+                    advice: "Name what tells the last page: next, hasMore, total, or endsEmpty where only an empty page is the last one.")
+            ]
         }
     }
 
