@@ -51,6 +51,45 @@ struct UntouchedStoreTests {
         try expect(Pad.contents(of: pad.url), equals: before)
     }
 
+    @Test(
+        "Every command that reads leaves nothing beside a file in log mode without a log, a store's or another program's",
+        arguments: [
+            ["query", "Track", "--count"], ["query", "Track"], ["inspect"], ["check"], ["export"], ["get", "Track/p1"],
+            ["explain", "Track"],
+            ["diff"],
+        ], [false, true])
+    func nothingIsLeft(command: [String], isStore: Bool) throws {
+        for index in [nil, Data(), Data(count: 100), Data(count: 32768)] {
+            let pad = try Pad()
+            if isStore {
+                try Records.make(pad.store)
+            } else {
+                try Plain.execute(
+                    "PRAGMA journal_mode = WAL; CREATE TABLE track(id INTEGER PRIMARY KEY, title TEXT); INSERT INTO track VALUES(1, 'Monza')",
+                    pad.store)
+            }
+            if let index { try index.write(to: pad.file("records.sqlite-shm")) }
+            let before = try Pad.contents(of: pad.url)
+            let other = try Pad()
+            var arguments = [command[0], pad.store.path] + command.dropFirst()
+            if command == ["export"] { arguments.append(other.file("out.json").path) }
+            if command == ["diff"] { arguments.append(pad.store.path) }
+            let result = try CommandProcess(arguments)
+            expect(result.code, equals: 0, "\(arguments): \(result.errors)")
+            try expect(Pad.contents(of: pad.url), equals: before, "\(arguments), \(String(describing: index?.count))")
+        }
+    }
+
+    @Test("What is no file beside a store is an error, and is not waited for", arguments: ["-wal", "-shm", "-journal"])
+    func pipes(ending: String) throws {
+        let pad = try Pad()
+        try Records.make(pad.store)
+        #expect(mkfifo(pad.store.path + ending, 0o600) == 0)
+        let result = try CommandProcess(["query", pad.store.path, "Track"])
+        expect(result.code, equals: 1)
+        #expect(result.errors.contains("\(ending) beside it is no file"), "\(result.errors)")
+    }
+
     @Test func anUnfinishedTransactionIsNotUndoneInTheFile() throws {
         let pad = try Pad()
         try Records.make(pad.store)

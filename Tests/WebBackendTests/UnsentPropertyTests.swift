@@ -155,7 +155,9 @@ import WebTransport
             let bands = try context.fetch(fetch("Band", by: ["name"]))
             albums[1].setValue(bands[0], forKey: "band")
             try context.save()
-            let sent = service.requests.filter { $0.method != .get }.map { "\($0.method.rawValue) \($0.path) \($0.json?.description ?? "")" }
+            let sent = service.requests.filter { $0.method != .get }.map {
+                "\($0.method.rawValue) \($0.path) \($0.json?.description ?? "")"
+            }
             expect(sent, equals: [#"PATCH /bands/2 {"album_ids":[2]}"#])
         }
     }

@@ -36,7 +36,7 @@ package enum SQLiteFiles {
     static func connectForWriting(_ url: URL, timeout: TimeInterval, creates: Bool) throws -> SQLConnection {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
         if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
-        if creates { try requireSideFiles(url) } else { try requireFile(url) }
+        if creates { try requireSideFiles(url.path) } else { try requireFile(url) }
         let path = url.path
         let connection: SQLConnection
         do { connection = try SQLConnection(path, flags: flags, path: path, timeout: timeout) } catch {
@@ -61,7 +61,10 @@ package enum SQLiteFiles {
     ///   is put back when the last reader is closed.
     static func connectForReading(_ url: URL, timeout: TimeInterval, keepsFiles: Bool = false) throws -> SQLConnection {
         try requireFile(url)
-        if keepsFiles, let connection = try connectLeavingMemory(url, timeout: timeout) { return connection }
+        // What this process has made itself goes with its last reader, so that all of them are counted.
+        let own = SQLSharedMemory(joining: url.path)
+        if keepsFiles, own == nil, let connection = try connectLeavingMemory(url, timeout: timeout) { return connection }
+        defer { own?.close() }
         let log = url.path + "-wal"
         let hasLog = ((try? FileManager.default.attributesOfItem(atPath: log)[.size]) as? NSNumber)?.intValue ?? 0 > 0
         if !hasLog, !FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path) {
@@ -100,7 +103,8 @@ package enum SQLiteFiles {
     ///
     /// - Returns: Nil where there is no such file: also where the last connection of a writer removes it meanwhile.
     private static func connectLeavingMemory(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
-        func hasMemory() -> Bool { access(url.path + "-shm", F_OK) == 0 }
+        // A writer has both files; one without the other is left over.
+        func hasMemory() -> Bool { access(url.path + "-shm", F_OK) == 0 && access(url.path + "-wal", F_OK) == 0 }
         guard hasMemory() else { return nil }
         let connection = try openLeavingMemory(url, timeout: timeout)
         connection.isOfSharedFile = true
@@ -154,10 +158,10 @@ package enum SQLiteFiles {
 
     /// Opens a read-only connection beside that of a store.
     static func openConcurrentReader(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
+        let own = SQLSharedMemory(joining: url.path)
         let connection =
-            options.keepsFiles
-            ? try openLeavingMemory(url, timeout: options.timeout)
-            : try openReader(url, keeping: SQLSharedMemory(joining: url.path), timeout: options.timeout)
+            options.keepsFiles && own == nil
+            ? try openLeavingMemory(url, timeout: options.timeout) : try openReader(url, keeping: own, timeout: options.timeout)
         for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
         return connection
     }
@@ -200,18 +204,18 @@ package enum SQLiteFiles {
                     ? "There is no such file." : kind == S_IFDIR ? "It is a directory." : "It is a pipe or a device, and no file.",
                 next: "Check the URL, or open it for writing to make it.", info: [NSFilePathErrorKey: url.path])
         }
-        try requireSideFiles(url)
+        try requireSideFiles(url.path)
     }
 
     /// - Throws: An error where a pipe, a device or a folder stands where SQLite has files beside the store, for it would wait for them.
-    private static func requireSideFiles(_ url: URL) throws {
+    package static func requireSideFiles(_ path: String) throws {
         for ending in ["-wal", "-shm", "-journal"] {
             var status = stat()
-            guard stat(url.path + ending, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
+            guard stat(path + ending, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
             throw CoreDataError.make(
-                CocoaError.Code.fileReadCorruptFile.rawValue, "The store at \(url.path) cannot be opened.",
-                reason: "\(url.lastPathComponent)\(ending) beside it is no file.", next: "Remove it.",
-                info: [NSFilePathErrorKey: url.path + ending])
+                CocoaError.Code.fileReadCorruptFile.rawValue, "The store at \(path) cannot be opened.",
+                reason: "\((path as NSString).lastPathComponent)\(ending) beside it is no file.", next: "Remove it.",
+                info: [NSFilePathErrorKey: path + ending])
         }
     }
 }

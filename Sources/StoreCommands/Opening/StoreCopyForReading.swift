@@ -16,7 +16,9 @@ final class StoreCopyForReading {
     /// To read a log, SQLite creates a file beside it unless a writer has done so; to undo an unfinished transaction, it writes to the store itself.
     /// External data files are not copied but linked.
     static func ifNeeded(_ url: URL) throws -> StoreCopyForReading? {
+        // What is no file would be waited for where it is copied.
         let path = url.path
+        try SQLiteFiles.requireSideFiles(path)
         // A log that is empty, too: SQLite asks the other file about it.
         let hasLog = FileManager.default.fileExists(atPath: path + "-wal") && !FileManager.default.fileExists(atPath: path + "-shm")
         // A journal that a program is still writing is left to it.
