@@ -47,8 +47,8 @@ private struct Table {
 
     init(_ question: TableQuestion, _ reading: Reading) throws {
         (self.question, self.reading) = (question, reading)
-        _ = try question.predicate.map { try ExplorerError.predicate($0) }
         let entity = try reading.store.entity(question.entity)
+        _ = try question.predicate.map { try ExplorerError.predicate($0, of: entity) }
         let list = question.columns ?? Self.ordinaryColumns(entity).joined(separator: ",")
         query = try Query(
             QueryText(

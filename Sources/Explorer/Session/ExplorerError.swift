@@ -61,8 +61,8 @@ package struct ExplorerError: Error {
     /// Parses a predicate.
     ///
     /// - Throws: What is wrong, with its place.
-    static func predicate(_ format: String) throws -> NSPredicate {
-        do { return try NSPredicate(parsing: format) } catch let error as InvalidPredicateError {
+    static func predicate(_ format: String, of entity: NSEntityDescription) throws -> NSPredicate {
+        do { return try QueryPredicate.parse(format, of: entity) } catch let error as InvalidPredicateError {
             throw invalid(error, format)
         }
     }

@@ -46,15 +46,15 @@ package struct Query {
         self.text = text
         entity = try store.entity(text.entity)
         columns = try ColumnPath.columns(text.columns, of: entity)
-        predicate = try text.predicate.map { try Self.predicate($0) }
+        predicate = try text.predicate.map { [entity] in try Self.predicate($0, of: entity) }
         sorts = try Self.sorts(text.sort, of: entity)
         for (name, number) in [("--limit", text.limit), ("--offset", text.offset)] where (number ?? 0) < 0 {
             throw CommandError.make("The query cannot be executed.", reason: "\(name) is negative.")
         }
     }
 
-    private static func predicate(_ format: String) throws -> NSPredicate {
-        do { return try NSPredicate(parsing: format) } catch let error as InvalidPredicateError {
+    private static func predicate(_ format: String, of entity: NSEntityDescription) throws -> NSPredicate {
+        do { return try QueryPredicate.parse(format, of: entity) } catch let error as InvalidPredicateError {
             let marker = error.position.map { "\n  \(format)\n  \(String(repeating: " ", count: max(0, $0)))^" } ?? ""
             throw CommandError.make("The predicate after --where is not valid: \(error.message).\(marker)", cause: error)
         }
