@@ -13,12 +13,14 @@ extension PostgreSQLDialect {
             return doubles(operation, left, right)
         }
         // Foundation's decimal numbers have 38 digits, and so have its quotients; PostgreSQL's have others.
+        let result: SQLFragment
         switch operation {
-        case .add: return SQLTerm(sql: "(\(left.exact) + \(right.exact))", kind: .number(.any))
-        case .subtract: return SQLTerm(sql: "(\(left.exact) - \(right.exact))", kind: .number(.any))
-        case .multiply: return SQLTerm(sql: "(\(left.exact) * \(right.exact))", kind: .number(.any))
+        case .add: result = "\(left.exact) + \(right.exact)"
+        case .subtract: result = "\(left.exact) - \(right.exact)"
+        case .multiply: result = "\(left.exact) * \(right.exact)"
         default: return nil
         }
+        return SQLTerm(sql: mayHoldNaN ? "NULLIF(\(result), 'NaN')" : "(\(result))", kind: .number(.any))
     }
 
     /// Integers are computed as `numeric`, which does not overflow.

@@ -6,6 +6,9 @@ internal import SQLQueries
 /// PostgreSQL's SQL. What it lacks is done by functions that the store keeps in the database (``ServerFunctions``), or not at all: the
 /// clause is refused then.
 struct PostgreSQLDialect: SQLDialect {
+    /// Whether columns may hold what is no number (NaN), as those of other programs may. A save refuses it.
+    var mayHoldNaN = false
+
     var name: String { "PostgreSQL" }
     var placeholders: SQLPlaceholders { .numbered("$") }
 
@@ -37,8 +40,20 @@ struct PostgreSQLDialect: SQLDialect {
     func compareNumbers(_ left: SQLTerm, _ operation: PredicateComparison.Operator, _ right: SQLTerm) -> SQLFragment? {
         guard let first = left.number, let second = right.number else { return nil }
         let isMixed = first == .plain && !second.isBinary || second == .plain && !first.isBinary
-        if isMixed { return "\(left.exact) \(operation.symbol) \(right.exact)" }
-        return "\(left.sql) \(operation.symbol) \(right.sql)"
+        let comparison: SQLFragment =
+            isMixed ? "\(left.exact) \(operation.symbol) \(right.exact)" : "\(left.sql) \(operation.symbol) \(right.sql)"
+        guard mayHoldNaN else { return comparison }
+        // In PostgreSQL, NaN equals itself, and is more than any number. In predicates it equals nothing, and has no order.
+        func isReal(_ term: SQLTerm) -> Bool { term.isColumn && term.number?.isInteger == false }
+        let greater: SQLTerm? =
+            switch operation {
+            case .greaterThan, .greaterThanOrEqual: left
+            case .lessThan, .lessThanOrEqual: right
+            case .equal where isReal(right): left
+            default: nil
+            }
+        guard let greater, isReal(greater) else { return comparison }
+        return "(\(comparison) AND \(greater.sql) <> 'NaN')"
     }
 
     // MARK: Collections

@@ -37,6 +37,34 @@ import Testing
         }
     }
 
+    private static let comparisons: [(predicate: String, expected: [Int])] = [
+        ("level > 1", [2, 4]), ("level >= 1", [2, 3, 4]), ("level < 100", [2, 3]), ("level <= 1", [3]), ("1 < level", [2, 4]),
+        ("100 > level", [2, 3]),
+        ("NOT level > 1", [1, 3]), ("level == 1", [3]), ("level != 1", [1, 2, 4]), ("level BETWEEN {0, 5}", [2, 3]),
+        ("level IN {1, 1.5}", [2, 3]),
+        ("level == other", [2]), ("level >= other", [2, 4]), ("other <= level", [2, 4]), ("NOT level == other", [1, 3, 4]),
+        ("level + 1 > 2", [2, 4]),
+    ]
+
+    @Test(
+        "What is no number equals nothing and has no order, as in memory",
+        arguments: comparisons, ["double precision", "real", "numeric"])
+    func notANumber(comparison: (predicate: String, expected: [Int]), type: String) async throws {
+        let database = try await LibraryDatabase(
+            """
+            CREATE TABLE reading (id integer PRIMARY KEY, level \(type), other \(type));
+            INSERT INTO reading VALUES (1, 'NaN', 'NaN'), (2, 1.5, 1.5), (3, 1, 'NaN'), (4, 250, 2);
+            """)
+        let context = try await database.open()
+        try await context.perform {
+            let request = NSFetchRequest<NSManagedObjectID>(entityName: "Reading")
+            request.resultType = .managedObjectIDResultType
+            request.predicate = NSPredicate(format: comparison.predicate)
+            let ids = try context.fetch(request).compactMap { Int($0.uriRepresentation().lastPathComponent.drop { !$0.isNumber }) }
+            expect(ids.sorted(), equals: comparison.expected, "\(comparison.predicate), \(type)")
+        }
+    }
+
     @Test("Dictionaries have infinite numbers as they are") func dictionaries() async throws {
         let database = try await LibraryDatabase(
             """
