@@ -29,6 +29,8 @@ import Testing
         Wrong(text: "id,title,pages,price,published,author\n", line: 1, column: 1, expected: "a column “isLent”"),
         Wrong(text: "[{\"id\": 1, \"pages\": \"many\"}]", line: 1, column: 21, expected: "a whole number", name: "Book.json"),
         Wrong(text: "[{\"id\": 1},\n {\"id\": 1}]", line: 2, column: 9, expected: "a key of its own", name: "Book.json"),
+        Wrong(text: "[{\"id\": 1, \"title\": \"a\", \"title\": \"b\"}]", line: 1, column: 35, expected: "“title” twice", name: "Book.json"),
+        Wrong(text: "[{\"id\": 1, \"title\": null, \"title\": \"b\"}]", line: 1, column: 36, expected: "“title” twice", name: "Book.json"),
         Wrong(text: "[{\"id\": 1,}]", line: 1, column: 11, expected: "a key", name: "Book.json"),
     ]
 

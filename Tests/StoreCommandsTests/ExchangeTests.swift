@@ -147,6 +147,7 @@ struct ExchangeTests {
         ("Album.csv", "artist\nAlbum/p1\n", "Album.csv, line 2, Album.artist: “Album/p1” is of “Album”, not of “Artist”."),
         ("x.json", "{\"Artist\": [\n{\"name\": \"Can\"},\n{\"name\": null}]}", "x.json, line 3, Artist.name:"),
         ("x.json", "{\"Artist\": [\n{\"name\": \"Can\",}]}", "x.json, line 2"),
+        ("x.json", "{\"Artist\": [{\"name\": \"Can\", \"name\": \"Neu!\"}]}", "x.json, line 1: The member “name” is there twice."),
         ("x.json", "{\"Singer\": [{\"name\": \"Can\"}]}", "x.json, line 1: The model has no entity “Singer”."),
         (
             "x.json", "{\"Artist\": [{\"$id\": \"Artist/p1\"}, {\"$id\": \"Artist/p1\"}]}",

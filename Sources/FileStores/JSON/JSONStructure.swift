@@ -67,6 +67,7 @@ final class JSONRecordReader: RecordReader {
         for memory in scratch { memory.deallocate() }
         scratch.removeAll(keepingCapacity: true)
         for index in ranges.indices { ranges[index] = 0..<0 }
+        var twice: Int?
         do {
             scanner.seek(to: place)
             try scanner.beginObject()
@@ -74,12 +75,17 @@ final class JSONRecordReader: RecordReader {
                 if index < 0 {
                     try scanner.skipValue()
                 } else {
+                    if !ranges[index].isEmpty { twice = index }
                     kinds[index] = try scanner.peek()
                     ranges[index] = try scanner.skipValue()
                 }
             }
         } catch {
             throw FileMistake(error)
+        }
+        // One of the two values would be lost, and which one is a matter of the reader.
+        if let twice {
+            throw FileMistake(offset: ranges[twice].lowerBound, expected: "each member once, found “\(image.plan.columns[twice])” twice")
         }
     }
 

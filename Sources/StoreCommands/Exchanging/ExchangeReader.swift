@@ -107,7 +107,7 @@ enum ExchangeReader {
             try scanner.end()
             return withExtendedLifetime(text) { records }
         } catch {
-            throw ExchangeMistake(place: .init(file: file, line: error.line), message: error.reason)
+            throw ExchangeMistake(place: .init(file: file, line: error.line), message: "\(error.reason).")
         }
     }
 
@@ -123,7 +123,11 @@ enum ExchangeReader {
                 throw JSONError("A record is an object", offset: scanner.position, line: place.line, column: 1)
             }
             var (id, own, values) = (String?.none, entity, [(name: String, value: ExchangeRecord.Value)]())
+            var names: Set<String> = []
             for member in object.members {
+                guard names.insert(member.key).inserted else {
+                    throw JSONError("The member “\(member.key)” is there twice", offset: scanner.position, line: place.line, column: 1)
+                }
                 switch member.key {
                 case "$id":
                     guard let text = member.value.string else {

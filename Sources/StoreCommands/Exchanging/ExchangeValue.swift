@@ -113,7 +113,9 @@ enum ExchangeValue {
                 throw expected("an object with the elements")
             }
             var values: [String: Any] = [:]
+            var names: Set<String> = []
             for member in object.members {
+                guard names.insert(member.key).inserted else { throw Mistake(message: "The element “\(member.key)” is there twice.") }
                 guard let element = composite.elements.first(where: { $0.name == member.key }) else {
                     throw Mistake(message: "The attribute has no element “\(member.key)”.")
                 }
