@@ -59,7 +59,7 @@ import ExplorerServer
             address: https://api.example.com/v1
             style:
               filters: {equal: "{name}={value}"}
-              paging: {offset: offset, size: limit, of: 100}
+              paging: {offset: offset, size: limit, of: 100, endsShort: true}
             resources:
               - {entity: Artist, path: artists, calls: [one]}
               - {entity: Album, path: albums, calls: [list, one]}

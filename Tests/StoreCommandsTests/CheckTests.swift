@@ -31,6 +31,8 @@ struct CheckTests {
         ("UPDATE ZTRACK SET ZALBUM = 99 WHERE Z_PK = 1", "dangling 1"),
         ("UPDATE ZTRACK SET Z_ENT = 77 WHERE Z_PK = 1", "entity 1"),
         ("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Track'", "keys 1"),
+        ("UPDATE Z_PRIMARYKEY SET Z_MAX = 'many' WHERE Z_NAME = 'Track'", "keys 1"),
+        ("DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Track'", "keys 1"),
         ("UPDATE ZARTIST SET ZNAME = NULL WHERE ZNAME = 'Neu!'", "required 1"),
         ("UPDATE ZALBUM SET ZYEAR = 'long ago' WHERE ZYEAR = 1975", "type 1"),
         ("UPDATE ZALBUM SET ZCOVER = x'024142433100' WHERE ZYEAR = 1975", "external 1"),

@@ -114,14 +114,10 @@ package final class ExplorerSession: Sendable {
     }
 
     private func limited<Answer>(_ body: () throws -> Answer) throws -> Answer {
-        try TimeLimit.limiting(to: answerTime) {
-            do { return try body() } catch {
-                guard TimeLimit.isOver else { throw error }
-                throw ExplorerError(
-                    .wrong, "The answer takes longer than \(answerTime.components.seconds) seconds.",
-                    reason: "Compare fewer objects, or ask for less.", field: "where", cause: error)
-            }
-        }
+        if let answer = try TimeLimit.limited(to: answerTime, body) { return answer }
+        throw ExplorerError(
+            .wrong, "The answer takes longer than \(answerTime.components.seconds) seconds.",
+            reason: "Compare fewer objects, or ask for less.", field: "where")
     }
 
     private static func answer(

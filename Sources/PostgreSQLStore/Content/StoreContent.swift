@@ -46,7 +46,8 @@ final class StoreContent: @unchecked Sendable {
         place = pool.settings.place
         hasUniqueness = schema.entities.contains { !$0.entity.frozenParts.uniqueness.isEmpty }
         // Called under the lock only, which `plan(_:)` would take again.
-        let queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(mayHoldNaN: opened.mapping != nil), token: token) { [schema, mapping] entity in
+        let queries = SQLQueryPlanCache(schema: schema, dialect: PostgreSQLDialect(mayHoldNaN: opened.mapping != nil), token: token) {
+            [schema, mapping] entity in
             RowPlan(entity, schema: schema, isVerbatim: mapping != nil).columns
         }
         prepared = LockedBox(Prepared(queries: queries))

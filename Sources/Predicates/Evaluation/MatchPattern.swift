@@ -44,6 +44,7 @@ struct MatchPattern {
             if isFound || hasFailed { stop.pointee = true }
         }
         if hasFailed, !isFound {
+            try TimeLimit.check()
             throw InvalidPredicateError(
                 kind: .tooCostly,
                 message: "The regular expression tries too many ways to match a text of \(count) characters: the limit is "

@@ -29,6 +29,19 @@ package enum TimeLimit {
         return try $end.withValue(min(own, end ?? own), operation: body)
     }
 
+    /// Runs `body`, which may take a time.
+    ///
+    /// - Returns: The result; nil where the time was over.
+    /// - Throws: What `body` throws while there is time.
+    package static func limited<Result>(to duration: Duration, _ body: () throws -> Result) rethrows -> Result? {
+        try limiting(to: duration) {
+            do { return try body() } catch {
+                if isOver { return nil }
+                throw error
+            }
+        }
+    }
+
     /// - Throws: ``InvalidPredicateError/Kind/tooCostly`` once the time is over.
     static func check() throws {
         guard isOver else { return }

@@ -10,11 +10,6 @@ extension SQLConnection {
     /// - Returns: The result; nil where the time was over.
     func limitingTime<Result>(to duration: Duration, _ body: () throws -> Result) throws -> Result? {
         watchTime()
-        return try TimeLimit.limiting(to: duration) {
-            do { return try body() } catch {
-                if TimeLimit.isOver { return nil }
-                throw error
-            }
-        }
+        return try TimeLimit.limited(to: duration, body)
     }
 }

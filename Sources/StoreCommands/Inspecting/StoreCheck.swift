@@ -127,11 +127,14 @@ package struct StoreCheck {
             if !strays.isEmpty { report("entity", message, strays.count, strays.map { name($0[0], .null, root) }) }
             let last = try file.rows("SELECT MAX(Z_PK) FROM \(table.name.sql)").first?.first
             let assigned = try file.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(root.rootNumber)").first?.first
-            if case .integer(let last)? = last, case .integer(let assigned)? = assigned, assigned < last {
+            switch (last, assigned) {
+            case (.integer(let last)?, .integer(let assigned)?) where assigned < last:
                 report(
                     "keys",
                     "The last key of “\(root.entity)” is \(last), but Z_MAX is \(assigned): the next object saved takes the key of another."
                 )
+            case (_, .integer?): break
+            default: report("keys", "Z_MAX of “\(root.entity)”, from which the keys of new objects are counted, is no integer.")
             }
         }
     }

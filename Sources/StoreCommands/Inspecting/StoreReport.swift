@@ -100,14 +100,10 @@ package struct StoreReport {
     ) throws -> Int? {
         if entity.isAbstract { return 0 }
         guard store.counts(request, in: store.context) else { return nil }
-        return try TimeLimit.limiting(to: countingTime) {
-            do { return try store.context.count(for: request) } catch {
-                if TimeLimit.isOver { return nil }
-                guard store.isOfOneEntity(error) else { throw error }
-                uncounted.append(
-                    "“\(entity)” cannot be counted: \((error as NSError).localizedFailureReason ?? error.localizedDescription)")
-                return nil
-            }
+        do { return try TimeLimit.limited(to: countingTime) { try store.context.count(for: request) } } catch {
+            guard store.isOfOneEntity(error) else { throw error }
+            uncounted.append("“\(entity)” cannot be counted: \((error as NSError).localizedFailureReason ?? error.localizedDescription)")
+            return nil
         }
     }
 
