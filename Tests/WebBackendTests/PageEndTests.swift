@@ -96,6 +96,81 @@ import WebTransport
         expect(small.targets, equals: ["GET /albums?page=1"])
     }
 
+    /// A service that tells the number of all, and gives at most so many at a time.
+    private static func counted(_ most: Int, _ count: Int, items: @escaping @Sendable (_ page: Int, _ size: Int) -> [Int])
+        -> ScriptedService
+    {
+        ScriptedService { request in
+            let size = min(most, Int(request.query("limit") ?? "10") ?? 10)
+            return Self.page(items(Int(request.query("page") ?? "1") ?? 1, size), ", \"total\": \(count)")
+        }
+    }
+
+    private static let byNumber = PagingStyle.pages(size: "limit", of: 10, total: .body("total"))
+
+    @Test("A list whose number of resources is told is whole, whatever the service gives at a time") func cappedWithTotal() throws {
+        for count in [0, 1, 3, 6, 7, 10, 20, 23] {
+            for most in [1, 2, 3, 7, 10] {
+                let service = Self.counted(most, count) { Array((0..<count).dropFirst(($0 - 1) * $1).prefix($1)) }
+                expect(try titles(Self.byNumber, service), equals: (0..<count).map(String.init).sorted(), "\(count) by \(most)")
+            }
+        }
+    }
+
+    @Test(
+        "A list that has fewer resources than it is told to have is an error: the page's parameter is not known, or its numbers begin elsewhere",
+        arguments: [11, 19, 20, 23, 30, 40], [false, true])
+    func toldAndNotCome(count: Int, startsElsewhere: Bool) throws {
+        let service = Self.counted(10, count) { page, size in
+            Array((0..<count).dropFirst(startsElsewhere ? max(0, page - 1) * size : 0).prefix(size))
+        }
+        var paging = Self.byNumber
+        if startsElsewhere { paging.form = .number("page", first: 0) }
+        // Where a further page is asked for anyway, all have come.
+        do { expect(try titles(paging, service).count, equals: count) } catch {
+            expect((error as NSError).code, equals: NSPersistentStoreOperationError, "\(error)")
+        }
+        #expect(service.requests.count < 20)
+    }
+
+    @Test("A list in whose order equal ones change their places at each request is whole or an error, and one that has some twice is whole")
+    func tiesAndDoubles() throws {
+        var random = SeededGenerator(seed: TestSeed.current(for: "Ties"))
+        let orders = (0..<200).map { _ in (0..<45).shuffled(using: &random) }
+        let asked = Mutexed(0)
+        let service = Self.counted(10, 45) { page, size in
+            let order = asked.withValue { value in
+                value += 1
+                return orders[value % orders.count]
+            }
+            return Array(order.dropFirst((page - 1) * size).prefix(size))
+        }
+        do { expect(try titles(Self.byNumber, service).count, equals: 45) } catch {
+            #expect((error as NSError).localizedDescription.contains("not whole"), "\(error)")
+        }
+        let playlist = (0..<30).map { $0 % 17 }
+        let doubles = Self.counted(10, 30) { Array(playlist.dropFirst(($0 - 1) * $1).prefix($1)) }
+        expect(try titles(Self.byNumber, doubles).count, equals: 17)
+    }
+
+    @Test("Offsets go on behind an empty page, where the answer names the next one or says that there is one", arguments: [true, false])
+    func offsetsBehindEmptyPages(isNamed: Bool) throws {
+        let visible = Set(Array(1...10) + Array(31...40))
+        let service = ScriptedService { request in
+            let start = Int(request.query("offset") ?? "0") ?? 0
+            let end = start + 10
+            let next = end < 40 ? "\(end)" : "null"
+            return Self.page((1...40).dropFirst(start).prefix(10).filter(visible.contains), ", \"next\": \(next), \"more\": \(end < 40)")
+        }
+        var paging = PagingStyle.offsets(of: 10)
+        if isNamed { paging.next = .body("next") } else { paging.hasMore = .body("more") }
+        expect(try titles(paging, service).count, equals: 20)
+    }
+
+    @Test("Null is an empty list") func nullForEmpty() throws {
+        expect(try titles(Self.byNumber, ScriptedService { _ in .json(#"{"items": null, "total": 0}"#) }), equals: [])
+    }
+
     @Test("A service that does not know the parameter of the page, and has more than it gives, is an error") func unknownParameter() throws
     {
         let service = ScriptedService { _ in Self.page(1...3, "") }

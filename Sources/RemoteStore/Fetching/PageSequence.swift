@@ -82,8 +82,17 @@ struct PageSequence {
     mutating func restart() {
         request = first
         seen = []
-        (idlePages, repeatedPages, lastPage) = (0, 0, [])
+        (idlePages, repeatedPages, lastPage, hasRepeatedPage) = (0, 0, [], false)
         hasRestarted = true
+    }
+
+    /// Whether a page has had what the one before has, all of several resources.
+    private(set) var hasRepeatedPage = false
+
+    mutating func noteRepetition(_ answer: BackendAnswer) {
+        if !hasRepeatedPage, answer.count > 1, answer.count == lastPage.count {
+            hasRepeatedPage = answer.rows.map(\.knownObjectID) == lastPage
+        }
     }
 
     /// Notes whether a page has brought anything.

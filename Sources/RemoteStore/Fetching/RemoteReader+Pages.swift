@@ -32,6 +32,10 @@ extension RemoteReader {
         /// The number of resources that have come since, and of those that were left out.
         private var received = 0
         private var leftOut = 0
+        /// The resources that have come several times.
+        private var repeated = RepeatedRows()
+        /// Whether the pages are read again only to see which resources come twice: what has come stays.
+        fileprivate private(set) var isChecking = false
 
         init(_ request: BackendRequest, _ endpoint: Endpoint, mayEndEarly: Bool = false, ahead: ReadAhead? = nil) {
             self.ahead = ahead
@@ -48,14 +52,39 @@ extension RemoteReader {
             if let total, let other = answer.total, other != total { hasOtherTotals = true }
             received += answer.foundCount - (sequence.repeatsOne && answer.foundCount > 0 ? 1 : 0)
             leftOut += answer.foundCount - answer.count
+            // A list of one page has what it has.
+            if total != nil, !sequence.isFirst || answer.next != nil { repeated.note(answer.rows, repeatsOne: sequence.repeatsOne) }
         }
 
         /// Begins again with the first page.
         fileprivate mutating func restart(holdingBack new: RowList = RowList()) {
+            isChecking = false
             heldBack += Array(new)
+            repeated.restart()
             pages.restart()
             sequence.restart()
         }
+
+        /// Begins again with the first page, after some resources have come twice and others have not come.
+        fileprivate mutating func check(holdingBack new: RowList) {
+            isChecking = true
+            heldBack += Array(new)
+            repeated.restart()
+            sequence.restart()
+        }
+
+        /// Takes the rows of a page.
+        ///
+        /// - Returns: The new ones, and whether the page has brought anything.
+        fileprivate mutating func take(_ page: RowList) -> (new: RowList, hasNew: Bool) {
+            if isChecking { return (RowList(), true) }
+            let before = pages.countOfReading
+            let new = sequence.showsWindows ? pages.take(page, isFirst: sequence.isFirst) : pages.append(page)
+            return (new, !new.isEmpty || pages.countOfReading > before)
+        }
+
+        /// Whether as many resources have come as were told of, and some of them twice.
+        fileprivate func hasComeTwice(of expected: Int) -> Bool { received >= expected }
 
         /// Returns the new rows of a page, with those that were held back and are still there.
         fileprivate mutating func handOut(_ new: RowList) -> RowList {
@@ -96,8 +125,25 @@ extension RemoteReader {
             // A resource that came twice has moved, and those that were left out may have been the same.
             if !hasOtherTotals, pages.rows.count - pages.countOfLacking > max(0, total - sequence.first.offset) { return total }
             let expected = min(sequence.first.limit ?? .max, total - sequence.first.offset)
-            // A resource that belongs to several owners comes once for each.
-            return max(received, pages.rows.count + leftOut) < expected ? expected : nil
+            if pages.rows.count + leftOut >= expected { return nil }
+            if received < expected { return expected }
+            // Some have come twice. A resource that belongs to several owners comes once for each, and there may be other lists that have some twice. Where
+            // the order of equal ones is another one each time, others have not come instead: then another reading finds other ones.
+            return asksOneByOne && hasPages && !repeated.areTheSame ? expected : nil
+        }
+
+        /// Whether a page was the one before once more, and not all of the resources have come that the backend has told of.
+        fileprivate var isStuck: Bool {
+            guard sequence.hasRepeatedPage, asksOneByOne, let wanted else { return false }
+            return pages.rows.count + leftOut < wanted
+        }
+
+        /// Whether the last page is another one than the first.
+        private var hasPages: Bool { !sequence.isFirst }
+
+        /// Whether no filter of the request has several values.
+        private var asksOneByOne: Bool {
+            sequence.first.predicate == nil && sequence.first.filters.allSatisfy { $0.ids.count + $0.values.count <= 1 }
         }
     }
 
@@ -135,11 +181,11 @@ extension RemoteReader {
             return nil
         }
         reading.note(answer)
-        let (showsWindows, isFirst) = (reading.sequence.showsWindows, reading.sequence.isFirst)
-        let before = reading.pages.countOfReading
-        let new = showsWindows ? reading.pages.take(answer.rows, isFirst: isFirst) : reading.pages.append(answer.rows)
+        reading.sequence.noteRepetition(answer)
+        let showsWindows = reading.sequence.showsWindows && !reading.isChecking
+        let (new, hasNew) = reading.take(answer.rows)
         var end: End?
-        if try !reading.sequence.advance(after: answer, hasNew: !new.isEmpty || reading.pages.countOfReading > before) {
+        if try !reading.sequence.advance(after: answer, hasNew: hasNew) {
             if showsWindows {
                 if reading.lacksWhatWasThere, reading.sequence.mayRestart() {
                     reading.confirm(holdingBack: new)
@@ -147,16 +193,21 @@ extension RemoteReader {
                 }
                 reading.finish()
             }
+            if reading.isStuck { throw RemoteStoreError.repeatedPages(request) }
             if let expected = reading.expectedCount(answer) {
                 // As many may have come as have gone.
-                guard reading.sequence.mayRestart() else {
+                guard !reading.isChecking, reading.sequence.mayRestart() else {
                     throw RemoteStoreError.endedEarly(reading.sequence.first, reading.pages.rows.count, expected)
                 }
-                reading.restart(holdingBack: new)
+                if !showsWindows, reading.hasComeTwice(of: expected) {
+                    reading.check(holdingBack: new)
+                } else {
+                    reading.restart(holdingBack: new)
+                }
                 return nil
             }
             moving.note(reading.sequence.first, hasMoved: reading.hasOtherTotals && reading.sequence.showsOnlyTotals)
-            end = .last(isProven: answer.isComplete || reading.endpoint.paging.size.map { answer.count < $0 } ?? false)
+            end = .last(isProven: answer.isComplete)
         }
         return PageStep(answer: answer, new: reading.handOut(new), hasRearranged: reading.pages.wasRearranged, end: end)
     }

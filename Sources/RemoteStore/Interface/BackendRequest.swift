@@ -89,10 +89,17 @@ public struct PageToken: Hashable, Sendable, CustomStringConvertible {
     /// The token.
     public let text: String
 
+    /// The token for people, where it is not the same.
+    private let shown: String?
+
     /// Creates a token.
-    public init(_ text: String) { self.text = text }
+    public init(_ text: String) { (self.text, shown) = (text, nil) }
+
+    /// Creates a token that carries more than people want to see.
+    package init(_ text: String, shown: String) { (self.text, self.shown) = (text, shown) }
+
     /// The token.
-    public var description: String { text }
+    public var description: String { shown ?? text }
 }
 
 extension BackendRequest: CustomStringConvertible {

@@ -267,6 +267,8 @@ enum RemoteStoreError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The answer to \(request) is not whole.",
             reason: "\(count) resources have come, and the backend has told of \(expected) on each page.",
-            next: "Fetch again; if that stays so, compare the description of pages and of their total with what the backend answers.")
+            next:
+                "Fetch again; if that stays so, let the order be unique, by a last key that no two resources share, and compare the description of pages "
+                + "and of their total with what the backend answers.")
     }
 }

@@ -1,34 +1,18 @@
-internal import Foundation
 internal import JSONReading
 internal import ObjectGraph
-internal import PropertyLists
 
-/// Makes values of attributes of what files have.
+/// Makes values of properties of what files have.
 enum ExchangeValue {
-    /// What is wrong with a value.
-    struct Mistake: Error {
-        let message: String
-    }
+    typealias Mistake = AttributeValue.Mistake
 
-    /// Returns the value of an attribute; nil for none.
-    ///
-    /// - Parameter inTables: Whether it is for the tables of another program, whose transformable attributes have JSON. Those of other stores have values
-    ///   that only a program can make.
-    /// - Throws: ``Mistake`` for what is no value of the attribute's type.
+    /// Returns the value of an attribute; nil for none: see ``AttributeValue/value(_:of:inTables:)``.
     static func value(_ value: ExchangeRecord.Value, of attribute: NSAttributeDescription, inTables: Bool = false) throws -> Any? {
-        let isJSON = attribute.attributeType == .transformableAttributeType && inTables
         switch value {
-        case .json(let json): return try isJSON ? self.json(json) : self.value(json, of: attribute)
-        case .text(nil): return nil
-        case .text(.some(let text)):
-            guard isJSON else { return try self.value(json(text, attribute), of: attribute) }
-            do throws(JSONError) { return json(try JSONReading.JSONValue(parsing: Array(text.utf8))) } catch {
-                throw Mistake(message: "Expected JSON, found \(shown(text)). \(error.reason).")
-            }
+        case .json(let json): try AttributeValue.value(json, of: attribute, inTables: inTables)
+        case .text(nil): nil
+        case .text(.some(let text)): try AttributeValue.value(text, of: attribute, inTables: inTables)
         }
     }
-
-    private static func json(_ json: JSONReading.JSONValue) -> Any? { json.isNull ? nil : ValueText.foundation(json) }
 
     /// Returns the keys of related objects: nil for none, as the record has them otherwise.
     static func references(_ value: ExchangeRecord.Value, of relationship: NSRelationshipDescription) throws -> [String] {
@@ -40,125 +24,19 @@ enum ExchangeValue {
             json = .string(text)
             if relationship.isToMany {
                 do throws(JSONError) { json = try JSONReading.JSONValue(parsing: Array(text.utf8)) } catch {
-                    throw Mistake(message: "Expected a list of URIs such as [\"Track/p1\"], found \(shown(text)).")
+                    throw Mistake(message: "Expected a list of URIs such as [\"Track/p1\"], found \(AttributeValue.shown(text)).")
                 }
             }
         }
         if json.isNull { return [] }
         if relationship.isToMany {
             let texts = json.array?.map(\.string)
-            guard let texts, !texts.contains(nil) else { throw Mistake(message: "Expected a list of URIs, found \(shown("\(json)")).") }
+            guard let texts, !texts.contains(nil) else {
+                throw Mistake(message: "Expected a list of URIs, found \(AttributeValue.shown("\(json)")).")
+            }
             return texts.compactMap { $0 }
         }
-        guard let text = json.string else { throw Mistake(message: "Expected a URI, found \(shown("\(json)")).") }
+        guard let text = json.string else { throw Mistake(message: "Expected a URI, found \(AttributeValue.shown("\(json)")).") }
         return [text]
-    }
-
-    /// Returns text of CSV as the JSON of an attribute's type.
-    private static func json(_ text: String, _ attribute: NSAttributeDescription) throws -> JSONReading.JSONValue {
-        switch attribute.attributeType {
-        case .booleanAttributeType:
-            switch text {
-            case "true", "1": return .bool(true)
-            case "false", "0": return .bool(false)
-            default: return .string(text)
-            }
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
-            .decimalAttributeType, .compositeAttributeType:
-            // What is no JSON is text, such as NaN, or a mistake.
-            return (try? JSONReading.JSONValue(parsing: Array(text.utf8))) ?? .string(text)
-        default: return .string(text)
-        }
-    }
-
-    private static func value(_ json: JSONReading.JSONValue, of attribute: NSAttributeDescription) throws -> Any? {
-        if json.isNull { return nil }
-        func expected(_ what: String) -> Mistake { Mistake(message: "Expected \(what), found \(shown("\(json)")).") }
-        func text(_ what: String) throws -> String {
-            guard let text = json.string else { throw expected(what) }
-            return text
-        }
-        switch attribute.attributeType {
-        case .booleanAttributeType:
-            guard let flag = json.bool else { throw expected("true or false") }
-            return NSNumber(value: flag)
-        case .integer16AttributeType: return try integer(json, Int16.self, expected)
-        case .integer32AttributeType: return try integer(json, Int32.self, expected)
-        case .integer64AttributeType: return try integer(json, Int64.self, expected)
-        case .doubleAttributeType, .floatAttributeType:
-            guard let number = json.double ?? special(json) else { throw expected("a number") }
-            return attribute.attributeType == .floatAttributeType ? NSNumber(value: Float(number)) : NSNumber(value: number)
-        case .decimalAttributeType:
-            guard let number = decimal(json) else { throw expected("a decimal number") }
-            return number
-        case .stringAttributeType: return try text("text")
-        case .dateAttributeType:
-            let text = try text("a date")
-            do throws(DateMistake) {
-                return try DateText.date(text, .iso8601)
-            } catch {
-                throw Mistake(message: "\(error.description(of: text)) Expected a date such as \(DateNotation.iso8601.examples).")
-            }
-        case .binaryDataAttributeType:
-            guard let data = Data(base64Encoded: try text("bytes in Base64")) else { throw expected("bytes in Base64") }
-            return data
-        case .UUIDAttributeType:
-            guard let uuid = UUID(uuidString: try text("a UUID")) else { throw expected("a UUID") }
-            return uuid
-        case .URIAttributeType:
-            guard let url = URL(string: try text("a URI")) else { throw expected("a URI") }
-            return url
-        case .compositeAttributeType:
-            guard let composite = attribute as? NSCompositeAttributeDescription, let object = json.object else {
-                throw expected("an object with the elements")
-            }
-            var values: [String: Any] = [:]
-            var names: Set<String> = []
-            for member in object.members {
-                guard names.insert(member.key).inserted else { throw Mistake(message: "The element “\(member.key)” is there twice.") }
-                guard let element = composite.elements.first(where: { $0.name == member.key }) else {
-                    throw Mistake(message: "The attribute has no element “\(member.key)”.")
-                }
-                values[member.key] = try value(member.value, of: element)
-            }
-            return values
-        default: throw Mistake(message: "Values of this type cannot be imported.")
-        }
-    }
-
-    private static func integer<Number: FixedWidthInteger>(
-        _ json: JSONReading.JSONValue, _ type: Number.Type, _ expected: (String) -> Mistake
-    ) throws -> NSNumber {
-        guard let integer = json.integer, Number(exactly: integer) != nil else {
-            throw expected("a whole number from \(Number.min) to \(Number.max)")
-        }
-        return NSNumber(value: integer)
-    }
-
-    /// The numbers that JSON has no digits for.
-    private static func special(_ json: JSONReading.JSONValue) -> Double? {
-        switch json.string {
-        case "NaN": .nan
-        case "Infinity": .infinity
-        case "-Infinity": -.infinity
-        default: nil
-        }
-    }
-
-    private static func decimal(_ json: JSONReading.JSONValue) -> NSDecimalNumber? {
-        let digits: String
-        switch json {
-        case .integer(let number): digits = "\(number)"
-        case .number(let number): digits = "\(number)"
-        case .decimal(let text): digits = text
-        case .string("NaN"): return .notANumber
-        default: return nil
-        }
-        return Decimal(string: digits).map { NSDecimalNumber(decimal: $0) }
-    }
-
-    private static func shown(_ text: String) -> String {
-        let line = DisplayText.cut(DisplayText.line(text), to: 60)
-        return line.hasPrefix("\"") || line.hasPrefix("{") || line.hasPrefix("[") ? line : "“\(line)”"
     }
 }

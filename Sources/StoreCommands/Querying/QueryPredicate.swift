@@ -109,8 +109,7 @@ private struct ComparedTexts {
                 return constant
             default: break
             }
-            do { return try PropertyValue(any: ExchangeValue.value(.text(text), of: attribute)) } catch let mistake as ExchangeValue.Mistake
-            {
+            do { return try PropertyValue(any: AttributeValue.value(text, of: attribute)) } catch let mistake as AttributeValue.Mistake {
                 let place = format.range(of: text).map { format.distance(from: format.startIndex, to: $0.lowerBound) }
                 throw InvalidPredicateError(
                     kind: .unsupported, message: "“\(attribute.name)” is no text. \(mistake.message)", format: format, position: place)

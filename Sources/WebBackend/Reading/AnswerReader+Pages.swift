@@ -49,19 +49,23 @@ extension AnswerReader {
                 throw contradiction(request, "By the description the page after \(number) is \(number + 1), and \(next) names \(named).")
             }
             let start = (number - first) * size
-            switch following(text, hasMore, total, request, findings, from: start, to: start + size, size) {
+            let received = (request.page.flatMap { NumberToken($0).received } ?? start) + findings.count
+            // Where all pages were full, their number says how many have come: the token is the same before the resources are read.
+            let counted = received == start + size || kept(total) == nil ? nil : received
+            switch following(text, hasMore, total, request, findings, from: start, to: start + size, received: received, size) {
             case .last: return nil
-            case .told: return NumberToken(number: number + 1, size: size, total: kept(total)).token
+            case .told: return NumberToken(number: number + 1, size: size, total: kept(total), received: counted).token
             case .guessed:
                 let guess = Self.guess(isFirst: number == first, findings.count, size, signature)
-                return NumberToken(number: number + 1, size: size, total: kept(total), guess: guess).token
+                return NumberToken(number: number + 1, size: size, total: kept(total), guess: guess, received: counted).token
             }
         case .offset:
             let size = Self.size(request, paging)
             let offset = request.page.map { NumberToken($0).number } ?? request.offset
             let total = total ?? request.page.flatMap { NumberToken($0).total }
-            let end = offset + findings.count
-            switch following(text, hasMore, total, request, findings, from: offset, to: end, size) {
+            // An empty page says nothing of how far it reaches, other than that it was asked for so many.
+            let end = text.flatMap { Int($0) } ?? (offset + (findings.count > 0 ? findings.count : size))
+            switch following(text, hasMore, total, request, findings, from: offset, to: end, received: end, size) {
             case .last: return nil
             case .told: return NumberToken(number: end, size: size, total: kept(total)).token
             case .guessed:
@@ -83,13 +87,15 @@ extension AnswerReader {
 
     private func following(
         _ next: String?, _ hasMore: Bool?, _ total: Int?, _ request: BackendRequest, _ findings: Findings, from start: Int, to end: Int,
-        _ size: Int
+        received: Int, _ size: Int
     ) -> Following {
         if call.paging.next != nil { return next != nil ? .told : .last }
         if let hasMore { return hasMore ? .told : .last }
         guard findings.count > 0 else { return .last }
         if let total {
             if end < total { return .told }
+            // A service may give fewer at a time than it is asked for.
+            if received < total { return .guessed }
             // A total that is as many as the first page has, and as were asked for, may be the number of the page's.
             return start == 0 && findings.count == total && total >= size ? .guessed : .last
         }
@@ -202,7 +208,11 @@ extension AnswerReader {
         case .cursor where paging.hasMore == nil: return nil
         case .address where paging.endsEmpty && paging.hasMore == nil: return nil
         case .cursor, .address: break
-        case .number: if paging.next == nil, paging.hasMore == nil, paging.total == nil { return nil }
+        case .number:
+            if paging.next != nil || paging.hasMore != nil { break }
+            // What a service that gives fewer at a time has given is known only afterwards.
+            let isCapped = request.page.flatMap { NumberToken($0).received } != nil || call.pageCounts.areShort(of: paging.size)
+            if paging.total == nil || isCapped { return nil }
         }
         var findings = Findings()
         findings.count = Self.size(request, paging)

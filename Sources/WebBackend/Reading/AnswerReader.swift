@@ -181,6 +181,11 @@ struct AnswerReader {
                 try reader.read(&scanner, item, key: key, implied: given.implied, omitted: given.omitted)
             }
         case .items:
+            // Some services write null for an empty list.
+            if try scanner.peek() == .null {
+                findings.foundItems = true
+                return try scanner.readNull()
+            }
             guard try scanner.peek() == .array else {
                 try scanner.skipValue()
                 return

@@ -251,18 +251,25 @@ struct NumberToken {
     let total: Int?
     /// What is known of the page where nothing has told that there is one.
     let guess: GuessedPage?
+    /// The number of resources that the pages before have had, of pages by number that were not all full.
+    let received: Int?
 
-    init(number: Int, size: Int, total: Int? = nil, guess: GuessedPage? = nil) {
-        (self.number, self.size, self.total, self.guess) = (number, size, total, guess)
+    init(number: Int, size: Int, total: Int? = nil, guess: GuessedPage? = nil, received: Int? = nil) {
+        (self.number, self.size, self.total, self.guess, self.received) = (number, size, total, guess, received)
     }
 
     init(_ token: PageToken) {
         let parts = token.text.split(separator: "@", omittingEmptySubsequences: false)
         func number(_ index: Int) -> Int? { index < parts.count ? Int(parts[index]) : nil }
-        self.init(number: number(0) ?? 0, size: number(1) ?? 1, total: number(2), guess: parts.count > 3 ? GuessedPage(parts[3]) : nil)
+        self.init(
+            number: number(0) ?? 0, size: number(1) ?? 1, total: number(2), guess: parts.count > 3 ? GuessedPage(parts[3]) : nil,
+            received: number(4))
     }
 
-    var token: PageToken { PageToken("\(number)@\(size)@\(total.map { "\($0)" } ?? "")@\(guess?.text ?? "")") }
+    var token: PageToken {
+        func text(_ number: Int?) -> String { number.map { "\($0)" } ?? "" }
+        return PageToken("\(number)@\(size)@\(text(total))@\(guess?.text ?? "")@\(text(received))", shown: "\(number)")
+    }
 }
 
 extension BackendRequest {

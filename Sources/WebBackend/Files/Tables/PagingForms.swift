@@ -60,18 +60,18 @@ extension FileForms {
                 make: { PagingStyle(.cursor($0), stability: .cursors) }
             ) { if case .cursor(let name) = $0.form { [name] } else { [] } }
             keys.start(
-                "form", words("form of pages", [("none", PagingStyle.none), ("address", PagingStyle(.address, stability: .cursors))]),
+                "form", words("form of pages", [("none", PagingStyle.none), ("address", PagingStyle(.address))]),
                 "none, or address where the answer before has the address of the next page; next alone says that, too.", make: { $0 }
             ) { paging in
                 switch paging.form {
                 case .none: [PagingStyle.none]
-                case .address: [PagingStyle(.address, stability: .cursors)]
+                case .address: [PagingStyle(.address)]
                 case .number, .offset, .cursor: []
                 }
             }
             keys.begin = { present, paging in
                 guard present.contains("next"), present.isDisjoint(with: ["page", "offset", "cursor", "form"]) else { return }
-                paging = PagingStyle(.address, stability: .cursors)
+                paging = PagingStyle(.address)
             }
             keys.optional("first", \.firstPage, integer(from: 0), "The number of the first page, which is 1.")
             // Of other forms it would say nothing.
@@ -92,7 +92,9 @@ extension FileForms {
             keys.optional("total", \.total, answerPart, "Where an answer tells the number of resources in all pages.")
             keys.optional("exactTotal", \.exactTotal, mark, "What an answer says where total is the number, not the least that it may be.")
             keys.optional("totalParameter", \.totalParameter, text, "A parameter that makes answers tell it: count=1.")
-            keys.key("stability", \.stability, stability, "What becomes of pages when resources come and go meanwhile.")
+            keys.key(
+                "stability", \.stability, stability,
+                "What becomes of pages when resources come and go: offsets move, cursors stay. It is cursors with “cursor”.")
             keys.key(
                 "endsEmpty", \.endsEmpty, flag,
                 "Whether only an empty page is the last one: for services that may send fewer than asked for.")

@@ -1,5 +1,4 @@
 internal import RemoteStore
-internal import Synchronization
 
 /// A page that is asked for though nothing has told that there is one: the page before need not be the last.
 enum GuessedPage: Equatable, Sendable {
@@ -41,17 +40,4 @@ enum GuessedPage: Equatable, Sendable {
     /// Behind other pages the service may not know the parameter, or give its last page for all that it does not let be read: then the rest cannot be read,
     /// which the store finds out.
     func isOver(at answer: BackendAnswer) -> Bool { answer.count > 0 && self == .behindShortFirst(answer.listSignature) }
-}
-
-/// The number of resources in the largest page that a call has brought.
-///
-/// A service may give fewer at a time than it is asked for. A smaller page than one that has come is the last of its list; one that is as large may be all
-/// that the service gives.
-final class PageCounts: Sendable {
-    private let largest = Atomic<Int>(0)
-
-    func note(_ count: Int) { largest.max(count, ordering: .relaxed) }
-
-    /// Returns whether a larger page has come than one with so many resources.
-    func hasLarger(than count: Int) -> Bool { largest.load(ordering: .relaxed) > count }
 }
