@@ -23,7 +23,7 @@ import Testing
         "ServiceProbe.Unwritable": "WebBackend/Verifying/Verification.swift", "Trial.Untried": "WebBackend/Verifying/Verification.swift",
         "DeclarationMistake": "ObjectGraph/Opening/NSManagedObjectModel+Declarations.swift",
         "ExchangeMistake": "StoreCommands/Exchanging/StoreImport.swift",
-        "ExchangeValue.Mistake": "StoreCommands/Exchanging/StoreImport.swift",
+        "AttributeValue.Mistake": "StoreCommands/Exchanging/StoreImport.swift",
         "ExplorerError": "Explorer/Session/ExplorerError.swift", "FileFailure": "RemoteStore/Outbox/Outbox+Uploads.swift",
         "FileMistake": "FileStores/Store/RecordStore.swift", "FileProblem": "WebBackend/Files/WebServiceFile.swift",
         "FileReplacement.OthersHaveWritten": "FileStores/Store/RecordStore+Saving.swift",
