@@ -167,6 +167,25 @@ import WebTransport
         expect(try titles(paging, service).count, equals: 20)
     }
 
+    @Test("An offset that leads beyond all numbers, or back, does no harm", arguments: ["9223372036854775807", "-1", "0", "1e300"])
+    func oddOffsets(named: String) throws {
+        let service = ScriptedService { request in
+            let start = Int(request.query("offset") ?? "0") ?? 0
+            return start < 3 ? Self.page([start + 1], ", \"next\": \(named)") : Self.page([Int](), ", \"next\": null")
+        }
+        var style = ServiceStyle.plain
+        style.envelope.items = "items"
+        style.paging = PagingStyle(.offset("offset"), sizeParameter: "limit", size: 10, next: .body("next"))
+        let context = try WebService(base, style: style, resources: [WebResource("Album")]).context(service)
+        try context.performAndWait {
+            expect(try context.fetch(fetch("Album")).count, equals: 3)
+            let far = fetch("Album")
+            far.fetchOffset = .max
+            expect(try context.fetch(far).count, equals: 0)
+        }
+        #expect(service.requests.count < 10)
+    }
+
     @Test("Null is an empty list") func nullForEmpty() throws {
         expect(try titles(Self.byNumber, ScriptedService { _ in .json(#"{"items": null, "total": 0}"#) }), equals: [])
     }

@@ -63,8 +63,7 @@ extension AnswerReader {
             let size = Self.size(request, paging)
             let offset = request.page.map { NumberToken($0).number } ?? request.offset
             let total = total ?? request.page.flatMap { NumberToken($0).total }
-            // An empty page says nothing of how far it reaches, other than that it was asked for so many.
-            let end = text.flatMap { Int($0) } ?? (offset + (findings.count > 0 ? findings.count : size))
+            let end = Self.end(of: offset, named: text, findings.count, size)
             switch following(text, hasMore, total, request, findings, from: offset, to: end, received: end, size) {
             case .last: return nil
             case .told: return NumberToken(number: end, size: size, total: kept(total)).token
@@ -74,6 +73,17 @@ extension AnswerReader {
             }
         }
     }
+
+    /// Returns the number of resources to skip behind a page: what the answer names, as far as it leads on.
+    private static func end(of offset: Int, named text: String?, _ count: Int, _ size: Int) -> Int {
+        if let named = text.flatMap({ Int($0) }), named > offset, named < largestOffset { return named }
+        // An empty page says nothing of how far it reaches, other than that it was asked for so many.
+        let (end, isBeyond) = offset.addingReportingOverflow(count > 0 ? count : size)
+        return isBeyond ? .max : end
+    }
+
+    /// More than any list has.
+    private static let largestOffset = 1 << 48
 
     /// What follows a page.
     private enum Following {
