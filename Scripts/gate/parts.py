@@ -66,8 +66,8 @@ KEYS = r"^WebBackendTests\.EveryKeyTests"
 
 # The tests of every run's own targets.
 BASE_TESTS = (
-    Tests("web services", r"^WebBackendTests\.", 60, skip=KEYS),
-    Tests("examples", r"^(BandcampTests|PalettesTests|GitHubTests|DemoTests|SampleServiceTests|ToDoTests|ExampleSupportTests)\.", 50),
+    Tests("web services", r"^WebBackendTests\.", 130, skip=KEYS),
+    Tests("examples", r"^(BandcampTests|PalettesTests|GitHubTests|DemoTests|SampleServiceTests|ToDoTests|ExampleSupportTests)\.", 10),
     Tests("keys of descriptions", KEYS, 25),
 )
 # What is in no group is in this one, so that a new target is never left out.

@@ -22,6 +22,22 @@ import Testing
         #expect(type(of: read) == type(of: predicate))
     }
 
+    @Test(
+        "Every operator comes back from its archive with all its options and modifiers",
+        arguments: [
+            PredicateComparison.Operator.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .equal, .notEqual, .matches, .like,
+            .beginsWith, .endsWith, .isIn, .contains, .between,
+        ])
+    func options(of operation: PredicateComparison.Operator) throws {
+        for options in 0..<16 {
+            for modifier in [PredicateComparison.Modifier.direct, .all, .any] {
+                let tree = PredicateTree.compare(
+                    .path("a"), operation, .path("b"), modifier: modifier, options: PredicateComparison.Options(rawValue: options))
+                try expect(PredicateArchive.predicate(from: PredicateArchive.data(of: NSPredicate(tree: tree))).tree(), equals: tree)
+            }
+        }
+    }
+
     /// A sign is a function in Apple's layout.
     private static func normalized(_ tree: PredicateTree) throws -> PredicateTree {
         try PredicateTree(parsing: tree.description.replacingOccurrences(of: "-c", with: "(0 - c)"))

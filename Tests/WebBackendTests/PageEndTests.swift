@@ -153,6 +153,79 @@ import WebTransport
         expect(try titles(Self.byNumber, doubles).count, equals: 17)
     }
 
+    /// What a service tells as the number of all resources.
+    enum Total: CaseIterable, Sendable {
+        /// How many are left from the page on.
+        case left
+        /// At most twenty.
+        case upToTwenty
+        /// How many the page has.
+        case ofThePage
+    }
+
+    @Test(
+        "A list is whole or an error, where the total tells how many are left, stops at a number, or counts the page",
+        arguments: Total.allCases)
+    func otherTotals(_ told: Total) throws {
+        var offsets = PagingStyle.offsets(of: 10)
+        offsets.total = .body("total")
+        for paging in [Self.byNumber, offsets] {
+            for count in 0...64 {
+                let service = ScriptedService { request in
+                    let start = Int(request.query("offset") ?? "") ?? ((Int(request.query("page") ?? "1") ?? 1) - 1) * 10
+                    let items = (0..<count).dropFirst(start).prefix(Int(request.query("limit") ?? "10") ?? 10)
+                    let total =
+                        switch told {
+                        case .left: max(0, count - start)
+                        case .upToTwenty: min(20, count)
+                        case .ofThePage: items.count
+                        }
+                    return Self.page(items, ", \"total\": \(total)")
+                }
+                do { expect(try titles(paging, service).count, equals: count, "\(count), \(told)") } catch {
+                    #expect(told != .left && count > 10, "\(count), \(told): \(error)")
+                }
+                #expect(service.requests.count < 30, "\(count), \(told): \(service.targets)")
+            }
+        }
+    }
+
+    @Test(
+        "An address of the next page that forgets the filter is an error where it brings what does not match, and none where it has a token for it",
+        arguments: [false, true])
+    func forgottenFilters(hasToken: Bool) throws {
+        var style = ServiceStyle.plain
+        style.envelope.items = "items"
+        style.filters = FilterStyle(.parameters, [.equal: "{name}={value}"])
+        style.paging = .following(.body("next"), of: 2)
+        let service = ScriptedService { request in
+            let isFiltered = request.query("year") != nil || hasToken
+            let start = Int(request.query("after") ?? "0") ?? 0
+            let all = (0..<12).filter { !isFiltered || $0 % 3 == 0 }
+            let items = all.dropFirst(start).prefix(2).map { #"{"id": \#($0), "title": "\#($0)", "year": \#($0 % 3)}"# }
+            let next = start + 2 < all.count ? "\"/albums?after=\(start + 2)\"" : "null"
+            return .json("{\"items\": [\(items.joined(separator: ","))], \"next\": \(next)}")
+        }
+        let context = try WebService(base, style: style, resources: [WebResource("Album")]).context(service)
+        try context.performAndWait {
+            if hasToken {
+                expect(try context.fetch(fetch("Album", "year == 0")).count, equals: 4)
+            } else {
+                let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album", "year == 0")) }
+                #expect(error.map { "\($0)" }?.contains("no “year”") ?? false, "\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test("A service that names a new cursor behind each page is an error that says how the description tells the end") func newForEver() {
+        let service = ScriptedService { request in
+            let number = request.query("cursor").flatMap { Int($0.dropFirst()) } ?? 0
+            return Self.page(number < 2 ? [number] : [], ", \"next\": \"c\(number + 1)\"")
+        }
+        let error = #expect(throws: NSError.self) { try titles(Self.byCursor, service) }
+        #expect(error.map { "\($0)" }?.contains("endsEmpty: true") ?? false, "\(String(describing: error))")
+    }
+
     @Test("Offsets go on behind an empty page, where the answer names the next one or says that there is one", arguments: [true, false])
     func offsetsBehindEmptyPages(isNamed: Bool) throws {
         let visible = Set(Array(1...10) + Array(31...40))

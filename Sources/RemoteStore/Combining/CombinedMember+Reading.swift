@@ -96,7 +96,7 @@ extension CombinedMember {
                     whole?.notesOfPresent += page.notesOfPresent
                 }
                 guard let token = page.answer.next else { break }
-                if !seen.insert(token).inserted { throw RemoteStoreError.endlessPages(next) }
+                if !seen.insert(token).inserted { throw RemoteStoreError.endlessPages(next, .named) }
                 if seen.count >= RemoteStoreOptions.usualPages {
                     throw RemoteStoreError.tooMany(next.entity, rows: whole?.rows.count ?? 0, requests: seen.count, RemoteStoreOptions())
                 }

@@ -24,6 +24,8 @@ struct PageSequence {
     /// The number of all resources, as the first page has told, and how often the pages may be read again because it has changed.
     private var total: Int?
     private var restarts = 2
+    /// The largest number of all resources that a page has told.
+    private var largestTotal = 0
 
     /// More pages that bring nothing than insertions by others can explain.
     private static let mostIdlePages = 200
@@ -82,7 +84,7 @@ struct PageSequence {
     mutating func restart() {
         request = first
         seen = []
-        (idlePages, repeatedPages, lastPage, hasRepeatedPage) = (0, 0, [], false)
+        (idlePages, repeatedPages, lastPage, hasRepeatedPage, largestTotal) = (0, 0, [], false, 0)
         hasRestarted = true
     }
 
@@ -90,7 +92,7 @@ struct PageSequence {
     private(set) var hasRepeatedPage = false
 
     mutating func noteRepetition(_ answer: BackendAnswer) {
-        if !hasRepeatedPage, answer.count > 1, answer.count == lastPage.count {
+        if !hasRepeatedPage, answer.count > 1, answer.count == lastPage.count, answer.rows.first?.knownObjectID == lastPage.first {
             hasRepeatedPage = answer.rows.map(\.knownObjectID) == lastPage
         }
     }
@@ -103,7 +105,14 @@ struct PageSequence {
         if repeatedPages > Self.mostRepeatedPages { throw RemoteStoreError.repeatedPages(request) }
         lastPage = page
         idlePages = hasNew ? 0 : idlePages + 1
-        if idlePages > Self.mostIdlePages { throw RemoteStoreError.endlessPages(request) }
+        if idlePages > Self.mostIdlePages {
+            throw RemoteStoreError.endlessPages(request, page.isEmpty ? .empty(idlePages) : .nothingNew(idlePages))
+        }
+    }
+
+    /// Whether the last page by what it tells is not: some backends tell how many resources are left, and not how many there are.
+    private func mustGoOn(after answer: BackendAnswer) -> Bool {
+        usesOffsets && answer.foundCount == paging.size && answer.foundCount > 1 && request.offset + answer.foundCount < largestTotal
     }
 
     /// Goes on with the next page.
@@ -112,7 +121,8 @@ struct PageSequence {
     /// - Returns: Whether there is one.
     /// - Throws: Code 134060 where pages do not end.
     mutating func advance(after answer: BackendAnswer, hasNew: Bool) throws -> Bool {
-        guard let next = answer.next else { return false }
+        largestTotal = max(largestTotal, answer.total ?? 0)
+        guard answer.next != nil || mustGoOn(after: answer) else { return false }
         try noteProgress(answer, hasNew: hasNew)
         // An answer that ends elsewhere does not count as offsets do.
         let count = answer.foundCount
@@ -124,7 +134,8 @@ struct PageSequence {
             return true
         }
         expectsOverlap = false
-        guard seen.insert(next).inserted else { throw RemoteStoreError.endlessPages(request) }
+        guard let next = answer.next else { return false }
+        guard seen.insert(next).inserted else { throw RemoteStoreError.endlessPages(request, .named) }
         request.page = next
         return true
     }

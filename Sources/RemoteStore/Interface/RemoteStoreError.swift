@@ -153,10 +153,33 @@ enum RemoteStoreError {
         )
     }
 
-    static func endlessPages(_ request: BackendRequest) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreOperationError, "The pages of \(request) do not end.",
-            reason: "The backend has given the token of a page that was read before.", next: "Let the last page have no next one.")
+    /// What shows that pages do not end.
+    enum EndlessPages {
+        /// A page names one that was read before as its next one.
+        case named
+        /// So many pages in a row have brought nothing new, and each names another.
+        case nothingNew(Int)
+        /// So many pages in a row had no resources, and each names another.
+        case empty(Int)
+    }
+
+    static func endlessPages(_ request: BackendRequest, _ kind: EndlessPages) -> NSError {
+        let (reason, next) =
+            switch kind {
+            case .named: ("The backend has given the token of a page that was read before.", "Let the last page have no next one.")
+            case .nothingNew(let count):
+                (
+                    "\(count) pages in a row have brought no new resource, and the last of them names another page.",
+                    "Compare the description of pages with what the backend takes, and let the last page have no next one."
+                )
+            case .empty(let count):
+                (
+                    "\(count) pages in a row had no resource, and the last of them names another page.",
+                    "Let the last page have no next one. Where an empty page is the last one, though it names another, the description of a web service "
+                        + "says so by “endsEmpty: true” among the keys of “paging”."
+                )
+            }
+        return CoreDataError.make(NSPersistentStoreOperationError, "The pages of \(request) do not end.", reason: reason, next: next)
     }
 
     static func noChangeFeed(at location: URL) -> NSError {

@@ -175,10 +175,12 @@ public struct SortStyle: Hashable, Sendable {
     public var separator: String
     /// The number of keys.
     public var maximumKeys: Int
-    /// Whether the order of strings is Core Data's, by their code points. If not, strings are sorted in memory.
+    /// Whether the order of strings is Core Data's, by their code points. If not, strings are sorted in memory, except those that a call names in
+    /// ``WebCall/sorting``.
     public var sortsTextInOrder: Bool
-    /// Whether nothing comes before every value, as in Core Data. If not, properties that may be nil are sorted in memory.
-    public var sortsNilFirst: Bool
+    /// Whether nil comes before every value, as in Core Data. If not, attributes that may be nil are sorted in memory, and no call may name them in
+    /// ``WebCall/sorting``. Where this is nil, the service's place for nil is not known: those that a call names are sorted by the service.
+    public var sortsNilFirst: Bool?
     /// A second parameter with the direction, which replaces the templates' signs: its name, and the words for ascending and descending. It is that of one
     /// key: orders by several are finished in memory.
     public var direction: Direction?
@@ -218,7 +220,7 @@ public struct SortStyle: Hashable, Sendable {
     /// Creates a style of orders.
     public init(
         _ parameter: String?, ascending: String = "{name}", descending: String? = "-{name}", separator: String = ",",
-        maximumKeys: Int = .max, sortsTextInOrder: Bool = true, sortsNilFirst: Bool = false, direction: Direction? = nil,
+        maximumKeys: Int = .max, sortsTextInOrder: Bool = true, sortsNilFirst: Bool? = nil, direction: Direction? = nil,
         place: Place = .query, last: String? = nil
     ) {
         self.parameter = parameter

@@ -187,6 +187,14 @@ struct CallPlan: Sendable {
         }
         for keyPath in call.sorting ?? [] {
             try check(keyPath, context, place)
+            if style.sortsNilFirst == false, context.entity.attributesByName[keyPath]?.isOptional ?? false {
+                throw WebBackendError.description(
+                    place,
+                    "It is sorted by “\(keyPath)”, which may be nil, and by “sortsNilFirst: false” nil has another place than in Core Data.",
+                    next:
+                        "Remove it from “sorting”: it is sorted in memory. Or leave out “sortsNilFirst”, where nil comes first in this list."
+                )
+            }
             guard let property = context.properties[keyPath], case .attribute(_, let transform) = property.kind, !transform.keepsOrder
             else {
                 continue
@@ -202,7 +210,7 @@ struct CallPlan: Sendable {
                     let attribute = context.entity.attributesByName[plan.name]
                 else { return false }
                 let isOther = plan.isText && !style.sortsTextInOrder || plan.isDateText && context.style.comparesDatesAsText
-                return !isOther && (style.sortsNilFirst || !attribute.isOptional)
+                return !isOther && (style.sortsNilFirst == true || !attribute.isOptional)
             }.map(\.name).sorted()
         return Sorting(
             names.map {

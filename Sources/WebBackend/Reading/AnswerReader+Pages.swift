@@ -17,7 +17,8 @@ extension AnswerReader {
     }
 
     func next(
-        _ request: BackendRequest, _ response: WebResponse, _ findings: Findings, _ total: Int?, _ url: String, signature: Int? = nil
+        _ request: BackendRequest, _ response: WebResponse, _ findings: Findings, _ total: Int?, _ url: String,
+        signature: @autoclosure () -> Int? = nil
     ) throws -> PageToken? {
         let paging = call.paging
         if case .none = paging.form { return nil }
@@ -43,33 +44,32 @@ extension AnswerReader {
         case .number(_, let first):
             let size = Self.size(request, paging)
             let number = request.page.map { NumberToken($0).number } ?? first
-            // Some services tell the total on the first page alone.
-            let total = total ?? request.page.flatMap { NumberToken($0).total }
+            let totals = Totals(total, request)
             if let text, let named = Int(text), let next = paging.next, named != number + 1 {
                 throw contradiction(request, "By the description the page after \(number) is \(number + 1), and \(next) names \(named).")
             }
             let start = (number - first) * size
             let received = (request.page.flatMap { NumberToken($0).received } ?? start) + findings.count
             // Where all pages were full, their number says how many have come: the token is the same before the resources are read.
-            let counted = received == start + size || kept(total) == nil ? nil : received
-            switch following(text, hasMore, total, request, findings, from: start, to: start + size, received: received, size) {
+            let counted = received == start + size || kept(totals) == nil ? nil : received
+            switch following(text, hasMore, totals, request, findings, from: start, to: start + size, received: received, size) {
             case .last: return nil
-            case .told: return NumberToken(number: number + 1, size: size, total: kept(total), received: counted).token
+            case .told: return NumberToken(number: number + 1, size: size, total: kept(totals), received: counted).token
             case .guessed:
-                let guess = Self.guess(isFirst: number == first, findings.count, size, signature)
-                return NumberToken(number: number + 1, size: size, total: kept(total), guess: guess, received: counted).token
+                let guess = Self.guess(isFirst: number == first, findings.count, size, signature())
+                return NumberToken(number: number + 1, size: size, total: kept(totals), guess: guess, received: counted).token
             }
         case .offset:
             let size = Self.size(request, paging)
             let offset = request.page.map { NumberToken($0).number } ?? request.offset
-            let total = total ?? request.page.flatMap { NumberToken($0).total }
+            let totals = Totals(total, request)
             let end = Self.end(of: offset, named: text, findings.count, size)
-            switch following(text, hasMore, total, request, findings, from: offset, to: end, received: end, size) {
+            switch following(text, hasMore, totals, request, findings, from: offset, to: end, received: end, size) {
             case .last: return nil
-            case .told: return NumberToken(number: end, size: size, total: kept(total)).token
+            case .told: return NumberToken(number: end, size: size, total: kept(totals)).token
             case .guessed:
-                let guess = Self.guess(isFirst: request.page == nil, findings.count, size, signature)
-                return NumberToken(number: end, size: size, total: kept(total), guess: guess).token
+                let guess = Self.guess(isFirst: request.page == nil, findings.count, size, signature())
+                return NumberToken(number: end, size: size, total: kept(totals), guess: guess).token
             }
         }
     }
@@ -85,6 +85,19 @@ extension AnswerReader {
     /// More than any list has.
     private static let largestOffset = 1 << 48
 
+    /// The numbers of all resources that the pages of a list have told.
+    private struct Totals {
+        /// The last one: some services tell it on the first page alone.
+        let latest: Int?
+        let largest: Int
+
+        init(_ total: Int?, _ request: BackendRequest) {
+            let earlier = request.page.flatMap { NumberToken($0).total }
+            latest = total ?? earlier
+            largest = max(latest ?? 0, earlier ?? 0)
+        }
+    }
+
     /// What follows a page.
     private enum Following {
         /// Nothing.
@@ -96,18 +109,20 @@ extension AnswerReader {
     }
 
     private func following(
-        _ next: String?, _ hasMore: Bool?, _ total: Int?, _ request: BackendRequest, _ findings: Findings, from start: Int, to end: Int,
+        _ next: String?, _ hasMore: Bool?, _ totals: Totals, _ request: BackendRequest, _ findings: Findings, from start: Int, to end: Int,
         received: Int, _ size: Int
     ) -> Following {
         if call.paging.next != nil { return next != nil ? .told : .last }
         if let hasMore { return hasMore ? .told : .last }
         guard findings.count > 0 else { return .last }
-        if let total {
+        if let total = totals.latest {
+            call.pageCounts.note(total: total)
             if end < total { return .told }
-            // A service may give fewer at a time than it is asked for.
-            if received < total { return .guessed }
-            // A total that is as many as the first page has, and as were asked for, may be the number of the page's.
-            return start == 0 && findings.count == total && total >= size ? .guessed : .last
+            // A service may give fewer at a time than it is asked for, or tell how many are left.
+            if received < totals.largest { return .guessed }
+            // A number that full pages reach exactly may be that of the page's, or where the service stops to count.
+            let mayBeCut = call.paging.exactTotal == nil && call.pageCounts.mayBeCut(total)
+            return end == total && findings.count >= size && mayBeCut ? .guessed : .last
         }
         if call.paging.endsEmpty || findings.count >= size { return .guessed }
         // Fewer than were asked for may be all that the service gives at a time.
@@ -122,12 +137,14 @@ extension AnswerReader {
             .min()
     }
 
-    private static func guess(isFirst: Bool, _ count: Int, _ size: Int, _ signature: Int?) -> GuessedPage {
-        if let signature, isFirst, count < size { .behindShortFirst(signature) } else { .behindOthers }
+    private static func guess(isFirst: Bool, _ count: Int, _ size: Int, _ signature: @autoclosure () -> Int?) -> GuessedPage {
+        if isFirst, count < size, let signature = signature() { .behindShortFirst(signature) } else { .behindOthers }
     }
 
     /// The total that later pages need: where they are asked for it themselves, they tell it, and it may be another one.
-    private func kept(_ total: Int?) -> Int? { call.paging.next == nil && call.paging.hasMore == nil ? total : nil }
+    private func kept(_ totals: Totals) -> Int? {
+        totals.latest != nil && call.paging.next == nil && call.paging.hasMore == nil ? totals.largest : nil
+    }
 
     // MARK: What answers say
 

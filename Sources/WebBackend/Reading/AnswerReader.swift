@@ -64,6 +64,7 @@ struct AnswerReader {
         }
         try reader.checkAsked(plan)
         var answer = reader.answer
+        try checkFilters(answer, request)
         answer.total = try total(request, response, findings)
         if request.wantsCount, answer.total == nil {
             throw uncounted(request, response, findings)

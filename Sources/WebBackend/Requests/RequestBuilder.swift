@@ -247,7 +247,7 @@ struct RequestBuilder {
 struct NumberToken {
     let number: Int
     let size: Int
-    /// The number of resources in all pages, as the last answer that told it has it; nil where none has.
+    /// The largest number of resources in all pages that an answer has told; nil where none has.
     let total: Int?
     /// What is known of the page where nothing has told that there is one.
     let guess: GuessedPage?

@@ -209,6 +209,9 @@ import WebTransport
         Claim(style: #"{"filters": {"equal": "q={value}"}}"#, #""Album""#, "{name}"),
         Claim(style: filters(#""quoting": "json""#), call(#"{"list": "a", "filters": ["tracks.album"]}"#), "tracks.album"),
         Claim(style: #"{"filters": {"lessThan": "{name}_before={value}"}}"#, call(#"{"list": "a", "filters": ["isLive"]}"#), "isLive"),
+        Claim(
+            style: #"{"sorting": {"parameter": "s", "sortsNilFirst": false}}"#, call(#"{"list": "albums", "sorting": ["year"]}"#),
+            "sortsNilFirst"),
         Claim(style: #"{"sorting": {"descending": null}}"#, #""Album""#, "sorting.parameter"),
         Claim(style: #"{"sorting": {"parameter": "s", "ascending": "up"}}"#, #""Album""#, "{name}"),
         Claim(style: #"{"sorting": {"parameter": "s", "descending": "down"}}"#, #""Album""#, "{name}"),

@@ -142,8 +142,12 @@ extension FileForms {
             keys.optional("descending", \.descending, text, "How a descending key is written.")
             keys.key("separator", \.separator, text, "What stands between keys.")
             keys.key("maximumKeys", \.maximumKeys, integer(from: 1), "The number of keys.")
-            keys.key("sortsTextInOrder", \.sortsTextInOrder, flag, "Whether the order of strings is Core Data's.")
-            keys.key("sortsNilFirst", \.sortsNilFirst, flag, "Whether nothing comes before every value.")
+            keys.key(
+                "sortsTextInOrder", \.sortsTextInOrder, flag,
+                "Whether the order of strings is Core Data's; if not, except those that a call names in sorting.")
+            keys.optional(
+                "sortsNilFirst", \.sortsNilFirst, flag,
+                "Whether nil comes before every value; where it is not said, calls say so of the attributes that they name in sorting.")
             keys.optional("direction", \.direction, direction, "A second parameter with the direction.")
             keys.optional("descendingParameter", \.descendingParameter, text, "The parameter with the order where that is descending.")
             keys.key("place", \.place, words("place", [("query", .query), ("body", .body)]), "The place of the order.")

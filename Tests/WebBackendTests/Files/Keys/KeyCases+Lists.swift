@@ -168,7 +168,7 @@ extension KeyCase {
         style(
             "sorting.sortsTextInOrder", text: #""sorting": {"parameter": "sort", "sortsNilFirst": true, "sortsTextInOrder": $}"#, "true",
             "false"),
-        style("sorting.sortsNilFirst", text: #""sorting": {"parameter": "sort", "sortsNilFirst": $}"#, "true", "false"),
+        style("sorting.sortsNilFirst", text: #""sorting": {"parameter": "sort", "sortsNilFirst": $}"#, "null", "true"),
         sorting("sorting.direction", #""parameter": "sort", "direction": $"#, "null", #""dir""#),
         sorting("direction.parameter", #""parameter": "sort", "direction": {"parameter": $}"#, #""dir""#, #""d""#),
         sorting("direction.ascending", #""parameter": "sort", "direction": {"parameter": "dir", "ascending": $}"#, #""asc""#, #""up""#),
