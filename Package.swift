@@ -94,9 +94,11 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
     targets: [
-        .target(name: "PropertyLists", swiftSettings: strict),
-        .testTarget(name: "PropertyListsTests", dependencies: ["PropertyLists", "TestSupport"], swiftSettings: strict),
-        .target(name: "Predicates", dependencies: ["PropertyLists"], swiftSettings: strict),
+        .target(name: "Platform", swiftSettings: strict),
+        .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: strict),
+        .target(name: "PropertyLists", dependencies: ["Platform"], swiftSettings: strict),
+        .testTarget(name: "PropertyListsTests", dependencies: ["Platform", "PropertyLists", "TestSupport"], swiftSettings: strict),
+        .target(name: "Predicates", dependencies: ["Platform", "PropertyLists"], swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
         // Tells the object graph which stores ship, when the program is loaded.
         .target(name: "CoreDataRegistration", dependencies: ["CoreDataRuntime"]),
@@ -105,19 +107,22 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
-        .target(name: "ObjectGraph", dependencies: ["PropertyLists", "Predicates", "CoreDataRuntime", logging], swiftSettings: strict),
         .target(
-            name: "ModelFiles", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "TakenNames", logging],
+            name: "ObjectGraph", dependencies: ["Platform", "PropertyLists", "Predicates", "CoreDataRuntime", logging],
             swiftSettings: strict),
-        .target(name: "SQLQueries", dependencies: ["ObjectGraph", "PropertyLists", "Predicates"], swiftSettings: strict),
+        .target(
+            name: "ModelFiles", dependencies: ["ObjectGraph", "Platform", "PropertyLists", "Predicates", "TakenNames", logging],
+            swiftSettings: strict),
+        .target(name: "SQLQueries", dependencies: ["ObjectGraph", "Platform", "PropertyLists", "Predicates"], swiftSettings: strict),
         // Models over the tables of other programs, whatever the database.
         .target(
-            name: "MappedTables", dependencies: ["SQLQueries", "ObjectGraph", "PropertyLists", "Predicates", "TakenNames"],
+            name: "MappedTables", dependencies: ["SQLQueries", "ObjectGraph", "Platform", "PropertyLists", "Predicates", "TakenNames"],
             swiftSettings: strict),
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite",
+                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "Platform", "PropertyLists", "Predicates", "CoreDataRuntime",
+                "CSQLite",
                 "CZlib", logging,
             ], swiftSettings: strict),
         .testTarget(
@@ -126,17 +131,20 @@ let package = Package(
             swiftSettings: strict),
         // Apple's XML and binary stores.
         .target(
-            name: "ArchiveStores", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging],
+            name: "ArchiveStores", dependencies: ["ObjectGraph", "ModelFiles", "Platform", "PropertyLists", "Predicates", logging],
             swiftSettings: strict),
         .testTarget(
             name: "ArchiveStoresTests",
-            dependencies: coreDataModules + ["PropertyLists", "PredicateCases", "StoreConformance", "TestSupport", "store-writer"],
+            dependencies: coreDataModules + [
+                "Platform", "PropertyLists", "PredicateCases", "StoreConformance", "TestSupport", "store-writer",
+            ],
             swiftSettings: strict),
         .target(
-            name: "Migration", dependencies: ["ObjectGraph", "ModelFiles", "PropertyLists", "Predicates", logging], swiftSettings: strict),
+            name: "Migration", dependencies: ["ObjectGraph", "ModelFiles", "Platform", "PropertyLists", "Predicates", logging],
+            swiftSettings: strict),
         .testTarget(
             name: "MigrationTests",
-            dependencies: coreDataModules + ["PropertyLists", "CSQLite", "TestSupport", "WriterVersions", "store-writer"],
+            dependencies: coreDataModules + ["Platform", "PropertyLists", "CSQLite", "TestSupport", "WriterVersions", "store-writer"],
             swiftSettings: strict),
         // `import CoreData` gives everything above.
         .target(
@@ -145,17 +153,20 @@ let package = Package(
             swiftSettings: strict),
         // Atomic stores over files that people edit.
         .target(
-            name: "FileStores", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "JSONReading", logging], swiftSettings: strict),
+            name: "FileStores", dependencies: ["ObjectGraph", "Platform", "PropertyLists", "Predicates", "JSONReading", logging],
+            swiftSettings: strict),
         .testTarget(
             name: "FileStoresTests",
-            dependencies: coreDataModules + ["FileStores", "JSONReading", "StoreConformance", "TestSupport", "file-store-writer"],
+            dependencies: coreDataModules + [
+                "Platform", "FileStores", "JSONReading", "StoreConformance", "TestSupport", "file-store-writer",
+            ],
             swiftSettings: strict),
         // Saves to files until it ends itself. Only the tests use it; it is no product.
         .executableTarget(
-            name: "file-store-writer", dependencies: coreDataModules + ["FileStores"], path: "Tests/FileStoreWriter",
+            name: "file-store-writer", dependencies: coreDataModules + ["Platform", "FileStores"], path: "Tests/FileStoreWriter",
             swiftSettings: strict),
-        .target(name: "RemoteStore", dependencies: ["ObjectGraph", "Predicates", logging], swiftSettings: strict),
-        .target(name: "RemoteStoreTesting", dependencies: ["RemoteStore", "ObjectGraph", "Predicates"], swiftSettings: strict),
+        .target(name: "RemoteStore", dependencies: ["Platform", "ObjectGraph", "Predicates", logging], swiftSettings: strict),
+        .target(name: "RemoteStoreTesting", dependencies: ["Platform", "RemoteStore", "ObjectGraph", "Predicates"], swiftSettings: strict),
         .testTarget(
             name: "RemoteStoreTests",
             dependencies: coreDataModules + [
@@ -167,7 +178,7 @@ let package = Package(
         .target(
             name: "PostgreSQLStore",
             dependencies: [
-                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", logging,
+                "MappedTables", "SQLQueries", "ModelFiles", "ObjectGraph", "Platform", "PropertyLists", "Predicates", logging,
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ],
             // A save calls forty asynchronous functions. Each would ask the task first where it is to run.
@@ -175,7 +186,8 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLStoreTests",
             dependencies: coreDataModules + [
-                "PostgreSQLStore", "PredicateCases", "RandomPrograms", "SQLQueries", "StoreConformance", "StoreCommands", "Explorer",
+                "Platform", "PostgreSQLStore", "PredicateCases", "RandomPrograms", "SQLQueries", "StoreConformance", "StoreCommands",
+                "Explorer",
                 "TableCases", "TestSupport", "coredata-demo", logging,
             ],
             swiftSettings: strict),
@@ -184,16 +196,16 @@ let package = Package(
         .target(
             name: "WebTransport",
             dependencies: [
-                "PropertyLists", logging,
+                "Platform", "PropertyLists", logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["WebBackend"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["WebBackend"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["WebBackend"])),
             ], swiftSettings: strict),
-        .testTarget(name: "WebTransportTests", dependencies: ["WebTransport", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "WebTransportTests", dependencies: ["Platform", "WebTransport", "TestSupport"], swiftSettings: strict),
         .target(
             name: "WebBackend",
             dependencies: [
-                "RemoteStore", "ObjectGraph", "Predicates", "PropertyLists", "JSONReading", "WebTransport", logging,
+                "RemoteStore", "ObjectGraph", "Predicates", "Platform", "PropertyLists", "JSONReading", "WebTransport", logging,
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ], swiftSettings: strict),
         .testTarget(
@@ -207,12 +219,13 @@ let package = Package(
         .target(
             name: "StoreCommands",
             dependencies: coreDataModules + [
-                "PropertyLists", "SQLQueries", "FileStores", "JSONReading", "RemoteStore", "WebBackend", "WebTransport", "PostgreSQLStore",
+                "Platform", "PropertyLists", "SQLQueries", "FileStores", "JSONReading", "RemoteStore", "WebBackend", "WebTransport",
+                "PostgreSQLStore",
                 logging, .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
         // What the pages of `coredata serve` ask, answered as values.
         .target(
-            name: "Explorer", dependencies: coreDataModules + ["StoreCommands", "PropertyLists", "SQLQueries", logging],
+            name: "Explorer", dependencies: coreDataModules + ["StoreCommands", "Platform", "PropertyLists", "SQLQueries", logging],
             swiftSettings: strict),
         // The explorer over HTTP, with its pages. It alone imports Hummingbird.
         .target(
@@ -238,7 +251,8 @@ let package = Package(
         .testTarget(
             name: "StoreCommandsTests",
             dependencies: coreDataModules + [
-                "StoreCommands", "FileStores", "JSONReading", "PropertyLists", "RemoteStore", "WebBackend", "WebTransport", "CSQLite",
+                "StoreCommands", "FileStores", "JSONReading", "Platform", "PropertyLists", "RemoteStore", "WebBackend", "WebTransport",
+                "CSQLite",
                 "TestSupport", "CoreDataCommand",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
             ], swiftSettings: strict),
@@ -264,11 +278,11 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "ManagedAccessorsTool", dependencies: ["ManagedSources"], swiftSettings: strict),
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
-        .target(name: "StoreConformance", dependencies: coreDataModules, swiftSettings: strict),
+        .target(name: "StoreConformance", dependencies: coreDataModules + ["Platform"], swiftSettings: strict),
         // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax, nor on a store: all of it is compiled a second time, for the host.
         .target(
             name: "ModelCodeGeneration",
-            dependencies: ["ObjectGraph", "ModelFiles", "Migration", "Predicates", "PropertyLists", "TakenNames"],
+            dependencies: ["ObjectGraph", "ModelFiles", "Migration", "Predicates", "Platform", "PropertyLists", "TakenNames"],
             swiftSettings: strict),
         .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
         .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
@@ -294,14 +308,15 @@ let package = Package(
         // Random predicates, for the tests of whatever reads predicates; it is no product.
         .target(name: "PredicateCases", dependencies: ["Predicates", "TestSupport"], path: "Tests/PredicateCases", swiftSettings: strict),
         .testTarget(
-            name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases", "TestSupport"], swiftSettings: strict),
+            name: "PredicatesTests", dependencies: ["Predicates", "Platform", "PropertyLists", "PredicateCases", "TestSupport"],
+            swiftSettings: strict),
         // Random programs over several contexts, and clients that work on one store, for the tests of stores; it is no product.
         .target(
             name: "RandomPrograms", dependencies: coreDataModules + ["TestSupport"], path: "Tests/RandomPrograms", swiftSettings: strict),
         .testTarget(
             name: "CoreDataTests",
             dependencies: coreDataModules + [
-                "PropertyLists", "SQLQueries", "PredicateCases", "RandomPrograms", "CSQLite", "TestSupport", "store-writer",
+                "Platform", "PropertyLists", "SQLQueries", "PredicateCases", "RandomPrograms", "CSQLite", "TestSupport", "store-writer",
             ],
             swiftSettings: strict),
         // Versions of a model, for the tests of migrations and the program that they kill; it is no product.
@@ -309,7 +324,7 @@ let package = Package(
         // Writes to a store until it is killed. Only the tests use it; it is no product.
         .executableTarget(
             name: "store-writer",
-            dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "StoreConformance", "WriterVersions"],
+            dependencies: coreDataModules + ["Platform", "RemoteStore", "RemoteStoreTesting", "StoreConformance", "WriterVersions"],
             path: "Tests/StoreWriter",
             swiftSettings: strict),
         .target(

@@ -37,7 +37,7 @@ BASE_MINUTES = 5
 # The folders of all that `import CoreData` gives, and of what its tests are built of.
 GRAPH = (
     "Package.swift", "Sources/ArchiveStores", "Sources/CoreData/", "Sources/CoreDataRegistration", "Sources/CoreDataRuntime", "Sources/CSQLite",
-    "Sources/CZlib", "Sources/MappedTables", "Sources/Migration", "Sources/ModelFiles", "Sources/ObjectGraph", "Sources/Predicates",
+    "Sources/CZlib", "Sources/MappedTables", "Sources/Migration", "Sources/ModelFiles", "Sources/ObjectGraph", "Sources/Platform", "Sources/Predicates",
     "Sources/PropertyLists", "Sources/SQLQueries", "Sources/SQLiteStore", "Sources/TakenNames", "Tests/PredicateCases", "Tests/TestSupport",
     "Tests/TableCases",
 )

@@ -1,6 +1,7 @@
 internal import ArchiveStores
 internal import Migration
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import SQLiteStore
 
 // Swift runs nothing when a program starts: a constructor in C (CoreDataRegistration) hands this function over, and the first question for the

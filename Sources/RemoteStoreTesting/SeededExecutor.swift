@@ -1,5 +1,6 @@
 public import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Runs tasks one after another on the thread that calls ``run()``, in an order that a seed decides.

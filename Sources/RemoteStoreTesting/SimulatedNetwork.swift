@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 internal import Predicates
 public import RemoteStore
 

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -156,9 +157,7 @@ import Testing
 extension ArchiveFile {
     /// Writes the file in place.
     func replaceUnsynced(_ body: (ArchiveOutput) throws -> Void) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o666)
-        defer { close(descriptor) }
-        let output = ArchiveOutput(descriptor, self)
+        let output = try ArchiveOutput(OpenFile(writing: path, existing: .emptied))
         try body(output)
         try output.flush()
     }

@@ -8,6 +8,7 @@
 import CoreData
 import FileStores
 import Foundation
+import Platform
 
 #if canImport(Glibc)
 import Glibc
@@ -47,7 +48,7 @@ do {
             new.setValue(2, forKey: "state")
         }
         let count = LockedCount()
-        FileCalls.observer.set { _ in if count.next() == last { _exit(9) } }
+        FileCalls.processObserver.set(.init { _ in if count.next() == last { _exit(9) } })
         try context.save()
     }
 } catch {

@@ -1,5 +1,6 @@
 import CoreData
 import FileStores
+import Platform
 import TestSupport
 import Testing
 
@@ -61,12 +62,13 @@ import Testing
         try context.save()
         note.setValue("v", forKey: "other")
         let (thread, isDone) = (pthread_self(), LockedFlag())
-        FileCalls.observer.set { call in
+        let observer = FileCalls.Observer { call in
             // Other tests save, too, on other threads.
-            guard call == "fsync", pthread_equal(pthread_self(), thread) != 0, isDone.setOnce() else { return }
+            guard case .synchronize = call, pthread_equal(pthread_self(), thread) != 0, isDone.setOnce() else { return }
             _ = try? scratch.write("id,text,other\n1,a,w\n2,theirs,y\n", "Note.csv")
         }
-        defer { FileCalls.observer.set(nil) }
+        FileCalls.processObserver.set(observer)
+        defer { FileCalls.processObserver.set(nil) }
         try context.save()
         #expect(isDone.isSet)
         try expect(scratch.text("Note.csv"), equals: "id,text,other\n1,a,v\n2,theirs,y\n")

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import CoreData
+import Platform
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import CoreData
 import Foundation
+import Platform
 import Testing
 
 @testable import PostgreSQLStore

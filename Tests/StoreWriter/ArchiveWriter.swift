@@ -1,5 +1,6 @@
 import ArchiveStores
 import CoreData
+import Platform
 import Synchronization
 
 #if canImport(Glibc)
@@ -32,9 +33,7 @@ func saveArchive(_ file: String, endingAt last: Int) throws {
         }
         // The file of some 30 kB takes several system calls.
         ArchiveFile.bufferSize.withLock { $0 = 1 << 12 }
-        ArchiveFile.onStep.withLock { onStep in
-            onStep = { _ in if Steps.count.add(1, ordering: .relaxed).newValue == last { _exit(9) } }
-        }
+        FileCalls.processObserver.set(.init { _ in if Steps.count.add(1, ordering: .relaxed).newValue == last { _exit(9) } })
         try context.save()
         report("saved")
     }

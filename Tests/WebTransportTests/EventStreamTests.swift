@@ -1,5 +1,6 @@
 #if WebBackend
 import Foundation
+import Platform
 import TestSupport
 import Testing
 

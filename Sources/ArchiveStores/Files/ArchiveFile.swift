@@ -1,6 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
-package import Predicates
+package import Platform
 
 #if canImport(Glibc)
 internal import Glibc
@@ -15,9 +15,6 @@ package struct ArchiveFile: Sendable {
     /// The path of the file itself, beyond symbolic links.
     let path: String
 
-    /// Called before each system call of a write, with its name. Tests end the process there.
-    package static let onStep = LockedBox<(@Sendable (String) -> Void)?>(nil)
-
     /// How many bytes a system call writes at most, when they come in smaller pieces. Tests take fewer, so that a small file takes several calls.
     package static let bufferSize = LockedBox(1 << 20)
 
@@ -28,28 +25,9 @@ package struct ArchiveFile: Sendable {
         return parent.isEmpty ? "." : parent
     }
 
-    private static func step(_ name: String) { if let onStep = onStep.withLock({ $0 }) { onStep(name) } }
-
     /// Returns the error of a system call that has failed.
     func failure(_ number: Int32, _ what: String, isWriting: Bool) -> NSError {
-        let code: CocoaError.Code =
-            switch number {
-            case ENOENT: isWriting ? .fileNoSuchFile : .fileReadNoSuchFile
-            case EACCES, EPERM: isWriting ? .fileWriteNoPermission : .fileReadNoPermission
-            case ENOSPC, EDQUOT: .fileWriteOutOfSpace
-            case EROFS: .fileWriteVolumeReadOnly
-            default: isWriting ? .fileWriteUnknown : .fileReadUnknown
-            }
-        let next =
-            switch number {
-            case ENOENT: "Check the path; the folder of a new store must exist."
-            case EACCES, EPERM, EROFS: "Check the rights of the file and its folder, or open the store read-only."
-            case ENOSPC, EDQUOT: "Make room on the disk."
-            default: "Check the disk and the rights of the file."
-            }
-        return CoreDataError.make(
-            code.rawValue, "The file at \(path) cannot be \(what).", reason: String(cString: strerror(number)), next: next,
-            cause: NSError(domain: NSPOSIXErrorDomain, code: Int(number)), info: [NSFilePathErrorKey: path])
+        FileFailure.error(number, what, path, isWriting: isWriting)
     }
 
     // MARK: Reading
@@ -57,36 +35,15 @@ package struct ArchiveFile: Sendable {
     /// Reads the file.
     ///
     /// - Returns: Its bytes, and the stamp of what was read; nil where there is no file.
-    /// - Throws: The system's error; code 134080 for a file that changes while it is read.
+    /// - Throws: The system's error; code 256 for a file that changes all the time.
     func read() throws -> (bytes: [UInt8], stamp: FileStamp)? {
-        for _ in 0..<5 {
-            // A pipe without a writer would be waited for.
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-            if descriptor < 0, errno == ENOENT { return nil }
-            guard descriptor >= 0 else { throw failure(errno, "read", isWriting: false) }
-            defer { close(descriptor) }
-            let before = try stamp(of: descriptor)
-            let bytes = try [UInt8](unsafeUninitializedCapacity: before.size) { buffer, count in
-                while count < buffer.count {
-                    let part = pread(descriptor, buffer.baseAddress! + count, buffer.count - count, off_t(count))
-                    if part < 0, errno == EINTR { continue }
-                    guard part >= 0 else { throw failure(errno, "read", isWriting: false) }
-                    if part == 0 { break }
-                    count += part
-                }
-            }
-            if bytes.count == before.size, try stamp(of: descriptor) == before { return (bytes, before) }
+        do {
+            let (bytes, stamp) = try OpenFile.bytes(path)
+            return (bytes, stamp)
+        } catch {
+            if FileFailure.number(of: error) == ENOENT { return nil }
+            throw error
         }
-        throw CoreDataError.make(
-            NSPersistentStoreOpenError, "The file at \(path) cannot be read.", reason: "It is being written.",
-            next: "Try again when the other program has written it.", info: [NSFilePathErrorKey: path])
-    }
-
-    private func stamp(of descriptor: Int32) throws -> FileStamp {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure(errno, "read", isWriting: false) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw failure(EISDIR, "read", isWriting: false) }
-        return FileStamp(status)
     }
 
     // MARK: Writing
@@ -99,45 +56,23 @@ package struct ArchiveFile: Sendable {
     /// - Returns: The stamp of the new file.
     /// - Throws: The system's error, or that of `body`; the old file is there then.
     func replace(keepsMode: Bool = true, _ body: (ArchiveOutput) throws -> Void) throws -> FileStamp {
-        var old = stat()
-        let hasOld = stat(path, &old) == 0
+        let old = FileStamp(path)
         let temporary = "\(temporaryPrefix)\(UUID().uuidString)"
-        Self.step("open")
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw failure(errno, "written", isWriting: true) }
-        var isOpen = true
+        let output = try ArchiveOutput(OpenFile(writing: temporary))
         do {
-            if hasOld, keepsMode, fchmod(descriptor, old.st_mode & 0o7777) != 0 { throw failure(errno, "written", isWriting: true) }
-            let output = ArchiveOutput(descriptor, self)
+            if let old, keepsMode { try output.file.setMode(old.mode) }
             try body(output)
             try output.flush()
-            Self.step("fsync")
-            guard fsync(descriptor) == 0 else { throw failure(errno, "written", isWriting: true) }
-            Self.step("close")
-            isOpen = false
-            guard close(descriptor) == 0 else { throw failure(errno, "written", isWriting: true) }
-            Self.step("rename")
-            guard rename(temporary, path) == 0 else { throw failure(errno, "written", isWriting: true) }
+            try output.file.synchronize()
+            try output.file.close()
+            try FileCalls.rename(temporary, to: path)
         } catch {
-            if isOpen { close(descriptor) }
             unlink(temporary)
             throw error
         }
-        Self.step("fsync directory")
-        try syncDirectory()
-        Self.step("done")
+        try FileCalls.synchronize(directory)
         guard let stamp = FileStamp(path) else { throw failure(errno, "read", isWriting: false) }
         return stamp
-    }
-
-    static func noteStep(_ name: String) { step(name) }
-
-    private func syncDirectory() throws {
-        let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno, "written", isWriting: true) }
-        defer { close(descriptor) }
-        // Some network disks sync no directories, and say so.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(errno, "written", isWriting: true) }
     }
 
     private var temporaryPrefix: String { "\(directory)/.\((path as NSString).lastPathComponent).writing-" }
@@ -145,16 +80,11 @@ package struct ArchiveFile: Sendable {
     /// Removes what interrupted writes have left. Call it under ``withLock(timeout:_:)``.
     func removeRemains() {
         let prefix = (temporaryPrefix as NSString).lastPathComponent
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] where name.hasPrefix(prefix) {
-            unlink("\(directory)/\(name)")
-        }
+        for name in FileCalls.names(in: directory) where name.hasPrefix(prefix) { unlink("\(directory)/\(name)") }
     }
 
     /// Deletes the file, if there is one.
-    func remove() throws {
-        guard unlink(path) != 0, errno != ENOENT else { return }
-        throw failure(errno, "deleted", isWriting: true)
-    }
+    func remove() throws { try FileCalls.remove(path) }
 
     // MARK: Locking
 
@@ -163,22 +93,14 @@ package struct ArchiveFile: Sendable {
     /// - Parameter timeout: How many seconds to wait for others.
     /// - Throws: Code 134090 when others still write after that time.
     func withLock<Result>(timeout: TimeInterval, _ body: () throws -> Result) throws -> Result {
-        let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno, "written", isWriting: true) }
-        defer { close(descriptor) }
-        let end = Date().addingTimeInterval(timeout)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EINTR { continue }
-            // A disk without locks: what others write is still noticed by the stamp.
-            guard errno == EWOULDBLOCK else { break }
-            guard Date() < end else {
-                throw CoreDataError.make(
-                    NSPersistentStoreTimeoutError, "The store at \(path) cannot be written.",
-                    reason: "Others have been writing it all the time.",
-                    next: "Try again later.", info: [NSFilePathErrorKey: path])
-            }
-            usleep(5000)
+        // On a disk without locks, the stamp of the file tells what others write.
+        guard let lock = try FileLock(.folder(directory), timeout: timeout, isNeeded: false) else {
+            throw CoreDataError.make(
+                NSPersistentStoreTimeoutError, "The store at \(path) cannot be written.",
+                reason: "Others have been writing it all the time.",
+                next: "Try again later.", info: [NSFilePathErrorKey: path])
         }
+        defer { withExtendedLifetime(lock) {} }
         return try body()
     }
 }
@@ -186,8 +108,7 @@ package struct ArchiveFile: Sendable {
 /// Writes to a file through a buffer.
 // Used by the thread that writes the file.
 final class ArchiveOutput {
-    private let descriptor: Int32
-    private let file: ArchiveFile
+    let file: OpenFile
     // The buffer belongs to the output, which releases it.
     private let start: UnsafeMutableRawPointer
     private var used = 0
@@ -195,8 +116,7 @@ final class ArchiveOutput {
     /// The number of bytes that were appended.
     private(set) var count = 0
 
-    init(_ descriptor: Int32, _ file: ArchiveFile) {
-        self.descriptor = descriptor
+    init(_ file: OpenFile) {
         self.file = file
         start = .allocate(byteCount: capacity, alignment: 16)
     }
@@ -206,7 +126,7 @@ final class ArchiveOutput {
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         count += bytes.count
         if used + bytes.count > capacity { try flush() }
-        if bytes.count > capacity { return try write(bytes) }
+        if bytes.count > capacity { return try file.write(bytes) }
         if let base = bytes.baseAddress { (start + used).copyMemory(from: base, byteCount: bytes.count) }
         used += bytes.count
     }
@@ -220,20 +140,6 @@ final class ArchiveOutput {
         if used == 0 { return }
         let bytes = UnsafeRawBufferPointer(start: start, count: used)
         used = 0
-        try write(bytes)
-    }
-
-    private func write(_ bytes: UnsafeRawBufferPointer) throws {
-        ArchiveFile.noteStep("write")
-        var done = 0
-        while done < bytes.count {
-            let part = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]))
-            if part < 0, errno == EINTR { continue }
-            guard part >= 0 else { throw file.failure(errno, "written", isWriting: true) }
-            done += part
-        }
+        try file.write(bytes)
     }
 }
-
-/// The system's function, which has the name of the method that calls it.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int { write(descriptor, bytes.baseAddress, bytes.count) }

@@ -1,18 +1,11 @@
 internal import Foundation
 internal import ObjectGraph
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Platform
 
 /// The current file of a store, from which parts are copied into the next one.
 // Used by the thread that writes the file.
 final class ArchiveSource {
-    private let descriptor: Int32
+    private let source: OpenFile
     private let file: ArchiveFile
     private let expected: FileStamp?
     // The buffer belongs to the source, which releases it.
@@ -23,24 +16,19 @@ final class ArchiveSource {
     init(_ file: ArchiveFile, expected: FileStamp?) throws {
         self.file = file
         self.expected = expected
-        descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        source = try OpenFile(reading: file.path)
         buffer = .allocate(byteCount: 1 << 20, alignment: 16)
-        guard descriptor >= 0 else { throw file.failure(errno, "read", isWriting: false) }
         try finish()
     }
 
-    deinit {
-        buffer.deallocate()
-        if descriptor >= 0 { close(descriptor) }
-    }
+    deinit { buffer.deallocate() }
 
     /// Copies a part.
     func copy(_ range: Range<Int>, to output: ArchiveOutput) throws {
         var place = range.lowerBound
         while place < range.upperBound {
-            let count = pread(descriptor, buffer.baseAddress, min(buffer.count, range.upperBound - place), off_t(place))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw file.failure(errno, "read", isWriting: false) }
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, range.upperBound - place)])
+            let count = try source.read(into: part, at: place)
             guard count > 0 else { throw changed() }
             try output.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
             place += count
@@ -49,9 +37,7 @@ final class ArchiveSource {
 
     /// Throws if somebody has written the file while it was read.
     func finish() throws {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw file.failure(errno, "read", isWriting: false) }
-        guard FileStamp(status) == expected else { throw changed() }
+        guard try source.stamp() == expected else { throw changed() }
     }
 
     private func changed() -> NSError {

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// What a store has read from its file, or written to it.
 struct ArchiveContents {

@@ -1,5 +1,6 @@
 package import Foundation
 @_spi(Stores) package import ObjectGraph
+internal import Platform
 
 extension ArchiveStore: FileStore {
     package func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {

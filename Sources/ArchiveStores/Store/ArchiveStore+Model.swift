@@ -1,6 +1,7 @@
 package import Foundation
 internal import ModelFiles
 @_spi(Stores) package import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// The file keeps the model that it was written with: Apple's files have only its hashes.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) package import ObjectGraph
+internal import Platform
 
 /// A store that reads its file as a whole when it is opened, and writes it as a whole when it is saved to: the base class of the XML store and the binary
 /// store.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
+internal import Platform
 internal import StoreCommands
 
 /// What tells whether the files of a store were written to: the stamps of all of them.

@@ -11,7 +11,7 @@ extension CSVDialect {
     /// - Throws: Code 259 where no delimiter fits or more than one does, and where the file has neither a byte order mark nor UTF-8: then say
     ///   what it is.
     public static func detect(in url: URL) throws -> CSVDialect {
-        let (memory, count, _) = try FileCalls.read(url.path, progress: nil)
+        let (memory, count, _) = try StoreFiles.read(url.path, progress: nil)
         let (text, form): (TextBytes, TextForm)
         do {
             (text, form) = try TextForm.read(memory, count: count, known: nil)

@@ -1,5 +1,6 @@
 public import Foundation
 public import ObjectGraph
+internal import Platform
 internal import PropertyLists
 
 extension NSManagedObjectModel {
@@ -40,7 +41,7 @@ struct CSVDraft {
     init(_ path: String, _ dialect: CSVDialect) throws {
         self.path = path
         self.dialect = dialect
-        let (memory, count, _) = try FileCalls.read(path, progress: nil)
+        let (memory, count, _) = try StoreFiles.read(path, progress: nil)
         do {
             (text, _) = try TextForm.read(memory, count: count, known: dialect.encoding)
         } catch {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
+internal import Platform
 internal import PropertyLists
 
 /// Where the files of a store are: a folder with a file for each entity, or one file.
@@ -84,7 +85,7 @@ struct FilePlace {
 
     /// Copies the files to another place, and replaces those that are there.
     func copy(to other: FilePlace?) throws {
-        guard let other else { throw FileCalls.failure("copied", folder, EINVAL) }
+        guard let other else { throw FileFailure.error(EINVAL, "copied", folder, isWriting: true) }
         if FileStamp(other.folder) == nil {
             try FileManager.default.createDirectory(atPath: other.folder, withIntermediateDirectories: true)
         }
@@ -97,7 +98,7 @@ struct FilePlace {
     }
 
     func removeFiles() throws {
-        for name in names { FileCalls.remove(folder + "/" + name) }
-        try FileCalls.syncFolder(folder)
+        for name in names { try FileCalls.remove(folder + "/" + name) }
+        try FileCalls.synchronize(folder)
     }
 }

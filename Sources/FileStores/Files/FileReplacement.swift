@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
+internal import Platform
 
 /// Replaces files of a folder together: all of them or, if the process ends anywhere on the way, none.
 ///
@@ -59,7 +60,7 @@ struct FileReplacement {
 
     /// Sees to it that the names of files are on the disk.
     private func syncFolders(of names: [String]) throws {
-        for folder in Set(names.map { Self.folder(of: path($0)) }).union([folder]).sorted() { try FileCalls.syncFolder(folder) }
+        for folder in Set(names.map { Self.folder(of: path($0)) }).union([folder]).sorted() { try FileCalls.synchronize(folder) }
     }
 
     /// Replaces files. The caller has the lock of the folder.
@@ -69,45 +70,45 @@ struct FileReplacement {
         if files.isEmpty { return }
         var isDecided = false
         do {
-            for file in files { try FileCalls.writeNew(hidden(file.name), file.text, mode: file.mode) }
+            for file in files { try StoreFiles.writeNew(hidden(file.name), file.text, mode: file.mode) }
             // As late as it can be: writing and syncing have taken their time.
             for file in files { if let expected = file.expected, !expected.isState(of: path(file.name)) { throw OthersHaveWritten() } }
             if files.count > 1 {
                 let list = try JournalText.text(files.map(\.name))
-                try FileCalls.writeNew(path(journal + Self.suffix), TextBytes(list), mode: 0o600)
-                try FileCalls.move(path(journal + Self.suffix), to: path(journal))
+                try StoreFiles.writeNew(path(journal + Self.suffix), TextBytes(list), mode: 0o600)
+                try FileCalls.rename(path(journal + Self.suffix), to: path(journal))
                 isDecided = true
-                try FileCalls.syncFolder(folder)
+                try FileCalls.synchronize(folder)
             }
-            for file in files { try FileCalls.move(hidden(file.name), to: path(file.name)) }
+            for file in files { try FileCalls.rename(hidden(file.name), to: path(file.name)) }
             try syncFolders(of: files.map(\.name))
             if files.count > 1 {
-                FileCalls.remove(path(journal))
-                try FileCalls.syncFolder(folder)
+                try? FileCalls.remove(path(journal))
+                try FileCalls.synchronize(folder)
             }
         } catch {
             if isDecided {
                 // The next to open the store would finish it. Here it is taken back, as far as nothing was renamed.
-                if files.allSatisfy({ FileStamp(hidden($0.name)) != nil }) { FileCalls.remove(path(journal)) }
+                if files.allSatisfy({ FileStamp(hidden($0.name)) != nil }) { try? FileCalls.remove(path(journal)) }
             }
-            if FileStamp(path(journal)) == nil { for file in files { FileCalls.remove(hidden(file.name)) } }
-            throw error
+            if FileStamp(path(journal)) == nil { for file in files { try? FileCalls.remove(hidden(file.name)) } }
+            throw StoreFiles.saveFailure(error)
         }
     }
 
     /// Finishes what an ended process has begun: renames the files of a journal, and removes those without. The caller has the lock.
     func recover() throws {
         if FileStamp(path(journal)) != nil {
-            let (memory, count, _) = try FileCalls.read(path(journal), progress: nil)
+            let (memory, count, _) = try StoreFiles.read(path(journal), progress: nil)
             defer { memory.deallocate() }
             let names = JournalText.names(UnsafeRawBufferPointer(start: memory, count: count))
-            for name in names where FileStamp(hidden(name)) != nil { try FileCalls.move(hidden(name), to: path(name)) }
+            for name in names where FileStamp(hidden(name)) != nil { try FileCalls.rename(hidden(name), to: path(name)) }
             try syncFolders(of: names)
-            FileCalls.remove(path(journal))
-            try FileCalls.syncFolder(folder)
+            try? FileCalls.remove(path(journal))
+            try FileCalls.synchronize(folder)
         }
         for name in FileCalls.names(in: folder) where name.hasPrefix(".\(store).") && name.hasSuffix(Self.suffix) {
-            FileCalls.remove(path(name))
+            try? FileCalls.remove(path(name))
         }
     }
 

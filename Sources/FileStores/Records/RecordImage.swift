@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// The records of one file as it was at one time: its text, where each record is in it, and which key it has.
 // Used under the store's lock, and nothing is called while a property is changed: accesses cannot overlap. Everything but the decoded rows is set before the image is the store's.

@@ -85,7 +85,7 @@ final class CSVFileStore: RecordStore, @unchecked Sendable {
     /// Returns the columns of a file; nil where it is not there or empty. Nothing but its beginning is read.
     private func columns(at path: String, _ dialect: CSVDialect) throws -> [String]? {
         var length = 1 << 16
-        while let bytes = try FileCalls.beginning(of: path, count: length) {
+        while let bytes = try StoreFiles.beginning(of: path, count: length) {
             let isWhole = bytes.count < length
             if let columns = try beginning(bytes, isWhole, path, dialect) { return columns.isEmpty ? nil : columns }
             length *= 16

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Brings the files of a store to another version of the model: names of columns change, new ones are added, and everything else stays as it is,
@@ -201,9 +202,9 @@ struct FileMigration {
         try place.replacement.replace(files)
         // Those of renamed entities.
         for (index, name, _) in changes where before.images[index].path != place.path(of: name) {
-            FileCalls.remove(before.images[index].path)
+            try FileCalls.remove(before.images[index].path)
         }
-        try FileCalls.syncFolder(place.folder)
+        try FileCalls.synchronize(place.folder)
     }
 
     func estimate() throws -> MigrationEstimate {
@@ -253,8 +254,8 @@ extension RecordStore: ModelMigratingStore {
     }
 
     private static func withPlace<Result>(_ url: URL, _ body: (FilePlace) throws -> Result) throws -> Result {
-        guard let place = FilePlace(url, fileExtension) else { throw FileCalls.failure("found", url.path, ENOENT) }
-        return try FileCalls.locking(place.folder) { try body(place) }
+        guard let place = FilePlace(url, fileExtension) else { throw StoreFiles.notFound(url.path) }
+        return try StoreFiles.locking(place.folder) { try body(place) }
     }
 
     /// Files that people share keep no model.

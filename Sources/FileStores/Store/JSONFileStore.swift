@@ -1,6 +1,7 @@
 public import Foundation
 internal import JSONReading
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 
 /// Stores in JSON files: one document with a list for each entity, or a folder with a file for each entity.
 ///
@@ -77,7 +78,7 @@ final class JSONFileStore: RecordStore, @unchecked Sendable {
     /// Collects the names of members that records have, by list.
     private static func collectNames(at path: String, list: String?, _ known: inout [String: Set<String>]) throws {
         guard FileStamp(path)?.size ?? 0 > 0 else { return }
-        let (memory, count, _) = try FileCalls.read(path, progress: nil)
+        let (memory, count, _) = try StoreFiles.read(path, progress: nil)
         let (text, _): (TextBytes, TextForm)
         do {
             (text, _) = try TextForm.read(memory, count: count, known: nil)

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 extension RecordStore {
@@ -7,7 +8,7 @@ extension RecordStore {
 
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         try requestLock.withLock {
-            try FileCalls.locking(place.folder) {
+            try StoreFiles.locking(place.folder) {
                 if place.replacement.needsRecovery { try place.replacement.recover() }
                 for _ in 0..<10 {
                     try mergeOutsideChanges()

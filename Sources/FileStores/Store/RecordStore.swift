@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 #if canImport(Glibc)
@@ -112,7 +113,7 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
                     NSPersistentStoreOpenError, "The files at \(place.folder) are between two states.",
                     reason: "A program ended while it saved them.", next: "Open them once without NSReadOnlyPersistentStoreOption.")
             }
-            try FileCalls.locking(place.folder) { try place.replacement.recover() }
+            try StoreFiles.locking(place.folder) { try place.replacement.recover() }
         }
         if let known = try place.metadata(ofType: Self.storeType) { metadata = known }
     }
@@ -175,7 +176,7 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
             try format.scan(image, progress: nil, skip: nil)
             return image
         }
-        let (memory, count, stamp) = try FileCalls.read(path, progress: progress)
+        let (memory, count, stamp) = try StoreFiles.read(path, progress: progress)
         let (text, form): (TextBytes, TextForm)
         do {
             (text, form) = try TextForm.read(memory, count: count, known: format.encoding)
@@ -271,19 +272,19 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try requestLock.withLock(body) }
 
     func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
-        try requestLock.withLock { try FileCalls.locking(place.folder) { try place.copy(to: FilePlace(url, Self.fileExtension)) } }
+        try requestLock.withLock { try StoreFiles.locking(place.folder) { try place.copy(to: FilePlace(url, Self.fileExtension)) } }
     }
 
     static func replaceFiles(
         at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
     ) throws {
-        guard let place = FilePlace(source, fileExtension) else { throw FileCalls.failure("found", source.path, ENOENT) }
-        try FileCalls.locking(place.folder) { try place.copy(to: FilePlace(destination, fileExtension)) }
+        guard let place = FilePlace(source, fileExtension) else { throw StoreFiles.notFound(source.path) }
+        try StoreFiles.locking(place.folder) { try place.copy(to: FilePlace(destination, fileExtension)) }
     }
 
     static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws {
         guard let place = FilePlace(url, fileExtension), FileStamp(place.folder) != nil else { return }
-        try FileCalls.locking(place.folder) { try place.removeFiles() }
+        try StoreFiles.locking(place.folder) { try place.removeFiles() }
     }
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
@@ -296,9 +297,9 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
-        guard let place = FilePlace(url, fileExtension) else { throw FileCalls.failure("found", url.path, ENOENT) }
-        try FileCalls.locking(place.folder) {
-            guard let metadata else { return FileCalls.remove(place.folder + "/" + place.metadataName) }
+        guard let place = FilePlace(url, fileExtension) else { throw StoreFiles.notFound(url.path) }
+        try StoreFiles.locking(place.folder) {
+            guard let metadata else { return try FileCalls.remove(place.folder + "/" + place.metadataName) }
             try place.replacement.replace([place.metadataFile(metadata)])
         }
     }

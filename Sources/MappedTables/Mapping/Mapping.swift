@@ -1,4 +1,5 @@
 internal import ObjectGraph
+internal import Platform
 internal import Predicates
 package import SQLQueries
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// The place of the migrated store: its files are written in a folder beside it, and moved into place when they are complete.
 struct MigrationDestination {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import PropertyLists
 
 /// The log of a migration in a file beside the unfinished destination: which objects became which, and how far the migration is.

@@ -1,5 +1,6 @@
 public import Foundation
 public import ObjectGraph
+internal import Platform
 internal import Predicates
 internal import Synchronization
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Takes several steps on a copy of a store, in a folder beside it, which takes the place of the store once the last one is complete: until then the
 /// store is as it was, whatever fails.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Puts a migrated store, written elsewhere, into the place of the one it was made from, unless that has been changed since.
 ///

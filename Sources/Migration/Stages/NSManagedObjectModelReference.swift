@@ -2,6 +2,7 @@ public import Foundation
 internal import Logging
 internal import ModelFiles
 public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Names a version of a model for the stages of a migration; the model is read when it is needed.

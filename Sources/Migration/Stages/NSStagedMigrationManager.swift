@@ -1,5 +1,6 @@
 public import Foundation
 public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// The stages that bring a store from older versions of a model to the current one.

@@ -1,5 +1,6 @@
 package import Foundation
 package import ObjectGraph
+internal import Platform
 internal import Predicates
 internal import PropertyLists
 

@@ -1,5 +1,6 @@
 internal import Foundation
 package import ObjectGraph
+internal import Platform
 internal import PropertyLists
 
 /// A version of a model in a file or bundle.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// A store that reads and writes its file as a whole: the base class of stores for CSV, JSON or XML files.

@@ -65,7 +65,8 @@ extension TypedObjectID: Codable {
 
 extension CodingUserInfoKey {
     /// The key of the coordinator for decoding ``TypedObjectID``s.
-    public static let persistentStoreCoordinator = CodingUserInfoKey(rawValue: "CoreData.persistentStoreCoordinator").unsafelyUnwrapped
+    public static let persistentStoreCoordinator = CodingUserInfoKey(rawValue: "CoreData.persistentStoreCoordinator").known(
+        "every text is a key")
 }
 
 extension NSManagedObjectContext {

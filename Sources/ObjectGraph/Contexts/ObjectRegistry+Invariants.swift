@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 internal import Foundation
+internal import Platform
 
 extension ObjectRegistry {
     /// What does not hold of the table; empty for a table as it should be. On the context's queue, where no object gets another identity meanwhile.

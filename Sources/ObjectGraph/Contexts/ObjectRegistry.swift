@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The registered objects of a context, not retained.

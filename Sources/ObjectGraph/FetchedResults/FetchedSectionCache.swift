@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import Platform
 internal import Predicates
 
 /// The sections of a fetch that are cached under a name: their names and object counts, in order.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 
 /// A store that reads and writes individual objects: the base class of stores for web services, databases or large files.
 ///

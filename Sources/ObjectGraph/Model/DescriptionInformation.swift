@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The information that a program has about a part of a model. Unlike the rest of a description, it may change while the model is in use, on any thread.

@@ -1,4 +1,5 @@
 package import Logging
+internal import Platform
 
 extension Log {
     /// The messages that were logged once. They are few: each names an entity or an attribute of a model.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 public import Predicates
 package import PropertyLists
 
@@ -116,7 +117,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     @exclusivity(unchecked) final var partsOfObjects: PartsOfObjects?
     /// What freezing the model has computed, for those who have an object, an ID, a row or a checked request of the entity: there is none of these before
     /// the model is in use, which freezes it for good.
-    @inlinable @inline(__always) package final var frozenParts: FrozenEntity { frozen.known("the entity's model is in use") }
+    @inlinable @inline(__always) package final var frozenParts: FrozenEntity { frozen.unchecked("the entity's model is in use") }
 
     /// Creates an entity without a name and properties.
     public required override init() { super.init() }

@@ -1,6 +1,7 @@
 public import Foundation
 internal import Logging
-package import Predicates
+package import Platform
+internal import Predicates
 package import PropertyLists
 
 /// The entities of an application, their properties and relationships.

@@ -1,5 +1,6 @@
 public import Foundation
 internal import Logging
+internal import Platform
 internal import Predicates
 
 /// Sets up a model, a coordinator and a main-queue context.

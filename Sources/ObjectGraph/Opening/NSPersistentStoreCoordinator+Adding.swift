@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 internal import Predicates
 
 /// The registered store classes by type.

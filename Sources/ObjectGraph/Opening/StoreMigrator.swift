@@ -1,4 +1,5 @@
 package import Foundation
+internal import Platform
 internal import Predicates
 
 /// Brings a store to the version of the coordinator's model before it is opened.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The work caused by one block of a queue or one call from outside: it holds its first queue, and every queue it has entered by waiting.

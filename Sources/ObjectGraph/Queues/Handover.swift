@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// Brings the result of a block on a queue to the task that waits for it.

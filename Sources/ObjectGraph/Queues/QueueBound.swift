@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// Carries a value that belongs to a queue through code that runs elsewhere, back to that queue: it is taken there and nowhere else.

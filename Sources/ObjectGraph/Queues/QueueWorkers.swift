@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 internal import Synchronization
 
@@ -16,7 +17,7 @@ final class QueueWorkers: @unchecked Sendable {
     let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
     /// How many threads that wait for stores are replaced at once, and how many without work are kept for a while.
     private static let replacedLimit = 64
-    private let lock = Predicates.Mutex()
+    private let lock = Platform.Mutex()
     private var ready = Fifo<ContextQueue>()
     /// Queues whose work can be deferred, and the times of their arrival.
     private var deferred = Fifo<(queue: ContextQueue, time: UInt64)>()

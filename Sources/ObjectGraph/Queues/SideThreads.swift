@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The threads of work beside other work, with a lower priority than others.

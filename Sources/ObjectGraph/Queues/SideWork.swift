@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// Work for another thread while this one does something else; this one does it when it wants the result and no thread has begun.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 internal import Predicates
 
 /// A fetch request that runs in the background and calls its completion block on the context's queue.

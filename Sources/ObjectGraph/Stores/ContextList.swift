@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// The contexts of a coordinator, or the children of a context, none of which it keeps alive.

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// One of those that are notified of saves; contexts make them.

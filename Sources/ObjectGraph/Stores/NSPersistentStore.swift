@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 public import Foundation
+package import Platform
 internal import Predicates
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+package import Predicates
 internal import Synchronization
 
 /// The checks of internal invariants: what must hold of a structure whenever one of its operations is over.
@@ -93,12 +94,21 @@ internal import Synchronization
 }
 
 extension Optional {
-    /// The value of an optional that is known to be set. Compiled without a test unless the checks are on.
+    /// The value of an optional that is set, as the program has seen to. It is checked in every build.
     ///
-    /// - Parameter reason: why it is set.
-    @inlinable @inline(__always) package func known(_ reason: StaticString) -> Wrapped {
+    /// - Parameter reason: Why the optional is set.
+    @inlinable @inline(__always) package func known(_ reason: StaticString, file: StaticString = #fileID, line: UInt = #line) -> Wrapped {
+        guard let self else { stopProgram("There is no \(Wrapped.self), although \(reason).", file: file, line: line) }
+        return self
+    }
+
+    /// The value of an optional that is set, for the places that every value of every row passes. It is checked only in builds with the internal checks:
+    /// elsewhere a missing value is undefined behaviour.
+    ///
+    /// - Parameter proof: Why the optional is set.
+    @inlinable @inline(__always) package func unchecked(_ proof: StaticString) -> Wrapped {
         #if COREDATA_INTERNAL_CHECKS
-        if self == nil { fatalError("There is no \(Wrapped.self), although \(reason).") }
+        if self == nil { fatalError("There is no \(Wrapped.self), although \(proof).") }
         #endif
         return unsafelyUnwrapped
     }

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Lends connections, each to one task at a time.

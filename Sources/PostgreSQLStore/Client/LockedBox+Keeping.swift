@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import Platform
 internal import Predicates
 
 extension LockedBox {

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Dispatch
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// Waits for a time, as `Task.sleep` does, without the task pool, which that needs to end: all its threads may be blocked by calls that wait for

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Finds the server that takes changes among those of a cluster.

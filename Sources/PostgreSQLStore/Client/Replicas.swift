@@ -2,6 +2,7 @@
 internal import Dispatch
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Reads from a replica that has everything that the store has written and read.

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Waits for a single server that is away for a while, as one is that restarts.

@@ -2,6 +2,7 @@
 internal import Dispatch
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Waits until a socket can be read or written. No thread waits meanwhile, but for a short time one of those that may.

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Dispatch
+internal import Platform
 #if os(Linux) || os(Android)
 internal import CPostgreSQL
 internal import Foundation

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import Platform
 internal import Predicates
 
 /// The numbers of rows that queries have found, of those that were many: the same query will mostly find many again, and is read in parts.

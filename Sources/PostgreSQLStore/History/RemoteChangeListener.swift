@@ -2,6 +2,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Listens for the commits of all programs that have a store open, over a connection of its own.

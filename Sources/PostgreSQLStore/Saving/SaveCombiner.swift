@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// The combiners of a store, one for each entity: a table that others hold keeps no save of another one waiting.

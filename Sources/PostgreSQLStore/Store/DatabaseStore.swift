@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// A store in a PostgreSQL database, whoever has made its tables: how it is opened and closed.

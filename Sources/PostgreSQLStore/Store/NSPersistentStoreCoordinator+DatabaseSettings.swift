@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 internal import Synchronization
 
 extension NSPersistentStoreCoordinator {

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import SQLQueries
 internal import Synchronization
 

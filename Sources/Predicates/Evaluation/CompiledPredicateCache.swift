@@ -1,4 +1,5 @@
 import Foundation
+internal import Platform
 
 /// Caches the compiled tests of one predicate.
 ///

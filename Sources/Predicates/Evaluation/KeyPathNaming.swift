@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// A type that names its key paths for predicates and sort descriptors.
 ///

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 
 /// A compound predicate backed by a tree: the result of `NSPredicate(format: "a == 1 AND b == 2")`.
 ///

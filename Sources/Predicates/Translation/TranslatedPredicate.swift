@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 
 /// The predicate that `NSPredicate(#Predicate { … })` creates.
 ///

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// The order in which things were asked for and became known, within one run: an older answer never replaces what is newer.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// The model of a cache's file: a copy of the program's, in which every row can be kept that a backend may send, with the attributes and

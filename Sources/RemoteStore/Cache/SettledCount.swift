@@ -1,4 +1,5 @@
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// How many changes were settled in a file, by all processes that have it open.

@@ -1,5 +1,6 @@
 public import Foundation
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// What became of the change of an object, for a save that has waited for the backend.

@@ -1,5 +1,6 @@
 public import Foundation
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// What the application is told of changes that the backend does not have yet, and decides about them.

@@ -1,5 +1,6 @@
 public import Foundation
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// What an application is told of an object of a ``CachedStore``.

@@ -1,5 +1,6 @@
 public import Foundation
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 
 /// What the application is told of large values that are sent before their objects.
 extension CachedStore {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 // Unchecked: the parts are set once, before the store is shared, and guard themselves.

@@ -1,4 +1,5 @@
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Rows that were returned without a request, with the time at which they were asked for, until the cache has filed them: they must not
 /// hide what was asked for since.

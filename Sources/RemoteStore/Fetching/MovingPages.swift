@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// The requests whose pages have moved while they were last read, and nothing has shown where: `explain` says so.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Numbers the versions of objects whose backend marks them by tags, or not at all: rows have numbers.

@@ -1,4 +1,5 @@
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// The entities of objects that may be of several, from the rows that have come: references need not name them.
 // Everything is in a `LockedBox`.

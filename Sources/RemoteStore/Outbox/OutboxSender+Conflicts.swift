@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Finds out what a conflict is about, and lets the application settle it.
 extension OutboxSender {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import Platform
 internal import Predicates
 
 /// Lets changes wait while the backend does not take the credentials.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Seeks what the backend has accepted: new objects whose identifiers it has not told, and changes that no read has shown yet.
 extension OutboxSender {

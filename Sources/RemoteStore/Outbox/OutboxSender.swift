@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Sends what is pending: in the order of what depends on what, independent changes side by side, each until the backend has confirmed or refused it.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// The right to send the changes of a file: one sender has it at a time, of all processes.
 ///
@@ -7,7 +8,7 @@ internal import Foundation
 // What changes is in a `LockedBox`.
 final class SenderLease: Sendable {
     private let path: String?
-    private let descriptor = LockedBox<Int32?>(nil)
+    private let lock = LockedBox<FileLock?>(nil)
 
     /// Creates the lease of a file; nil for a cache in memory, which nobody else has.
     init(for url: URL?) { path = url.map { $0.path + "-sender" } }
@@ -15,36 +16,25 @@ final class SenderLease: Sendable {
     /// Takes the lease.
     ///
     /// - Returns: Whether this sender has it.
-    /// - Throws: Code 512 where the file cannot be made.
+    /// - Throws: Code 512 where the file cannot be made or locked.
     func take() throws -> Bool {
         guard let path else { return true }
-        return try descriptor.withLock { descriptor in
-            if descriptor != nil { return true }
-            let opened = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-            guard opened >= 0 else {
+        return try lock.withLock { lock in
+            if lock != nil { return true }
+            do { lock = try FileLock(.file(path), timeout: 0) } catch {
                 throw CoreDataError.make(
                     CocoaError.Code.fileWriteUnknown.rawValue, "Pending changes cannot be sent.",
-                    reason: "The file \(path) cannot be opened: \(String(cString: strerror(errno))).", next: "Make its directory writable.")
+                    reason:
+                        "The file \(path) cannot be locked: \(FileFailure.number(of: error).map(FileFailure.reason) ?? error.localizedDescription)",
+                    next: "Make its directory writable, on a disk that has locks.", cause: error)
             }
-            guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-                close(opened)
-                return false
-            }
-            descriptor = opened
-            return true
+            return lock != nil
         }
     }
 
     /// Whether this sender has it, so that no other process notes outcomes.
-    var isHeld: Bool { path == nil || descriptor.withLock { $0 != nil } }
+    var isHeld: Bool { path == nil || lock.withLock { $0 != nil } }
 
     /// Gives the lease back.
-    func giveBack() {
-        descriptor.withLock { descriptor in
-            if let known = descriptor { close(known) }
-            descriptor = nil
-        }
-    }
-
-    deinit { giveBack() }
+    func giveBack() { lock.set(nil) }
 }

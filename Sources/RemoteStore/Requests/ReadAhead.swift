@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// Asks for the next pages while a page is being read, for callers that want all of them: two pages ahead, and no more.

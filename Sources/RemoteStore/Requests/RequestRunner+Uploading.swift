@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import ObjectGraph
+internal import Platform
 
 /// Sends large values, part by part. Each call is one of those that run at the same time; between two of them others have their turn.
 extension RequestRunner {

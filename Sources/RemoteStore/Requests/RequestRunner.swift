@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// Sends requests to a backend: equal ones that are under way are one, and no more than a number run at the same time.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// What a request finds at one time, as IDs, which may cross to other queues: an element of ``RemoteResults``.

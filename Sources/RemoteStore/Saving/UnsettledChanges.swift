@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// The changes that were sent and are not settled, by object: their outcome is not known, or a part of them is still to be sent.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) public import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// What others have changed in a remote store.

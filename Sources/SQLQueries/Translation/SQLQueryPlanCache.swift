@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) package import ObjectGraph
+internal import Platform
 package import Predicates
 
 /// Translates fetch requests to SQL, once for each shape of request.

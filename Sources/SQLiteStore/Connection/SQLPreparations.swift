@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// What programs do to the connections of files before anything else.
 enum SQLPreparations {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import SQLQueries
 
 /// The external data files of a store: large values of attributes that allow external storage.

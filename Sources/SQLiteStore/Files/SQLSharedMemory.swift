@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// Puts the files beside a store, its log (`-wal`) and the file of shared memory (`-shm`), back as they were, once the last reader of this process has closed

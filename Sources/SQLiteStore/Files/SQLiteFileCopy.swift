@@ -2,6 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Copies, replaces and destroys the files of stores; a failure leaves the previous files.
 enum SQLiteFileCopy {

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 internal import Synchronization
 

@@ -1,6 +1,7 @@
 internal import CoreDataRuntime
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 internal import Synchronization
 

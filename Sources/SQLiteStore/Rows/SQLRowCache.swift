@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Synchronization
 
 /// Caches the rows that a store has read or saved, while a context uses them and for some time after.

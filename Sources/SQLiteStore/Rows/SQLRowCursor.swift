@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Synchronization
 
 /// Reads and inserts cached rows for one reader: rows are mostly in the order of their keys, so the last page often serves the next row.

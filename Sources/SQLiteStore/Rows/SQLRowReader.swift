@@ -110,8 +110,8 @@ final class SQLRowReader {
     func read(_ statement: OpaquePointer, number: Int64, version: Int64) throws -> UnsafeMutableRawPointer {
         var room = block.map(\.room) ?? 0
         if room < slotsSize + RowPrefix.size + Self.usualTexts { room = startBlock(slotsSize + RowPrefix.size + Self.usualTexts) }
-        var slots = block.known("a block with room has just been started").place(size: 0, number: number, version: version)
-        slots.copyMemory(from: layout.nilRow.known("a layout that is in use has one").slots, byteCount: slotsSize)
+        var slots = block.unchecked("a block with room has just been started").place(size: 0, number: number, version: version)
+        slots.copyMemory(from: layout.nilRow.unchecked("a layout that is in use has one").slots, byteCount: slotsSize)
         var size = slotsSize
         // Space is left for the next row to be aligned to a word.
         var limit = room - RowPrefix.size - 7
@@ -203,7 +203,7 @@ final class SQLRowReader {
     @inline(__always) private func finish(_ slots: UnsafeMutableRawPointer, _ size: Int) {
         let whole = (size + 7) & ~7
         SlotPointer(slots).prefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
-        block.known("a row is being read").commit(size: whole)
+        block.unchecked("a row is being read").commit(size: whole)
         SlotPointer(slots).checkRow()
     }
 
@@ -224,7 +224,7 @@ final class SQLRowReader {
 
     @inline(__always) private func noteReference(_ slots: UnsafeMutableRawPointer) {
         SlotPointer(slots).prefix.pointee.size |= RowPrefix.referenceBit
-        block.known("a row is being read").noteReferences()
+        block.unchecked("a row is being read").noteReferences()
     }
 
     /// Creates a new block with at least a number of bytes. A reader of many rows creates larger blocks, so that a single row takes no
@@ -245,7 +245,7 @@ final class SQLRowReader {
         let old = block
         let prefix = SlotPointer(slots).prefix.pointee
         let room = startBlock(newSize + RowPrefix.size + Self.usualTexts)
-        let moved = block.known("it has just been started").place(size: 0, number: prefix.number, version: prefix.version)
+        let moved = block.unchecked("it has just been started").place(size: 0, number: prefix.number, version: prefix.version)
         moved.copyMemory(from: slots, byteCount: size)
         if prefix.size & RowPrefix.referenceBit != 0 { noteReference(moved) }
         withExtendedLifetime(old) {}
@@ -275,7 +275,7 @@ final class SQLRowReader {
     }
 
     private func readOthers(_ statement: OpaquePointer, _ slots: UnsafeMutableRawPointer, _ size: Int) throws {
-        let row = Row(block: block.known("a row is being read"), slots: slots)
+        let row = Row(block: block.unchecked("a row is being read"), slots: slots)
         do {
             for step in steps {
                 if sqlite3_column_type(statement, step.column) == SQLITE_NULL { continue }

@@ -2,6 +2,7 @@
 package import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import Platform
 internal import Predicates
 
 /// Runs the command of a process.

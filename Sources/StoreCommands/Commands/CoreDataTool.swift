@@ -1,6 +1,7 @@
 #if Command
 package import ArgumentParser
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The command `coredata`.

@@ -1,3 +1,5 @@
+internal import Platform
+
 #if Command
 internal import ArgumentParser
 internal import Foundation

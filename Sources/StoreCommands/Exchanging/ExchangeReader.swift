@@ -1,6 +1,7 @@
 internal import FileStores
 internal import Foundation
 internal import JSONReading
+internal import Platform
 internal import PropertyLists
 
 /// Reads the records of JSON and CSV files, as ``StoreExport`` and `coredata query` write them.

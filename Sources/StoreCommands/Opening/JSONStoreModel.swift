@@ -1,6 +1,7 @@
 internal import Foundation
 internal import JSONReading
 internal import ObjectGraph
+internal import Platform
 internal import PropertyLists
 
 /// Drafts a model from the records of a JSON store: an entity for each list, an attribute for each member, and a to-one relationship for each member whose

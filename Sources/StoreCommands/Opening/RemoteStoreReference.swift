@@ -1,6 +1,7 @@
 internal import Foundation
 internal import JSONReading
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import PropertyLists
 internal import RemoteStore
 internal import WebBackend

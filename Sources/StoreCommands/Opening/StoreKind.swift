@@ -1,4 +1,5 @@
 package import Foundation
+internal import Platform
 internal import PropertyLists
 
 /// The kinds of store that are recognised by their files.

@@ -1,4 +1,5 @@
 package import Foundation
+internal import Platform
 internal import Predicates
 
 /// The folders with copies of stores, which are removed when the command ends, however it ends.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectGraph
+internal import Platform
 internal import PropertyLists
 
 /// Drafts a model from the objects of an XML store: what none of them has is missing, and relationships have no inverse.

@@ -1,4 +1,5 @@
 internal import CoreData
+internal import Platform
 
 extension Behaviour {
     /// The behaviours of two contexts that change one object.

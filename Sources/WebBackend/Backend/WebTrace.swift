@@ -1,4 +1,5 @@
 public import ObjectGraph
+internal import Platform
 internal import Predicates
 public import RemoteStore
 public import WebTransport

@@ -1,6 +1,7 @@
 public import Foundation
 internal import JSONReading
 public import ObjectGraph
+internal import Platform
 internal import PropertyLists
 public import WebTransport
 

@@ -1,4 +1,5 @@
 internal import Logging
+internal import Platform
 
 /// One request of a client on its way: its tries, redirects and waits.
 struct Delivery {

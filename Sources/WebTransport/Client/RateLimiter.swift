@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Decides when the requests of a client may go, by its own limit and by those of services.
 final class RateLimiter: Sendable {
     private struct Origin {

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Lets so many requests to a host be on their way at a time; the others wait, in their order.
 final class RequestGate: Sendable {
     private struct Host {

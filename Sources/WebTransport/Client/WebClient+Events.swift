@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 extension WebClient {
     /// Sends a request for a stream of events, and returns it once the service has begun to answer.

@@ -1,4 +1,5 @@
 public import Logging
+internal import Platform
 
 /// A client of one web service: it adds credentials, sends requests again where that is safe, follows redirects, keeps to limits, and tells
 /// logs, metrics and traces what it did, without any secret.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// A token against forged requests: an address gives it together with a cookie, and requests that change something send both.
 ///

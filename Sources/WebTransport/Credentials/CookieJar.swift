@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import PropertyLists
 
 /// The cookies of a session. They go back to the origin from which they came, whatever domain they name.

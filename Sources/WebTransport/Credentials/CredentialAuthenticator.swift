@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// Adds one credential to each request. It reads it once, and again when the service no longer takes it: a file may have a new one.
 final class CredentialAuthenticator: Authenticator {

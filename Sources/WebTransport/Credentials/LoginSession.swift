@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// A session that begins when the client logs in, and that cookies carry on.
 ///

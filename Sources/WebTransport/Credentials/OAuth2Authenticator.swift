@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// Adds a token of OAuth 2 to each request, and fetches it once for all that wait for it.
 final class OAuth2Authenticator: Authenticator {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// The secrets that a client has used, so that none of them is written anywhere.
 final class Secrets: Sendable {

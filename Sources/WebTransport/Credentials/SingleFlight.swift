@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// Runs a piece of work once for all who want its result at the same time.
 ///

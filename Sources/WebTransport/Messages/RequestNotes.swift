@@ -1,3 +1,5 @@
+internal import Platform
+
 /// What a client tells the transports below it, and they it, about a request that is on its way.
 ///
 /// It is handed down as a value of the task: a transport of the program's own needs to know nothing of it.

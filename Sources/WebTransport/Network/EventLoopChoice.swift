@@ -1,6 +1,7 @@
 #if WebBackend
 internal import AsyncHTTPClient
 internal import NIOCore
+internal import Platform
 
 /// Chooses the event loop of a request: the one with the fewest requests of the transport, and among equals the first.
 ///

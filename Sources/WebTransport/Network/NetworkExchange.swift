@@ -2,6 +2,7 @@
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
+internal import Platform
 
 /// One request on its way: it collects the answer, and ends the request where that is too large, does not come, or is not wanted any more.
 // Its variables are used on its event loop only.

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Disturbs what goes through another transport, as networks and services do, and counts what it did.
 ///
 /// What it does follows from a seed, as far as requests come one after the other. It may be used on any thread.

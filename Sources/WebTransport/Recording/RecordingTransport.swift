@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Records what goes through another transport in a cassette, without secrets.
 ///
 /// ```swift

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 /// Answers requests from a cassette, without a network.
 ///

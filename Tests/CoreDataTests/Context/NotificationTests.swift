@@ -1,4 +1,5 @@
 import CoreData
+import Platform
 import Predicates
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Platform
 import TestSupport
 import Testing
 

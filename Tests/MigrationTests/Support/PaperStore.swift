@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Platform
 import Testing
 
 @_spi(Stores) @testable import ObjectGraph

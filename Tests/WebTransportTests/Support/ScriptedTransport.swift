@@ -1,4 +1,5 @@
 import Logging
+import Platform
 
 @testable import WebTransport
 

@@ -1,4 +1,5 @@
 package import Foundation
+internal import Platform
 internal import PropertyLists
 
 extension MappingModelFile {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ModelFiles
 internal import ObjectGraph
+internal import Platform
 internal import Predicates
 internal import PropertyLists
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// Queries the stores of a context for an asynchronous call, off the context's queue.

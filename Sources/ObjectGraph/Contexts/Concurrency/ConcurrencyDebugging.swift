@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import Platform
 internal import Predicates
 
 /// Checks that objects and contexts are used on their queue. Enabled by Apple's launch argument

@@ -128,7 +128,7 @@ extension NSManagedObject {
     @usableFromInline @inline(never) final func writableSlotsSlowly(_ index: Int) -> UnsafeMutableRawPointer {
         guard prepareRowForChange(at: index) else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
         if rejectedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
-        return slots.known("a row for writing has just been prepared")
+        return slots.unchecked("a row for writing has just been prepared")
     }
 
     /// Marks the property at `index` as changed and then makes the row exclusive to the object, so that the event keeps the previous row.

@@ -144,7 +144,7 @@ extension NSManagedObject: KeyValueReadable {
             return reject(value, for: property, because: AttributeCheck.misfit(value, attribute?.attributeType ?? .undefinedAttributeType))
         }
         guard notes ? prepareRowForChange(at: property.slotIndex) : makeRowExclusive() else { return }
-        row.known("a row for writing has just been prepared").store(stored, in: slot(of: property))
+        row.unchecked("a row for writing has just been prepared").store(stored, in: slot(of: property))
         forgetRefusal(of: property)
     }
 

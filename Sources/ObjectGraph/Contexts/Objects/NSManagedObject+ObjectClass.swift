@@ -1,3 +1,5 @@
+internal import Platform
+
 extension NSManagedObject: ObjectClass {
     package class var isStandardClass: Bool { self == NSManagedObject.self }
     package class var overridesValidateValue: Bool { ValidationOverride.exists(in: self) }

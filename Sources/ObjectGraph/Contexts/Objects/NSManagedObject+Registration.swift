@@ -1,3 +1,4 @@
+internal import Platform
 internal import Predicates
 
 /// The locks of ``NSManagedObject/registry``: ``NSManagedObject/managedObjectContext`` is read on any queue while the object's own queue

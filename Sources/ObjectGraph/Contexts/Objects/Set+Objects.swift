@@ -70,7 +70,7 @@ extension Array where Element: NSManagedObject {
         setUncounted { object in
             // The object holds the ID that it has made.
             if let made = object.madeID { return Unmanaged.passUnretained(made) }
-            return Unmanaged.passUnretained(object.identifier.known("the objects have been saved"))
+            return Unmanaged.passUnretained(object.identifier.unchecked("the objects have been saved"))
         } areDistinct: {
             haveRisingKeys($0)
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The models in use, from which a class finds its entity without a context.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The names of managed object classes that Foundation cannot name: those nested in other types, and those private to a file.

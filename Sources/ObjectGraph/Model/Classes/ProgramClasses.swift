@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// The classes of the program by their names without a module, as model files contain them: `Album` for `MusicLibrary.Album`.

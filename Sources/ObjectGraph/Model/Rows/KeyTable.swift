@@ -15,7 +15,7 @@ struct KeyEntry {
     private let held: Unmanaged<NSPropertyDescription>?
 
     /// The property.
-    @inline(__always) var property: NSPropertyDescription { held.known("the entry is not empty").takeUnretainedValue() }
+    @inline(__always) var property: NSPropertyDescription { held.unchecked("the entry is not empty").takeUnretainedValue() }
 
     fileprivate init(empty slot: RowLayout.Slot) {
         (name, length, self.slot, isFloat, isAttribute, held) = (nil, 0, slot, false, false, nil)

@@ -75,7 +75,7 @@ package final class PackedRowWriter {
         }
         self.inherited = inherited
         slotsSize = layout.wordCount * 8
-        let nilRow = layout.nilRow.known("a layout that is in use has one")
+        let nilRow = layout.nilRow.unchecked("a layout that is in use has one")
         let allNil = (0..<layout.wordCount).map { nilRow.slots.load(fromByteOffset: $0 * 8, as: UInt64.self) }
         var blank = allNil
         var words: [(offset: Int, attributes: UInt64, references: UInt64)] = []
@@ -103,10 +103,10 @@ package final class PackedRowWriter {
         if slots != nil { cancel() }
         let least = slotsSize + RowPrefix.size + Self.usualTexts
         if (block?.room ?? 0) < least { startBlock(least) }
-        let block = block.known("a block with room has just been started")
+        let block = block.unchecked("a block with room has just been started")
         let room = block.room
         let place = block.place(size: 0, number: 0, version: 0)
-        blank.withUnsafeBytes { place.copyMemory(from: $0.baseAddress.known("every row has words"), byteCount: slotsSize) }
+        blank.withUnsafeBytes { place.copyMemory(from: $0.baseAddress.unchecked("every row has words"), byteCount: slotsSize) }
         if hasAttributes { SlotPointer(place).prefix.pointee.size |= RowPrefix.unknownBit }
         slots = place
         size = slotsSize
@@ -129,7 +129,7 @@ package final class PackedRowWriter {
         }
         if !hasUnknown { prefix.pointee.size &= ~RowPrefix.unknownBit }
         prefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
-        let block = block.known("a row is being written")
+        let block = block.unchecked("a row is being written")
         block.commit(size: whole)
         slots = nil
         let row = Row(block: block, slots: place)
@@ -150,14 +150,14 @@ package final class PackedRowWriter {
         slots = nil
         // It was not committed: its space is the next row's.
         if SlotPointer(place).prefix.pointee.size & RowPrefix.referenceBit != 0 {
-            block.known("a row is being written").releaseReferences(place)
+            block.unchecked("a row is being written").releaseReferences(place)
         }
     }
 
     /// Whether a row has been begun.
     package var isWriting: Bool { slots != nil }
 
-    private var started: UnsafeMutableRawPointer { slots.known("a row has been begun") }
+    private var started: UnsafeMutableRawPointer { slots.unchecked("a row has been begun") }
 
     /// Whether rows have a place.
     @inlinable @inline(__always) package func has(_ place: RowPlace) -> Bool { place.layout == layoutNumber || inherits(place) }
@@ -175,7 +175,7 @@ package final class PackedRowWriter {
     @inlinable @inline(__always) package func set(_ value: Double, at place: RowPlace) { setWord(value.bitPattern, place) }
 
     @inlinable @inline(__always) func setWord(_ word: UInt64, _ place: RowPlace) {
-        let slots = slots.known("a row has been begun")
+        let slots = slots.unchecked("a row has been begun")
         (slots + Int(place.offset)).storeBytes(of: word, as: UInt64.self)
         let bits = (slots + Int(place.nullOffset)).assumingMemoryBound(to: UInt64.self)
         bits[0] &= ~place.nullMask
@@ -184,7 +184,7 @@ package final class PackedRowWriter {
 
     /// Sets a string from its UTF-8 bytes, which are copied.
     @inlinable package func set(utf8 bytes: UnsafeRawBufferPointer, at place: RowPlace) {
-        let slots = slots.known("a row has been begun")
+        let slots = slots.unchecked("a row has been begun")
         let bits = (slots + Int(place.nullOffset)).assumingMemoryBound(to: UInt64.self)
         // Neither a string of its own, which must be released, nor one that does not fit.
         guard bits[1] & place.nullMask != 0, size &+ bytes.count <= room else { return pack(bytes, place) }
@@ -257,11 +257,11 @@ package final class PackedRowWriter {
         row.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: layout.slots[Int(place.index)])
     }
 
-    private var row: Row { Row(block: block.known("a row is being written"), slots: started) }
+    private var row: Row { Row(block: block.unchecked("a row is being written"), slots: started) }
 
     private func noteReferences() {
         SlotPointer(started).prefix.pointee.size |= RowPrefix.referenceBit
-        block.known("a row is being written").noteReferences()
+        block.unchecked("a row is being written").noteReferences()
     }
 
     // MARK: Blocks
@@ -278,7 +278,7 @@ package final class PackedRowWriter {
         let (old, place) = (block, started)
         let prefix = SlotPointer(place).prefix.pointee
         startBlock(newSize + RowPrefix.size + Self.usualTexts)
-        let new = block.known("it has just been started")
+        let new = block.unchecked("it has just been started")
         let room = new.room
         let moved = new.place(size: 0, number: prefix.number, version: prefix.version)
         moved.copyMemory(from: place, byteCount: size)

@@ -86,7 +86,7 @@ public struct Row: @unchecked Sendable {
     // MARK: Identity
 
     /// The ID of a row that has an object, as all have that stores, contexts and saves hand on.
-    package var knownObjectID: NSManagedObjectID { objectID.known("the row has an object") }
+    package var knownObjectID: NSManagedObjectID { objectID.unchecked("the row has an object") }
 
     /// The last word of the prefix, which everybody reads and writes as an atomic once the row is shared. The block holds the ID that it names.
     private var idPlace: UnsafeMutablePointer<Atomic<UInt>> {
@@ -256,7 +256,7 @@ public struct Row: @unchecked Sendable {
     /// Returns the destination of a to-one relationship; ``NSManagedObjectID/unresolved`` where it is not loaded.
     package func objectID(at slot: RowLayout.Slot) -> NSManagedObjectID? {
         if slot.location.isPacked(slots) {
-            return block.origin.known("only a reader with an origin packs references").store.id(
+            return block.origin.unchecked("only a reader with an origin packs references").store.id(
                 packed: slots.load(fromByteOffset: slot.location.offset, as: UInt64.self))
         }
         return reference(at: slot).map { unchecked($0, as: NSManagedObjectID.self) }

@@ -131,7 +131,7 @@ enum StorageKind: UInt8, Sendable {
     }
 
     /// The default row of a layout whose initializer is done.
-    @inline(__always) var usedDefaultRow: Row { defaultRow.known("a layout that is in use has one") }
+    @inline(__always) var usedDefaultRow: Row { defaultRow.unchecked("a layout that is in use has one") }
 
     func isDefaultRow(_ row: Row) -> Bool { usedDefaultRow.slots == row.slots }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 
 /// The metadata key of the version hashes, by entity name, of the model that a store was written with.
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 internal import Predicates
 
 /// The values of one object in an incremental store: attributes and, where available, the IDs of to-one relationships.

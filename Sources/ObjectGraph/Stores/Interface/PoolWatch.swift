@@ -1,4 +1,5 @@
 #if DEBUG
+internal import Platform
 internal import Predicates
 
 /// Tells tests of calls that block a thread of the task pool while their work waits for a turn of that pool, see ``BlockingCall``.

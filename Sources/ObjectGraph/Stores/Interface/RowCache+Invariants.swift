@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 extension RowCache {
     /// What does not hold of the cache; empty for a cache as it should be.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 extension RowCache {
     /// The objects that contexts have.

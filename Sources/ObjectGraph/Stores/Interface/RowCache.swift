@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// Caches the rows of a store's objects and the lists of their relationships, for as long as a context has the objects.

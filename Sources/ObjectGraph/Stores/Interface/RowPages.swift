@@ -56,7 +56,7 @@ struct RowPages {
 
     /// Returns a row as a subject of predicates without counting a reference to its block.
     @inline(__always) private func subject(_ rows: UnsafeBufferPointer<Row?>, _ index: Int) -> PredicateSubject? {
-        let address = UnsafeRawPointer(rows.baseAddress.known("a page has rows") + index)
+        let address = UnsafeRawPointer(rows.baseAddress.unchecked("a page has rows") + index)
         // A missing row is one without a block.
         guard let block = address.load(as: UnsafeRawPointer?.self) else { return nil }
         return PredicateSubject(slots: address.load(fromByteOffset: 8, as: UnsafeRawPointer.self), address: block)

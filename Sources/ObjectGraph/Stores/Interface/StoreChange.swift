@@ -50,12 +50,14 @@ internal import Foundation
     /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
     /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
     public var row: Row? {
-        @inlinable @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.known("a change with a block has slots in it")) } }
+        @inlinable @inline(__always) get {
+            rowBlock.map { Row(block: $0, slots: rowSlots.unchecked("a change with a block has slots in it")) }
+        }
     }
     /// The values that the object was read with; nil for a new object, and for one whose values were never read.
     public var base: Row? {
         @inlinable @inline(__always) get {
-            baseBlock.map { Row(block: $0, slots: baseSlots.known("a change with a block has slots in it")) }
+            baseBlock.map { Row(block: $0, slots: baseSlots.unchecked("a change with a block has slots in it")) }
         }
     }
     /// The properties that were set, by slot index.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Predicates
 
 /// Threads that run the jobs of tasks, apart from those of the shared pool: as many as it takes for each job to get one, also while others are blocked.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import Predicates
 
 /// What rows of a file may lack: names of properties that some row does not know, and entities of which there are references only.

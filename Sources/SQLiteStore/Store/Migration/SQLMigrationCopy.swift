@@ -2,6 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import SQLQueries
 
 /// Migrates a store into a copy beside it, batch by batch, which takes its place once it is complete and synchronized.

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import PropertyLists
 
 /// Tells a progress of rows that are written, and asks it whether to go on.

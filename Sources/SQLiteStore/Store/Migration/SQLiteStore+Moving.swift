@@ -1,6 +1,7 @@
 internal import CSQLite
 package import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 extension SQLiteStore: MovableStore {
     package static func stampOfFiles(at url: URL, options: [AnyHashable: Any]?) throws -> String {

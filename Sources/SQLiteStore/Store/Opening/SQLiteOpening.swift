@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 internal import SQLQueries
 
 /// Opens or creates the file of a store, and determines its schema.

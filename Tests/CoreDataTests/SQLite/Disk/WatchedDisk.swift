@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Platform
 
 @testable import ObjectGraph
 
@@ -51,15 +52,18 @@ final class WatchedDisk: @unchecked Sendable {
     }
 
     private func note(_ call: FileCalls.Call) {
-        func name(_ file: URL) -> String? { file.deletingLastPathComponent().path == url.path ? file.lastPathComponent : nil }
+        func name(_ path: String) -> String? {
+            let file = URL(fileURLWithPath: path)
+            return file.deletingLastPathComponent().path == url.path ? file.lastPathComponent : nil
+        }
         switch call {
-        case .synchronize(let file) where file.path == url.path: note(.syncedNames)
-        case .synchronize(let file):
-            if let number = name(file).flatMap({ name in state.withValue { $0.names[name] } }) { note(.synced(number)) }
-        case .rename(let file, let place):
-            if let from = name(file), let to = name(place) { note(.renamed(from: from, to: to)) }
-        case .remove(let file): if let name = name(file) { note(.removed(name: name, isDurable: false)) }
-        case .link: break
+        case .synchronize(url.path): note(.syncedNames)
+        case .synchronize(let path):
+            if let number = name(path).flatMap({ name in state.withValue { $0.names[name] } }) { note(.synced(number)) }
+        case .rename(let path, let place):
+            if let from = name(path), let to = name(place) { note(.renamed(from: from, to: to)) }
+        case .remove(let path): if let name = name(path) { note(.removed(name: name, isDurable: false)) }
+        case .link, .open, .setMode, .write, .close: break
         }
     }
 

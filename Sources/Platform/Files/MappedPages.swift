@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// Reads bytes that may be mapped from a file part by part, with no more of them in memory than one part.
 package enum MappedPages {
