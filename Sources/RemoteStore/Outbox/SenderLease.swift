@@ -1,21 +1,21 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The right to send the changes of a file: one sender has it at a time, of all processes.
+/// The right to send the changes of a file: only one sender among all processes has it at a time.
 ///
-/// It is a lock on a file beside the cache's. The system gives it back when the process ends, however that happens.
+/// It is a lock on a file next to the cache's file. The system releases it when the process ends for any reason.
 // What changes is in a `LockedBox`.
 final class SenderLease: Sendable {
     private let path: String?
     private let descriptor = LockedBox<Int32?>(nil)
 
-    /// Creates the lease of a file; nil for a cache in memory, which nobody else has.
+    /// Creates the lease of a file; nil for a cache in memory, which no other process uses.
     init(for url: URL?) { path = url.map { $0.path + "-sender" } }
 
     /// Takes the lease.
     ///
     /// - Returns: Whether this sender has it.
-    /// - Throws: Code 512 where the file cannot be made.
+    /// - Throws: Code 512 if the file cannot be created.
     func take() throws -> Bool {
         guard let path else { return true }
         return try descriptor.withLock { descriptor in
