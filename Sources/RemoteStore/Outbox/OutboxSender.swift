@@ -5,7 +5,7 @@ internal import Logging
 /// Sends pending changes in the order of their dependencies, independent changes concurrently, until the backend has confirmed or refused each.
 ///
 /// A change is written to disk, with its key, before it is sent: after a crash it is sent again unchanged, or looked for.
-// What changes is in a `LockedBox`.
+// The mutable state is in a `LockedBox`.
 final class OutboxSender: Sendable {
     let outbox: Outbox
     let reader: RemoteReader

@@ -7,8 +7,8 @@ extension PendingRecord {
     ///
     /// For the transitions between stages, see `PendingRecord+Transitions.swift`.
     enum Stage: Hashable, Sendable {
-        /// Nothing of it is on its way: what differs is sent as soon as it is due and what it depends on is there. What others have changed is
-        /// settled before. `after` says whether an attempt may have arrived whose change cannot be sent again: its key is not kept.
+        /// No part of it is in flight. The difference is sent as soon as it is due and its dependencies exist, after conflicts with others are resolved.
+        /// `after` is set if an attempt may have arrived whose change cannot be sent again, because its key is not kept.
         case waiting(after: Doubt?, Attempts, theirs: Theirs?)
         /// It was sent, and there is no answer yet. After a restart, it is unknown whether it was saved. `after` is set if earlier attempts may have arrived.
         case sending(Sent, after: Doubt?, Attempts, theirs: Theirs?)

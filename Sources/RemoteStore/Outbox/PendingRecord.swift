@@ -99,7 +99,7 @@ struct PendingRecord: Hashable, Sendable {
     /// Changes the stage. Only its transitions call this method.
     mutating func change(to stage: Stage, _: Passage) { self.stage = stage }
 
-    /// The kind of change that is to be made; nil for none.
+    /// The kind of the pending change; nil for none.
     var kind: Resource.Saving.Kind? {
         switch (isConfirmed, isShown) {
         case (false, true): .insert

@@ -4,7 +4,7 @@ internal import Foundation
 /// The right to send the changes of a file: only one sender among all processes has it at a time.
 ///
 /// It is a lock on a file next to the cache's file. The system releases it when the process ends for any reason.
-// What changes is in a `LockedBox`.
+// The mutable state is in a `LockedBox`.
 final class SenderLease: Sendable {
     private let path: String?
     private let descriptor = LockedBox<Int32?>(nil)
@@ -35,7 +35,7 @@ final class SenderLease: Sendable {
         }
     }
 
-    /// Whether this sender has it, so that no other process notes outcomes.
+    /// Whether this sender has it, so that no other process records outcomes.
     var isHeld: Bool { path == nil || descriptor.withLock { $0 != nil } }
 
     /// Gives the lease back.

@@ -4,7 +4,7 @@ internal import Logging
 internal import Predicates
 
 /// Saves changes to a backend in the order of their dependencies; independent changes are saved concurrently.
-// What changes is in a `LockedBox`.
+// The mutable state is in a `LockedBox`.
 final class RemoteWriter: Sendable {
     let reader: RemoteReader
     /// The changes that were sent and are not settled.
