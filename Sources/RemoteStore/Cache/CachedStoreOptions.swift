@@ -22,8 +22,7 @@ public struct CachedStoreOptions: Sendable {
     public var user: String?
     /// The number of objects above which the least recently used ones are removed; nil for no limit.
     public var maximumObjects: Int?
-    /// The number of bytes of the cache's file, with the files of large values, above which objects are removed that were not used for the longest
-    /// time; nil for any number.
+    /// The number of bytes of the cache's file, including the files of large values, above which the least recently used objects are removed; nil for no limit.
     public var maximumBytes: Int64?
     /// The age in seconds above which objects that were not used since are removed; nil for no limit.
     public var maximumAge: Double?

@@ -89,7 +89,7 @@ final class ImportRun {
     /// The place of an object in the file.
     struct Place {
         let key: CacheKey
-        /// The row as the file has it; nil for one that the transaction has made or edited.
+        /// The row as the file has it; nil for a row that the transaction has created or edited.
         var row: Row?
     }
 
