@@ -43,7 +43,7 @@ struct CacheKey: Hashable, Sendable {
 }
 
 /// An entity of a cache's file, and the entity of the program's model from which it was copied.
-// Immutable; what is interned is in a `LockedBox`.
+// Immutable; interned knowledge is in a `LockedBox`.
 final class CacheEntity: Sendable {
     /// The entity of the program's model; nil for an entity of the cache's own.
     let outer: NSEntityDescription?

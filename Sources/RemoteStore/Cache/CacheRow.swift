@@ -82,7 +82,7 @@ final class CacheRow {
     ///
     /// - Parameters:
     ///   - source: The row.
-    ///   - allowed: The slot indexes, in the file's entity, of what is taken; nil for all.
+    ///   - skipped: The slot indexes, in the file's entity, of the properties that are not copied.
     ///   - reference: A closure that returns the file's ID of a destination.
     /// - Returns: Whether something has changed.
     @discardableResult func take(

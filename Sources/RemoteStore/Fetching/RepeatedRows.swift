@@ -3,7 +3,7 @@
 /// The resources that were received several times while the pages of a list were read.
 ///
 /// Some lists legitimately contain duplicates, such as a playlist: then the same resources are received twice in each pass. If the order of equal resources
-/// others have not come instead.
+/// differs for each request, other resources are missing instead.
 struct RepeatedRows {
     private var came: Set<NSManagedObjectID> = []
     private var twice: Set<NSManagedObjectID> = []

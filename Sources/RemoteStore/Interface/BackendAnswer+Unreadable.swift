@@ -46,7 +46,7 @@ extension BackendAnswer {
     ///
     /// - Parameters:
     ///   - id: The identifier.
-    ///   - version: The version; nil where the backend has none.
+    ///   - version: The version; nil if the backend has none.
     ///   - unread: The properties that could not be read, with the reasons. They are unknown to the writer.
     ///   - raw: The data that the backend received, in its own format; evaluated only if a value could not be read.
     package mutating func add(

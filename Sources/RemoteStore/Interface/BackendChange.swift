@@ -2,7 +2,7 @@ public import Foundation
 
 /// A change of one resource, for a backend to save.
 public struct BackendChange: Hashable, Sendable {
-    /// Identifies a change among those of one save.
+    /// The key of a change among those of one save.
     public struct Key: Hashable, Sendable {
         let number: Int
 
@@ -26,7 +26,7 @@ public struct BackendChange: Hashable, Sendable {
         }
     }
 
-    /// Identifies the change in the answer.
+    /// The key of the change in the answer.
     public internal(set) var key: Key
     /// The kind of change.
     public let kind: Resource.Saving.Kind
@@ -60,7 +60,7 @@ public struct BackendChange: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - kind: The kind of change.
-    ///   - id: The identifier; nil for a new resource whose identifier the backend assigns.
+    ///   - entity: The name of the entity.
     ///   - id: The identifier; nil for a new resource whose identifier the backend assigns.
     ///   - values: The values of attributes and to-one relationships.
     ///   - changedProperties: The names of the changed properties; those of the values and lists by default.

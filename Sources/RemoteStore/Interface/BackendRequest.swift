@@ -15,7 +15,7 @@ public struct BackendRequest: Hashable, Sendable {
         public let comparison: Parameter.Operator
         /// The values: one, or several for ``Parameter/Operator/isIn``; none for a comparison with nil. Objects are in ``ids`` instead.
         public let values: [PropertyValue]
-        /// The identifiers of the objects that are compared with.
+        /// The identifiers of the objects to compare with.
         public let ids: [ResourceID]
     }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The time, as a cache and its outbox see it.
+/// The clock of a cache and its outbox.
 ///
 /// The two times serve different purposes. The wall time is stored in the file and displayed, for example as the age of an object. It may jump when a person or
 /// a time server sets the clock. The uptime only grows. It is used for measurements within one run: how long to wait before a change is retried, and which of

@@ -84,6 +84,6 @@ public struct ExpiredChangeToken: LocalizedError, Sendable {
     /// Creates an error.
     public init() {}
 
-    /// Says what to do.
+    /// A description of the error, with its remedy.
     public var errorDescription: String? { "The backend has no changes since the token any more: everything is to be read again." }
 }

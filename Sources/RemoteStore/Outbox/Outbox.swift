@@ -6,7 +6,7 @@ internal import Predicates
 ///
 /// A save becomes one transaction of the file, with the displayed rows and the records of pending changes. The changes are on disk once the transaction is
 /// committed.
-// Immutable; what is deleted is in a `LockedBox`.
+// The mutable state is in `LockedBox`es.
 final class Outbox: Sendable {
     let file: CacheFile
     let catalog: Catalog

@@ -144,7 +144,7 @@ extension OutboxSender {
         }
     }
 
-    // MARK: What is sent
+    // MARK: Sent changes
 
     /// Creates the changes of a call, and marks them as in flight.
     ///

@@ -38,7 +38,7 @@ final class SenderLease: Sendable {
     /// Whether this sender has it, so that no other process records outcomes.
     var isHeld: Bool { path == nil || descriptor.withLock { $0 != nil } }
 
-    /// Gives the lease back.
+    /// Releases the lease.
     func giveBack() {
         descriptor.withLock { descriptor in
             if let known = descriptor { close(known) }

@@ -126,7 +126,7 @@ struct Catalog: Sendable {
         return nil
     }
 
-    /// Returns the endpoints whose answers contain all resources of an entity, with those of subentities if they are wanted.
+    /// Returns the endpoints whose answers contain all resources of an entity, with those of subentities if they are requested.
     func entries(for entity: NSEntityDescription, includingSubentities: Bool) -> [Entry] {
         let needsSubentities = includingSubentities && !entity.subentities.isEmpty
         var found: [Entry] = []
