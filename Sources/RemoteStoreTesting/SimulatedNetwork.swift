@@ -34,7 +34,7 @@ public final class SimulatedNetwork: Sendable {
         case lost
         /// It arrives twice, if it is a request; the second answer is lost.
         case doubled
-        /// The server answers the request with ``SimulatedNetwork/busy`` and does nothing, even if it has applied the change before. The answer is sent.
+        /// The server answers the request with ``SimulatedNetwork/busy`` and does nothing, even if it has applied the change before. An answer is delivered.
         case refused
         /// It is delivered when a test decides so: see ``SimulatedNetwork/settle(_:_:)``.
         case held

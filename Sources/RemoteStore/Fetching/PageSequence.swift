@@ -27,9 +27,9 @@ struct PageSequence {
     /// The largest total of all pages.
     private var largestTotal = 0
 
-    /// The number of pages without new rows that insertions by others cannot explain.
+    /// The maximum number of consecutive pages without new rows. Insertions by others cannot explain more.
     private static let mostIdlePages = 200
-    /// The number of consecutive pages equal to the previous one that insertions by others, one page's worth each time, cannot explain.
+    /// The maximum number of consecutive pages equal to the previous one. Insertions by others, a full page each time, cannot explain more.
     private static let mostRepeatedPages = 1
 
     init(_ request: BackendRequest, _ paging: Paging) {

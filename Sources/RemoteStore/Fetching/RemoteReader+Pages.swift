@@ -52,7 +52,7 @@ extension RemoteReader {
             if let total, let other = answer.total, other != total { hasOtherTotals = true }
             received += answer.foundCount - (sequence.repeatsOne && answer.foundCount > 0 ? 1 : 0)
             leftOut += answer.foundCount - answer.count
-            // The total of a list with a single page is not checked.
+            // A list with a single page is taken as it is.
             if total != nil, !sequence.isFirst || answer.next != nil { repeated.note(answer.rows, repeatsOne: sequence.repeatsOne) }
         }
 
