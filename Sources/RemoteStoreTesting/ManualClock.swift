@@ -31,15 +31,15 @@ public final class ManualClock: CacheClock {
 
     /// Creates a clock.
     ///
-    /// - Parameter now: The wall time that it begins with, in seconds since 2001-01-01 00:00:00 UTC.
+    /// - Parameter now: The initial wall time, in seconds since 2001-01-01 00:00:00 UTC.
     public init(now: Double = 800_000_000) { state = LockedBox(State(now: now)) }
 
     /// The wall time, in seconds since 2001-01-01 00:00:00 UTC.
     public var now: Double { state.withLock { $0.now } }
-    /// The time that has passed since the clock was made.
+    /// The time that has passed since the clock was created.
     public var uptime: Duration { state.withLock { $0.uptime } }
 
-    /// Lets time pass, and wakes who has slept until then, the earliest first.
+    /// Advances the time, and wakes the tasks that have slept until then, the earliest first.
     public func advance(by time: Duration) {
         let (seconds, attoseconds) = time.components
         let woken = state.withLock { state in
@@ -52,7 +52,7 @@ public final class ManualClock: CacheClock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Lets time pass until the next sleeper wakes.
+    /// Advances the time until the next sleeper wakes.
     ///
     /// - Returns: Whether there was one.
     @discardableResult
@@ -63,20 +63,20 @@ public final class ManualClock: CacheClock {
         return true
     }
 
-    /// Sets the wall clock forward or back, as a person does; the uptime does not change, and nobody wakes.
+    /// Sets the wall clock forward or back, as a person does. The uptime does not change, and no task wakes.
     ///
-    /// - Parameter seconds: How far it is set forward; negative for back.
+    /// - Parameter seconds: The number of seconds to set it forward; negative for back.
     public func jump(by seconds: Double) { state.withLock { $0.now += seconds } }
 
-    /// The number of tasks that sleep.
+    /// The number of sleeping tasks.
     public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    /// Suspends until so many tasks sleep.
+    /// Suspends until a number of tasks sleep.
     public func untilSleeping(_ count: Int = 1) async { while sleepers < count { await Task.yield() } }
 
     /// Suspends until ``uptime`` has reached a time.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled meanwhile.
+    /// - Throws: `CancellationError` if the task is cancelled meanwhile.
     public func sleep(until time: Duration) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1

@@ -5,7 +5,7 @@ internal import Predicates
 public import RemoteStore
 
 extension ScriptedBackend {
-    /// Answers a request as the script wants it.
+    /// Answers a request according to the script.
     public func answer(_ request: BackendRequest) async throws -> BackendAnswer {
         let behaviour = state.withLock { state in
             state.requests.append(request)
@@ -42,7 +42,7 @@ extension ScriptedBackend {
         await withCheckedContinuation { continuation in state.withLock { $0.held.append(continuation) } }
     }
 
-    /// Suspends until another request is answered, or nobody else is left.
+    /// Suspends until another request is answered, or no other request is in flight.
     private func letOthersPass() async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.overtaken.append(continuation) }
@@ -50,7 +50,7 @@ extension ScriptedBackend {
         }
     }
 
-    /// Called when a request has its answer.
+    /// Resumes overtaken requests after a request was answered.
     private func letOvertakenGo() {
         let passed = state.withLock { state in
             defer { state.overtaken = [] }
@@ -71,7 +71,7 @@ extension ScriptedBackend {
         return endpoint
     }
 
-    /// Returns what a cursor has found, with what has become of it; nil for a request without a cursor.
+    /// Returns the results of a cursor with their current values; nil for a request without a cursor.
     private func snapshot(_ request: BackendRequest) -> [ScriptedResource]? {
         let parts = request.page?.text.split(separator: "@") ?? []
         guard parts.count == 2, let number = Int(parts[1]) else { return nil }
@@ -83,7 +83,7 @@ extension ScriptedBackend {
         }
     }
 
-    /// Returns a cursor: it goes on in what was found first, with what was deleted since, as a service with snapshots does.
+    /// Returns a cursor: it continues in the original results, including resources that were deleted since, as a service with snapshots does.
     private func cursor(_ start: Int, _ request: BackendRequest, _ found: [ScriptedResource]) -> String {
         if let known = request.page?.text.split(separator: "@").last { return "\(start)@\(known)" }
         return state.withLock { state in
@@ -114,7 +114,7 @@ extension ScriptedBackend {
         var start = request.offset
         if let page = request.page { start = page.text.split(separator: "@").first.flatMap { Int($0) } ?? 0 }
         var rest = matching.dropFirst(start)
-        // A limit counts from the offset, whatever page is asked for.
+        // A limit counts from the offset, regardless of the page.
         if let limit = request.limit { rest = rest.prefix(max(0, request.offset + limit - start)) }
         var rows = Array(rest)
         if let size = endpoint.paging.size, rows.count > size {
@@ -134,7 +134,7 @@ extension ScriptedBackend {
     }
 }
 
-/// A request that the backend has not declared, or a script that makes no sense.
+/// The error of a request that the backend has not declared, or of an invalid script.
 struct ScriptMistake: LocalizedError, CustomStringConvertible {
     let description: String
     var errorDescription: String? { description }

@@ -4,10 +4,10 @@ internal import Platform
 public import RemoteStore
 
 extension ScriptedBackend {
-    /// Begins to tell what changes, if ``setChangeFeed(pages:)`` was called.
+    /// Whether there is a change feed: ``setChangeFeed(pages:)`` was called.
     public var hasChangeFeed: Bool { state.withLock { $0.log != nil } }
 
-    /// Lets the backend have a change feed from now on.
+    /// Enables the change feed from now on.
     ///
     /// - Parameter size: The number of changes in one answer.
     public func setChangeFeed(pages size: Int = .max) {
@@ -17,7 +17,7 @@ extension ScriptedBackend {
         }
     }
 
-    /// Lets all tokens that were given expire.
+    /// Makes all previous tokens expire.
     public func expireChangeTokens() {
         state.withLock { state in
             state.log?.append(LoggedChange(entity: "", id: 0))
@@ -25,16 +25,16 @@ extension ScriptedBackend {
         }
     }
 
-    /// Tells what has changed since a token.
+    /// Returns the changes since a token.
     public func changes(_ request: ChangesRequest) async throws -> BackendChanges {
         try state.withLock { $0 }.changes(request)
     }
 }
 
 extension ScriptedBackend.State {
-    /// Tells what has changed since a token.
+    /// Returns the changes since a token.
     ///
-    /// - Throws: ``ScriptMistake`` where there is no change feed; `ExpiredChangeToken`.
+    /// - Throws: ``ScriptMistake`` if there is no change feed; `ExpiredChangeToken`.
     func changes(_ request: ChangesRequest) throws -> BackendChanges {
         guard let log else { throw ScriptMistake("There is no change feed.") }
         guard let token = request.token else { return request.answer(ChangeToken(String(log.count))) }
@@ -52,7 +52,7 @@ extension ScriptedBackend.State {
             guard seen.insert(resource).inserted else { continue }
             let record = records[change.entity]?[change.id]
             if let record { try answer.add(change.id, entity: change.entity, version: mark(record.version), record.values) }
-            // One that is there again was replaced, unless the feed names each resource once.
+            // A resource that exists again was replaced, unless the feed names each resource once.
             if record == nil || tellsReplacements, let removal = removals[resource] {
                 try answer.remove(change.id, entity: change.entity, version: mark(removal))
             }

@@ -5,7 +5,7 @@ internal import Predicates
 public import RemoteStore
 
 extension ScriptedBackend {
-    /// Saves changes as the script wants it. A change whose idempotency key has come before gets the outcome that it had.
+    /// Saves changes according to the script. A change with a known idempotency key gets its previous outcome.
     public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
         let (script, principal) = state.withLock { state in
             state.saves.append(changes)
@@ -39,12 +39,12 @@ extension ScriptedBackend {
         var outcomes: [BackendChange.Key: BackendOutcome] = [:]
         let saving = saving(changes.first?.entity)
         let (isAtomic, isIdempotent) = (saving?.isAtomic ?? false, saving?.isIdempotent ?? false)
-        // No dictionary of optionals: what release builds of Swift 6.3 find in it is not nil where it should be.
+        // This is not a dictionary of optionals: in release builds of Swift 6.3, its values are not nil where they should be.
         var scripted: [BackendChange.Key: BackendOutcome] = [:]
         for change in changes { if let told = outcome(change) { scripted[change.key] = told } }
         let told = scripted
         return state.withLock { state in
-            // Kept only where it may be needed: the first change copies it.
+            // It is kept only if it may be needed, because the first change then copies it.
             let before = isAtomic ? state : nil
             for change in changes {
                 if isIdempotent, let known = state.answeredKeys[change.idempotencyKey] {
@@ -70,7 +70,7 @@ extension ScriptedBackend {
 
     // MARK: Bulk calls
 
-    /// Changes or removes everything that a declared call finds, as the script of saves wants it.
+    /// Changes or removes all matches of a declared call, according to the script for saves.
     public func execute(_ request: BulkRequest) async throws -> BulkAnswer {
         let script = state.withLock { state in
             state.bulkRequests.append(request)
@@ -117,7 +117,7 @@ extension ScriptedBackend {
 }
 
 extension ScriptedBackend.State {
-    /// Makes a change, and returns what has become of it.
+    /// Applies a change, and returns its outcome.
     mutating func apply(_ change: BackendChange) -> BackendOutcome {
         guard change.kind != .insert else {
             if let id = change.id, records[change.entity]?[id] != nil {

@@ -4,10 +4,9 @@ internal import Platform
 internal import Predicates
 public import RemoteStore
 
-/// A backend in memory, with any capabilities and any misbehaviour, that notes what it is asked: for tests of applications and of
-/// backends' users.
+/// A backend in memory, with any capabilities and any misbehaviour, that records its requests: for tests of applications and of code that uses backends.
 ///
-/// It has exactly the capabilities that its resources declare, and applies what requests contain by itself.
+/// It has exactly the capabilities that its resources declare, and evaluates requests itself.
 ///
 /// ```swift
 /// let backend = ScriptedBackend(model, [Resource("Album", endpoints: [Endpoint("all")])])
@@ -16,58 +15,58 @@ public import RemoteStore
 /// try await backend.expectRequests(atMost: 1) { _ = try await context.fetchAsynchronously(request) }
 /// ```
 public final class ScriptedBackend: Backend {
-    /// What the backend does with a request or a save.
+    /// The backend's reaction to a request or a save.
     public enum Behaviour: Sendable {
         /// It answers.
         case answer
         /// It answers after a time.
         case delay(Duration)
-        /// It answers when ``ScriptedBackend/release()`` is called, with what it has then.
+        /// It answers when ``ScriptedBackend/release()`` is called, with its contents at that time.
         case hold
-        /// It answers when ``ScriptedBackend/release()`` is called, with what it had when it was asked.
+        /// It answers when ``ScriptedBackend/release()`` is called, with its contents at the time of the request.
         case holdAnswer
         /// It fails.
         case fail(any Error)
-        /// It does nothing and says so of each change, whatever it has done for their keys before, as a service does that is busy.
+        /// It does nothing and refuses each change, even one with a known key, as a busy service does.
         case refuse(any Error)
-        /// It does what it was asked, and the answer is lost.
+        /// It executes the request, and the answer is lost.
         case loseAnswer(any Error)
-        /// It does nothing, and whoever asks does not learn whether it has: the request is lost.
+        /// It does nothing, and the caller does not learn that: the request is lost.
         case loseRequest(any Error)
-        /// It answers after another request, which was made later, with what it had when it was asked. Where nobody else asks, it answers at once.
+        /// It answers after a later request, with its contents at the time of its own request. If there is no other request, it answers at once.
         case overtaken
-        /// It answers with the first half of the resources, and says nothing about the others.
+        /// It answers with the first half of the resources, without indicating that there are others.
         case half
     }
 
-    /// How the backend marks versions.
+    /// The kind of version marks.
     public enum Versions: Sendable {
-        /// Not at all.
+        /// No versions.
         case none
-        /// By numbers that grow.
+        /// Increasing numbers.
         case numbers
-        /// By tags without an order.
+        /// Tags without an order.
         case tags
     }
 
-    /// Where the backend says that it is.
+    /// The location of the backend.
     public let location: URL
-    /// What it can do.
+    /// The capabilities of the backend.
     public let resources: [Resource]
 
-    // What changes is in here; models do not change once they are in use.
+    // The mutable state is in here; models do not change once they are in use.
     let state = LockedBox(State())
     private let model: NSManagedObjectModel
     let entities: [String: NSEntityDescription]
     /// The names of the to-many relationships, by entity.
     let toMany: [String: Set<String>]
 
-    /// Creates a backend without resources of its own.
+    /// Creates a backend without resources.
     ///
     /// - Parameters:
-    ///   - model: The model whose entities the resources are of.
-    ///   - resources: What the backend can do.
-    ///   - location: Where it says that it is.
+    ///   - model: The model with the entities of the resources.
+    ///   - resources: The capabilities of the backend.
+    ///   - location: The location of the backend.
     public init(_ model: NSManagedObjectModel, _ resources: [Resource], at location: URL? = nil) {
         self.model = model
         entities = model.entitiesByName
@@ -96,7 +95,7 @@ public final class ScriptedBackend: Backend {
         state.withLock { $0.remove(entity, id) }
     }
 
-    /// Returns the values of a resource; nil where there is none.
+    /// Returns the values of a resource; nil if there is none.
     public func values(_ entity: String, _ id: some ResourceIdentifier) -> [String: ResourceValue]? {
         state.withLock { $0.records[entity]?[id.resourceID]?.values }
     }
@@ -106,10 +105,10 @@ public final class ScriptedBackend: Backend {
 
     // MARK: The script
 
-    /// Sets what the backend does with each request.
+    /// Sets the backend's reaction to each request.
     public func script(_ behaviour: @escaping @Sendable (BackendRequest) -> Behaviour) { state.withLock { $0.behaviour = behaviour } }
 
-    /// Sets what the backend does with each call that saves.
+    /// Sets the backend's reaction to each call that saves.
     public func scriptSaves(_ behaviour: @escaping @Sendable ([BackendChange]) -> Behaviour) {
         state.withLock { $0.saveBehaviour = behaviour }
     }
@@ -119,24 +118,24 @@ public final class ScriptedBackend: Backend {
         state.withLock { $0.outcome = outcome }
     }
 
-    /// The user who is signed in; nil at first. Changes of others are refused.
+    /// The current user; nil at first. Changes of other users are refused.
     public var principal: String? { state.withLock { $0.principal } }
 
-    /// Lets a user sign in, or nobody.
+    /// Sets the current user; nil for none.
     public func signIn(_ principal: String?) { state.withLock { $0.principal = principal } }
 
-    /// Sets how versions are marked.
+    /// Sets the kind of version marks.
     public func setVersions(_ versions: Versions) { state.withLock { $0.versions = versions } }
 
-    /// Sets the number of resources after which answers end without a word.
+    /// Sets the number of resources after which answers are cut off without indication.
     public func setSilentLimit(_ limit: Int?) { state.withLock { $0.silentLimit = limit } }
 
-    /// Forgets keys of changes that it has saved, as a service does after a while: what comes again with one is saved again.
+    /// Forgets keys of saved changes, as a service does after a while: a change that is sent again with such a key is saved again.
     public func forgetKeys(_ keys: Set<UUID>) {
         state.withLock { state in for key in keys { state.answeredKeys[key] = nil } }
     }
 
-    /// Lets go of what is held back.
+    /// Releases the requests that are held.
     public func release() {
         let held = state.withLock { state in
             defer { state.held = [] }
@@ -145,23 +144,23 @@ public final class ScriptedBackend: Backend {
         for continuation in held { continuation.resume() }
     }
 
-    /// Suspends until so many requests are held back.
+    /// Suspends until a number of requests are held.
     public func untilHeld(_ count: Int = 1) async {
         while state.withLock({ $0.held.count }) < count { await Task.yield() }
     }
 
-    // MARK: What was asked
+    // MARK: Recorded requests
 
     /// The requests so far, in order.
     public var requests: [BackendRequest] { state.withLock { $0.requests } }
-    /// The calls that have saved, in order, each with its changes.
+    /// The calls that saved, in order, each with its changes.
     public var saves: [[BackendChange]] { state.withLock { $0.saves } }
     /// The bulk calls, in order.
     public var bulkRequests: [BulkRequest] { state.withLock { $0.bulkRequests } }
     /// The largest number of requests that ran at the same time.
     public var mostConcurrentRequests: Int { state.withLock { $0.mostRunning } }
 
-    /// Forgets what was asked.
+    /// Forgets the recorded requests.
     public func forgetRequests() {
         state.withLock { state in
             state.requests = []
@@ -171,7 +170,7 @@ public final class ScriptedBackend: Backend {
         }
     }
 
-    /// Runs `body`, and throws where it has made more requests than expected.
+    /// Runs `body`, and throws an error if it has made more requests than expected.
     ///
     /// - Throws: ``UnexpectedRequests`` with the requests; the errors of `body`.
     @discardableResult
@@ -182,7 +181,7 @@ public final class ScriptedBackend: Backend {
         return result
     }
 
-    /// Runs `body`, and throws where it has made more requests than expected.
+    /// Runs `body`, and throws an error if it has made more requests than expected.
     ///
     /// - Throws: ``UnexpectedRequests`` with the requests; the errors of `body`.
     @discardableResult
@@ -203,10 +202,10 @@ public final class ScriptedBackend: Backend {
     }
 }
 
-/// The error of an expectation of ``ScriptedBackend`` that is not met.
+/// The error of an unmet expectation of ``ScriptedBackend``.
 public struct UnexpectedRequests: LocalizedError, CustomStringConvertible {
     /// The same as ``description``.
     public var errorDescription: String? { description }
-    /// What was expected, and the requests that were made.
+    /// The expectation, and the requests that were made.
     public let description: String
 }

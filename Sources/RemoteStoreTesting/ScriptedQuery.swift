@@ -18,7 +18,7 @@ struct ScriptedQuery {
     let toMany: [String: Set<String>]
     let endpoint: Endpoint
 
-    /// Throws where a request contains what the endpoint has not declared.
+    /// Throws an error if a request contains parts that the endpoint has not declared.
     static func check(_ request: BackendRequest, _ endpoint: Endpoint) throws {
         for parameter in endpoint.parameters where parameter.isRequired && request.filter(parameter.name) == nil {
             throw ScriptMistake("\(request) lacks \(parameter.name).")
@@ -87,7 +87,7 @@ struct ScriptedQuery {
     private struct PreparedFilter {
         let filter: BackendRequest.Filter
         let values: [PropertyValue]
-        /// The identifiers, where they are compared.
+        /// The identifiers, if they are compared.
         let ids: Set<PropertyValue>?
         let text: PredicateComparison.Options
 
@@ -298,7 +298,7 @@ struct ScriptedQuery {
                 try embed(resource, keys, into: &answer, &seen)
             }
             if let owners {
-                // A resource of several owners comes once for each.
+                // A resource of several owners is added once for each.
                 let own = try self.values(resource, owners.keyPath.dropFirst(4).split(separator: "."))
                 for owner in owners.ids where own.contains(Self.constant(owner)) {
                     try answer.add(resource.id, entity: resource.entity, version: version(resource), owner: owner, values)

@@ -11,7 +11,7 @@ extension ScriptedBackend {
     struct LoggedChange {
         let entity: String
         let id: ResourceID
-        /// The number of the change that has removed the resource; nil where it is there.
+        /// The number of the change that has removed the resource; nil if it exists.
         var removal: Int64?
     }
 
@@ -28,7 +28,7 @@ extension ScriptedBackend {
         var versions = Versions.none
         var principal: String?
         var clock: Int64 = 0
-        /// The number of resources after which answers end without a word; nil for none.
+        /// The number of resources after which answers are cut off without indication; nil for none.
         var silentLimit: Int?
         var held: [CheckedContinuation<Void, Never>] = []
         var overtaken: [CheckedContinuation<Void, Never>] = []
@@ -36,13 +36,13 @@ extension ScriptedBackend {
         var mostRunning = 0
         var answeredKeys: [UUID: BackendOutcome] = [:]
         var lastID: Int64 = 1000
-        /// Identifiers that are free again, by entity; nil where none is given twice.
+        /// The identifiers that are free again, by entity; nil if identifiers are never reused.
         var freeIDs: [String: [ResourceID]]?
-        /// What requests with pages by cursors have found.
+        /// The results of requests with pages by cursors.
         var cursors: [[ScriptedResource]] = []
-        /// The changes for the feed; nil where there is none.
+        /// The changes for the feed; nil if there is none.
         var log: [LoggedChange]?
-        /// Whether the feed names a removed resource that another one has replaced under its identifier.
+        /// Whether the feed reports the removal of a resource that another one with its identifier has replaced.
         var tellsReplacements = true
         /// The number of changes in an answer of the feed.
         var changePage = Int.max

@@ -3,11 +3,11 @@ public import Foundation
 internal import Platform
 internal import Predicates
 
-/// Runs tasks one after another on the thread that calls ``run()``, in an order that a seed decides.
+/// Runs tasks one after another on the thread that calls ``run()``, in an order that a seed determines.
 ///
-/// Work that is started by ``start(_:)`` runs here, with all that remote stores start for it. A task that waits for something else, such as
-/// a message of a ``SimulatedNetwork`` or a ``ManualClock``, is not run; when none can go on, ``run()`` returns. So a run of several clients
-/// is the same each time the seed is, as long as they do not wait for other threads.
+/// Work that is started by ``start(_:)`` runs here, including everything that remote stores start for it. A task that waits for something else, such as a
+/// message of a ``SimulatedNetwork`` or a ``ManualClock``, does not run; when no task can continue, ``run()`` returns. A run of several clients is therefore
+/// reproducible with the same seed, as long as they do not wait for other threads.
 public final class SeededExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -19,13 +19,13 @@ public final class SeededExecutor: TaskExecutor {
     /// Creates an executor.
     public init(seed: UInt64) { state = LockedBox(State(random: SeededGenerator(seed: seed))) }
 
-    /// Takes a part of a task, which ``run()`` runs. The runtime calls it, on any thread.
+    /// Accepts a part of a task, which ``run()`` runs. The runtime calls it, on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
     }
 
-    /// Runs what can be run, until every task is done or waits for something else.
+    /// Runs tasks until each is done or waits for something else.
     ///
     /// Call it on one thread at a time, and not from a task of this executor.
     public func run() {
@@ -37,9 +37,9 @@ public final class SeededExecutor: TaskExecutor {
         }
     }
 
-    /// Starts work, which goes on while ``run()`` runs.
+    /// Starts work, which continues while ``run()`` runs.
     ///
-    /// - Returns: Its result, when it is there.
+    /// - Returns: The started work, which has the result once it is available.
     public func start<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) -> StartedWork<Result> {
         let started = StartedWork<Result>()
         BlockingCall.$simulated.withValue(self) {
@@ -51,9 +51,9 @@ public final class SeededExecutor: TaskExecutor {
         return started
     }
 
-    /// Runs work to its end, where it waits for nothing but tasks of this executor.
+    /// Runs work to its end, if it waits only for tasks of this executor.
     ///
-    /// - Throws: The error of the work; ``WaitingWork`` where it waits for something else.
+    /// - Throws: The error of the work; ``WaitingWork`` if it waits for something else.
     public func complete<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) throws -> Result {
         let started = start(work)
         run()
@@ -67,7 +67,7 @@ public final class StartedWork<Value: Sendable>: Sendable {
     let value = LockedBox<Result<Value, any Error>?>(nil)
     let task = LockedBox<Task<Void, Never>?>(nil)
 
-    /// What has come of it; nil while it goes on.
+    /// The result; nil while the work continues.
     public var result: Result<Value, any Error>? { value.withLock { $0 } }
     /// Whether it is done.
     public var isDone: Bool { result != nil }
@@ -75,11 +75,11 @@ public final class StartedWork<Value: Sendable>: Sendable {
     public func cancel() { task.withLock { $0 }?.cancel() }
 }
 
-/// The error of work that cannot go on by itself.
+/// The error of work that waits for something else.
 public struct WaitingWork: LocalizedError, CustomStringConvertible {
     /// The same as ``description``.
     public var errorDescription: String? { description }
-    /// Says what to do.
+    /// A description of the remedy.
     public var description: String {
         "The work waits for something that its executor does not run: deliver the messages of the network, or let time pass."
     }

@@ -1,4 +1,4 @@
-/// Random numbers that a seed decides: the same seed gives the same numbers, on every machine.
+/// A generator of random numbers that a seed determines: the same seed gives the same numbers on every machine.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

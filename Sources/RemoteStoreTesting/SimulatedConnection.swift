@@ -4,7 +4,7 @@ internal import Platform
 internal import Predicates
 public import RemoteStore
 
-/// A ``SimulatedServer`` as one of its clients sees it.
+/// A ``SimulatedServer`` from the view of one of its clients.
 public final class SimulatedConnection: Backend {
     /// The name of the client.
     public let client: String
@@ -15,24 +15,24 @@ public final class SimulatedConnection: Backend {
         self.client = client
     }
 
-    /// Where the server is: the same for all clients.
+    /// The location of the server, which is the same for all clients.
     public var location: URL { server.location }
-    /// What it can do.
+    /// The capabilities of the server.
     public var resources: [Resource] { server.resources }
-    /// Whether it tells what has changed.
+    /// Whether the server has a change feed.
     public var hasChangeFeed: Bool { server.options.hasChangeFeed }
 
-    /// Answers a request, if both get through.
+    /// Answers a request, if both messages are delivered.
     public func answer(_ request: BackendRequest) async throws -> BackendAnswer {
         try await exchange(isSave: false, "\(request)") { try self.server.answer(request) }
     }
 
-    /// Tells what has changed, if both get through.
+    /// Returns the changes, if both messages are delivered.
     public func changes(_ request: ChangesRequest) async throws -> BackendChanges {
         try await exchange(isSave: false, "changes since \(request.token?.text ?? "now")") { try self.server.changes(request) }
     }
 
-    /// Makes changes, if both get through.
+    /// Applies changes, if both messages are delivered.
     public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
         let text = changes.map { change in
             let values = change.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
@@ -49,7 +49,7 @@ public final class SimulatedConnection: Backend {
         isSave: Bool, _ text: String, _ answer: @Sendable () throws -> Answer
     ) async throws -> Answer {
         let network = server.network
-        // They differ from run to run.
+        // UUIDs differ from run to run.
         let text = text.replacingOccurrences(
             of: "[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", with: "UUID", options: .regularExpression)
         guard network.isConnected(client) else { throw SimulatedNetwork.notConnected }
@@ -104,7 +104,7 @@ extension SimulatedServer {
         }
         let start = request.page.flatMap { Int($0.text) } ?? request.offset
         var rows = Array(found.dropFirst(start))
-        // A limit counts from the offset, whatever page is asked for.
+        // A limit counts from the offset, regardless of the page.
         if let limit = request.limit { rows = Array(rows.prefix(max(0, request.offset + limit - start))) }
         if let size = endpoint.paging.size, rows.count > size {
             rows = Array(rows.prefix(size))
@@ -119,7 +119,7 @@ extension SimulatedServer {
         return try contents.withLock { $0.state }.changes(request)
     }
 
-    /// Makes changes, each once if its idempotency key tells that it came before.
+    /// Applies changes. A change whose idempotency key is known is applied once.
     func save(_ changes: [BackendChange], _ client: String) -> [BackendChange.Key: BackendOutcome] {
         let time = clock.uptime
         let refusal = options.refusal
@@ -158,7 +158,7 @@ extension SimulatedServer.Contents {
         if let refusal { return .refused(refusal) }
         let outcome = state.apply(change)
         if case .saved(let assigned, _, _) = outcome, change.kind == .insert, let id = change.id ?? assigned {
-            // What was not given is null, and not unknown.
+            // Values that were not given are null, and not unknown.
             state.records[change.entity]?[id]?.values.merge(nulls[change.entity] ?? [:]) { known, _ in known }
         }
         guard case .saved(let assigned, _, _) = outcome else { return outcome }

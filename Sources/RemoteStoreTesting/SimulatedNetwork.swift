@@ -3,7 +3,7 @@ internal import Platform
 internal import Predicates
 public import RemoteStore
 
-/// The network between clients and a ``SimulatedServer``: it delivers, loses, doubles and holds messages, as a test wants it.
+/// The network between clients and a ``SimulatedServer``: it delivers, loses, duplicates and holds messages, as a test requires.
 ///
 /// ```swift
 /// let network = SimulatedNetwork()
@@ -13,9 +13,9 @@ public import RemoteStore
 ///
 /// Its methods may be called on any thread.
 public final class SimulatedNetwork: Sendable {
-    /// A request on its way to the server, or an answer on its way back.
+    /// A request that is sent to the server, or an answer that is sent back.
     public struct Message: Sendable, Hashable, Identifiable {
-        /// The number of the message: later ones have higher numbers.
+        /// The number of the message: later messages have higher numbers.
         public let id: Int
         /// The client that sends or receives it.
         public let client: String
@@ -23,11 +23,11 @@ public final class SimulatedNetwork: Sendable {
         public let isAnswer: Bool
         /// Whether it is about a save.
         public let isSave: Bool
-        /// What it says, without identifiers that differ from run to run.
+        /// The content, without identifiers that differ from run to run.
         public let text: String
     }
 
-    /// What becomes of a message.
+    /// The fate of a message.
     public enum Fate: Sendable, Hashable {
         /// It arrives.
         case delivered
@@ -35,9 +35,9 @@ public final class SimulatedNetwork: Sendable {
         case lost
         /// It arrives twice, if it is a request; the second answer is lost.
         case doubled
-        /// The server answers the request with ``SimulatedNetwork/busy`` and does nothing, whatever it has done before. An answer arrives.
+        /// The server answers the request with ``SimulatedNetwork/busy`` and does nothing, even if it has applied the change before. An answer is delivered.
         case refused
-        /// It arrives when a test says so: see ``SimulatedNetwork/settle(_:_:)``.
+        /// It is delivered when a test decides so: see ``SimulatedNetwork/settle(_:_:)``.
         case held
     }
 
@@ -53,23 +53,23 @@ public final class SimulatedNetwork: Sendable {
 
     /// Creates a network.
     ///
-    /// - Parameter isStepped: Whether every message waits until a test decides what becomes of it; otherwise all are delivered, unless a script
-    ///   says something else.
+    /// - Parameter isStepped: Whether every message waits until a test decides its fate; otherwise all messages are delivered, unless a script specifies
+    ///   another fate.
     public init(isStepped: Bool = false) {
         state = LockedBox(State(script: { _ in isStepped ? .held : .delivered }))
     }
 
-    /// Sets what becomes of each message.
+    /// Sets the fate of each message.
     public func script(_ fate: @escaping @Sendable (Message) -> Fate) { state.withLock { $0.script = fate } }
 
-    // MARK: Messages that are held
+    // MARK: Held messages
 
-    /// The messages that are held: by client, and by what they say.
+    /// The held messages, sorted by client and content.
     public var messages: [Message] {
         state.withLock { $0.held.map(\.message) }.sorted { ($0.client, $0.text, $0.id) < ($1.client, $1.text, $1.id) }
     }
 
-    /// Decides what becomes of a message that is held.
+    /// Decides the fate of a held message.
     public func settle(_ message: Message, _ fate: Fate) {
         let held = state.withLock { state in
             state.held.firstIndex { $0.message.id == message.id }.map { state.held.remove(at: $0) }
@@ -77,10 +77,10 @@ public final class SimulatedNetwork: Sendable {
         held?.continuation.resume(returning: fate == .held ? .delivered : fate)
     }
 
-    /// Delivers everything that is held.
+    /// Delivers all held messages.
     public func deliverAll() { for message in messages { settle(message, .delivered) } }
 
-    /// Suspends until so many messages are held.
+    /// Suspends until a number of messages are held.
     public func untilHeld(_ count: Int = 1) async { while messages.count < count { await Task.yield() } }
 
     // MARK: Clients
@@ -88,7 +88,7 @@ public final class SimulatedNetwork: Sendable {
     /// Whether a client reaches the server.
     public func isConnected(_ client: String) -> Bool { state.withLock { !$0.disconnected.contains(client) } }
 
-    /// Cuts a client off, or brings it back. What is held of a client that is cut off is lost.
+    /// Disconnects or reconnects a client. Held messages of a disconnected client are lost.
     public func setConnected(_ isConnected: Bool, _ client: String) {
         if isConnected {
             state.withLock { _ = $0.disconnected.remove(client) }
@@ -98,7 +98,7 @@ public final class SimulatedNetwork: Sendable {
         for message in messages where message.client == client { settle(message, .lost) }
     }
 
-    /// Lets a client be gone, as a process that has died: what it has sent may still arrive, no answer does, and it sends nothing more.
+    /// Simulates the crash of a client's process: its sent messages may still be delivered, its answers are lost, and it sends nothing more.
     public func crash(_ client: String) {
         state.withLock { _ = $0.crashed.insert(client) }
         for message in messages where message.client == client && message.isAnswer { settle(message, .lost) }
@@ -106,22 +106,22 @@ public final class SimulatedNetwork: Sendable {
 
     // MARK: Sending
 
-    /// The error of a client that is cut off.
+    /// The error of a disconnected client.
     public static var notConnected: NSError {
         NSError(
             domain: NSURLErrorDomain, code: NSURLErrorNotConnectedToInternet,
             userInfo: [NSLocalizedDescriptionKey: "The simulated network is cut."])
     }
-    /// A server that is too busy for a request.
+    /// The error of a server that is too busy for a request.
     public struct Busy: PassingError, LocalizedError, CustomStringConvertible {
         /// True.
         public var mayPass: Bool { true }
-        /// What it says.
+        /// A description of the error.
         public var description: String { "The simulated server is busy." }
-        /// The same.
+        /// The same as ``description``.
         public var errorDescription: String? { description }
     }
-    /// The error of a client whose request was refused for now.
+    /// The error of a client whose request was refused temporarily.
     public static let busy = Busy()
     /// The error of a client whose request or answer was lost.
     public static var connectionLost: NSError {
@@ -130,7 +130,7 @@ public final class SimulatedNetwork: Sendable {
             userInfo: [NSLocalizedDescriptionKey: "The simulated network has lost a message."])
     }
 
-    /// Sends a message, and returns what has become of it: delivered, lost or doubled.
+    /// Sends a message, and returns its fate: delivered, lost or doubled.
     func send(from client: String, isAnswer: Bool, isSave: Bool, _ text: String) async -> Fate {
         let (message, script) = state.withLock { state in
             state.lastID += 1

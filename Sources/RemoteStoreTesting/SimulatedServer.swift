@@ -4,9 +4,9 @@ internal import Platform
 internal import Predicates
 public import RemoteStore
 
-/// A server in memory that several clients share, with the misbehaviour of real ones, each of which an option switches on.
+/// A server in memory that several clients share, with the misbehaviours of real servers, each of which an option enables.
 ///
-/// Each client has a ``connection(_:)`` of its own, which is a `Backend`. What is between it and the server is a ``SimulatedNetwork``.
+/// Each client has its own ``connection(_:)``, which is a `Backend`. A ``SimulatedNetwork`` connects it to the server.
 ///
 /// ```swift
 /// let server = SimulatedServer(model, [Resource("Note", endpoints: [Endpoint("all")], saving: .init(isIdempotent: true))])
@@ -17,40 +17,40 @@ public import RemoteStore
 ///
 /// Its methods may be called on any thread.
 public final class SimulatedServer: Sendable {
-    /// How the server behaves. Unless set it behaves well.
+    /// The behaviour of the server. By default it is well-behaved.
     public struct Options: Sendable {
-        /// How versions are marked: by revisions that grow, by tags such as ETags, or not at all.
+        /// The kind of version marks: increasing revisions, tags such as ETags, or none.
         public var versions = ScriptedBackend.Versions.numbers
-        /// Whether it tells what has changed, deletions included.
+        /// Whether it has a change feed, including deletions.
         public var hasChangeFeed = true
-        /// Whether the feed tells that a resource was removed whose identifier another one has got since.
+        /// Whether the feed reports the removal of a resource whose identifier another one has received since.
         public var tellsReplacements = true
         /// The number of changes in one answer of the feed.
         public var changesPerAnswer = Int.max
-        /// Whether a new resource gets the identifier of a deleted one.
+        /// Whether a new resource may receive the identifier of a deleted one.
         public var reusesIdentifiers = false
-        /// How far the replica is behind that answers some of the reads.
+        /// The lag of the replica, which answers some of the reads.
         public var replicaLag = Duration.zero
         /// The share of reads that the replica answers, from 0 to 1.
         public var staleReads = 0.0
         /// Whether a read may be answered by the replica.
         public var mayBeStale: @Sendable (BackendRequest) -> Bool = { _ in true }
-        /// The share of saves of several changes whose answers lack outcomes, from 0 to 1. The changes were made.
+        /// The share of saves of several changes whose answers lack outcomes, from 0 to 1. The changes are applied.
         public var missingOutcomes = 0.0
-        /// The share of reads that end early and do not say so, from 0 to 1.
+        /// The share of reads that are cut off without indication, from 0 to 1.
         public var cappedAnswers = 0.0
-        /// Whether a read may end early.
+        /// Whether a read may be cut off.
         public var mayBeCapped: @Sendable (BackendRequest) -> Bool = { _ in true }
-        /// Why a change is refused; nil for one that is saved.
+        /// A function that returns the reason why a change is refused; nil for a change that is saved.
         public var refusal: @Sendable (BackendChange) -> (any Error)? = { _ in nil }
 
-        /// Creates options of a server that behaves well.
+        /// Creates options of a well-behaved server.
         public init() {}
     }
 
-    /// A change that the server has made.
+    /// A change that the server has applied.
     public struct Applied: Sendable {
-        /// The change, as it came.
+        /// The change as it was received.
         public let change: BackendChange
         /// The client that has sent it.
         public let client: String
@@ -58,7 +58,7 @@ public final class SimulatedServer: Sendable {
         public let id: ResourceID
         /// The revision that it made.
         public let revision: Int64
-        /// The number of the call that has brought it, among those of all clients.
+        /// The number of the call that contained it, among those of all clients.
         public let call: Int
     }
 
@@ -66,16 +66,16 @@ public final class SimulatedServer: Sendable {
         var state = ScriptedBackend.State()
         var options = Options()
         var random: SeededGenerator
-        /// What the replica may still have, with the time until which the server had it.
+        /// The past states that the replica may still have, with the times until which they were current.
         var past: [(until: Duration, state: ScriptedBackend.State)] = []
         var applied: [Applied] = []
         /// The number of calls that saved something, or tried to.
         var saveCalls = 0
-        /// The values of a new resource that were not given, by entity.
+        /// The null values of a new resource for properties that were not given, by entity.
         var nulls: [String: [String: ResourceValue]] = [:]
     }
 
-    /// The network that its clients reach it by.
+    /// The network between the server and its clients.
     public let network: SimulatedNetwork
     let contents: LockedBox<Contents>
     let clock: any CacheClock
@@ -85,14 +85,14 @@ public final class SimulatedServer: Sendable {
     let entities: [String: NSEntityDescription]
     let toMany: [String: Set<String>]
 
-    /// Creates a server without resources of its own.
+    /// Creates a server without resources.
     ///
     /// - Parameters:
-    ///   - model: The model whose entities the resources are of.
-    ///   - resources: What the server can do.
-    ///   - network: The network that its clients reach it by.
-    ///   - clock: The time that a replica lags by.
-    ///   - seed: Decides where the shares of ``Options`` strike.
+    ///   - model: The model with the entities of the resources.
+    ///   - resources: The capabilities of the server.
+    ///   - network: The network between the server and its clients.
+    ///   - clock: The clock for the lag of the replica.
+    ///   - seed: The seed of the random decisions for the shares of ``Options``.
     public init(
         _ model: NSManagedObjectModel, _ resources: [Resource], network: SimulatedNetwork = SimulatedNetwork(),
         clock: any CacheClock = .system, seed: UInt64 = 0
@@ -111,7 +111,7 @@ public final class SimulatedServer: Sendable {
         self.contents = LockedBox(contents)
     }
 
-    /// How the server behaves from now on.
+    /// The behaviour of the server from now on.
     public var options: Options {
         get { contents.withLock { $0.options } }
         set {
@@ -125,9 +125,9 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// Returns the server as a client sees it.
+    /// Returns a client's connection to the server.
     ///
-    /// - Parameter client: The name of the client, by which ``network`` knows it.
+    /// - Parameter client: The name of the client in ``network``.
     public func connection(_ client: String) -> SimulatedConnection { SimulatedConnection(self, client) }
 
     // MARK: Contents
@@ -151,7 +151,7 @@ public final class SimulatedServer: Sendable {
         write { $0.remove(entity, id) }
     }
 
-    /// Returns the values of a resource; nil where there is none.
+    /// Returns the values of a resource; nil if there is none.
     public func values(_ entity: String, _ id: some ResourceIdentifier) -> [String: ResourceValue]? {
         contents.withLock { $0.state.records[entity]?[id.resourceID]?.values }
     }
@@ -159,7 +159,7 @@ public final class SimulatedServer: Sendable {
     /// Returns the identifiers of all resources of an entity, in the order of insertion.
     public func ids(_ entity: String) -> [ResourceID] { contents.withLock { $0.state.order[entity] ?? [] } }
 
-    /// Lets all tokens of the change feed that were given expire.
+    /// Makes all previous tokens of the change feed expire.
     public func expireChangeTokens() {
         contents.withLock { contents in
             contents.state.log?.append(.init(entity: "", id: 0))
@@ -167,7 +167,7 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// The changes that clients have made, in order. One that came again with its idempotency key was made once.
+    /// The changes that clients have made, in order. A change that was sent again with its idempotency key was applied once.
     public var applied: [Applied] { contents.withLock { $0.applied } }
 
     /// The number of the last change.
@@ -183,7 +183,7 @@ public final class SimulatedServer: Sendable {
 }
 
 extension SimulatedServer.Contents {
-    /// Keeps what the replica may still answer with, before something changes.
+    /// Keeps the current state for the replica, before a change.
     mutating func keepPast(_ time: Duration) {
         guard options.replicaLag > .zero else { return }
         past.append((time, state))
@@ -191,7 +191,7 @@ extension SimulatedServer.Contents {
         past.removeAll { $0.until + lag < time }
     }
 
-    /// Returns what the replica has.
+    /// Returns the state of the replica.
     func replica(at time: Duration) -> ScriptedBackend.State {
         let lag = options.replicaLag
         return past.first { $0.until + lag > time }?.state ?? state

@@ -16,7 +16,7 @@ public struct Behaviour: Sendable, CustomStringConvertible {
         /// Deleted rows, unknown keys, removed stores, many threads, killed processes.
         case hostile = "Calls that go wrong"
 
-        /// Where an author looks first when a behaviour of the section fails.
+        /// The first place where an author should look if a behaviour of the section fails.
         fileprivate var look: String {
             switch self {
             case .changes: "the save request: inserted, updated and deleted objects, and the values that are read back"
@@ -34,7 +34,7 @@ public struct Behaviour: Sendable, CustomStringConvertible {
     public let sentence: String
     /// The capabilities that the check requires of a store.
     public let requires: StoreUnderTest.Capabilities
-    /// Where an author looks first when it fails.
+    /// The first place where an author should look if it fails.
     public let look: String
     /// Whether the check starts a process, which the store's description must provide.
     let needsChild: Bool
@@ -68,7 +68,7 @@ public struct Behaviour: Sendable, CustomStringConvertible {
     ///
     /// Blocks while the contexts of the check work; call it on a thread that may wait.
     ///
-    /// - Throws: ``ConformanceFailure`` where the store behaves differently, or the store's own error.
+    /// - Throws: ``ConformanceFailure`` if the store behaves differently, or the store's own error.
     public func run(on store: StoreUnderTest) throws { try check(ConformanceRun(store)) }
 
     /// The description of the behaviour.
@@ -79,7 +79,7 @@ public struct Behaviour: Sendable, CustomStringConvertible {
 public struct ConformanceFailure: LocalizedError, CustomStringConvertible {
     /// The actual result, and its place in the kit.
     public let description: String
-    /// The same.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }
 
@@ -96,7 +96,7 @@ func expectEqual<Value: Equatable>(
 }
 
 extension Array {
-    /// Returns an element; what a store has left out is a failure, and does not end the program.
+    /// Returns an element. A missing element is a failure, and does not crash the program.
     func at(_ index: Int, file: StaticString = #fileID, line: UInt = #line) throws -> Element {
         try expect(index < count, "found \(count) of what there are \(index + 1) of at least", file: file, line: line)
         return self[index]

@@ -1,6 +1,6 @@
 internal import CoreData
 
-/// What the kit has found out about one store: for each behaviour the outcome, what was expected, what was found, and where to look.
+/// The findings of the kit about one store: for each behaviour the outcome, the expected and the actual result, and where to look.
 ///
 /// ```swift
 /// let report = ConformanceReport(on: myStore)
@@ -17,19 +17,19 @@ public struct ConformanceReport: Sendable {
         case notAsked = "not asked"
     }
 
-    /// What was found out about one behaviour.
+    /// The finding about one behaviour.
     public struct Finding: Sendable {
         /// The behaviour.
         public let behaviour: Behaviour
         /// The outcome.
         public let outcome: Outcome
-        /// What was found instead; empty unless the behaviour has failed.
+        /// The actual result; empty unless the behaviour has failed.
         public let found: String
     }
 
     /// The name of the store.
     public let store: String
-    /// What was found out, in the order of ``Behaviour/all``.
+    /// The findings, in the order of ``Behaviour/all``.
     public let findings: [Finding]
 
     /// Checks behaviours on a store, each on a new, empty one. Blocks while the contexts of the checks work.

@@ -33,8 +33,7 @@ final class ConformanceRun {
         return try child(place.directory)
     }
 
-    /// Opens the store with another coordinator beside this one, as another process does, and runs `body`. Returns false for a store that is open to one
-    /// coordinator only.
+    /// Opens the store with a second coordinator, as another process does, and runs `body`. Returns false for a store that can be open in only one coordinator.
     func withOtherCoordinator(_ body: (NSPersistentStoreCoordinator) throws -> Void) throws -> Bool {
         guard let other = try? store.open(place) else { return false }
         defer { for opened in other.persistentStores { try? other.remove(opened) } }
@@ -54,7 +53,7 @@ final class ConformanceRun {
         return context
     }
 
-    /// Runs `body` in a new context, and once more after reopening where the store is durable.
+    /// Runs `body` in a new context, and again after reopening if the store is durable.
     func elsewhere(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try inContext(body)
         guard store.capabilities.contains(.durable) else { return }
@@ -62,7 +61,7 @@ final class ConformanceRun {
         try inContext(body)
     }
 
-    /// Returns the number of calls to the store during `body`; nil where it is unknown.
+    /// Returns the number of calls to the store during `body`; nil if it is unknown.
     func calls(during body: () throws -> Void) throws -> Int? {
         let before = store.callCount?(coordinator)
         try body()

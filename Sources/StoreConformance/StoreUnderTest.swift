@@ -16,11 +16,11 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
         public static let detectsConflicts = Capabilities(rawValue: 4)
         /// The store rejects objects that violate a uniqueness constraint.
         public static let enforcesUniqueness = Capabilities(rawValue: 8)
-        /// The store saves all changes of a save or none of them, unlike a service that takes them by several calls.
+        /// The store saves all changes of a save or none of them, unlike a service that receives them in several calls.
         public static let savesAtomically = Capabilities(rawValue: 16)
         /// The store gives new objects permanent IDs before they are saved, unlike a service that assigns them.
         public static let identifiesBeforeSaving = Capabilities(rawValue: 32)
-        /// The store keeps metadata that a program has set. It is no part of ``everything``: claim it in addition.
+        /// The store keeps metadata that a program has set. It is not part of ``everything``: claim it in addition.
         public static let keepsMetadata = Capabilities(rawValue: 64)
         /// All capabilities: those of Core Data's own stores in files.
         public static let everything: Capabilities = [
@@ -36,14 +36,14 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
     public let roles: ConformanceRoles
     /// Opens the store at its own place, empty the first time, with a new coordinator.
     public let open: @Sendable (StorePlace) throws -> NSPersistentStoreCoordinator
-    /// Returns the number of calls to the store since it was opened; nil where it is unknown.
+    /// A closure that returns the number of calls to the store since it was opened; nil if it is unknown.
     public let callCount: (@Sendable (NSPersistentStoreCoordinator) -> Int)?
 
-    /// Returns a program that saves to the store in a directory until it is killed, by ``ConformanceChild/saveUntilKilled(to:in:)``; nil for a store that
-    /// is not to be killed. The kit starts it, with its standard output redirected, and kills it at any moment.
+    /// A closure that returns a program that saves to the store in a directory until it is killed, by ``ConformanceChild/saveUntilKilled(to:in:)``; nil for a
+    /// store that cannot be killed. The kit starts it, with its standard output redirected, and kills it at any moment.
     public var child: (@Sendable (URL) throws -> Process)?
 
-    /// The number of objects of behaviours that insert many, 1,000 unless it is set: more than 10. Fewer suit a service that takes each by a request.
+    /// The number of objects in behaviours that insert many; 1,000 by default, and more than 10. Fewer suit a service that needs a request for each.
     public var manyObjects = 1000
 
     /// The name in reports.
@@ -55,9 +55,9 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
     ///   - name: The name in reports.
     ///   - capabilities: The capabilities of the store.
     ///   - roles: The names in its model; the default is those of ``ConformanceModel``.
-    ///   - callCount: Returns the number of calls to the store that `open` has opened; if given, behaviours that limit the number of
-    ///     calls are checked.
-    ///   - open: Opens the store at a place, empty the first time, with a new coordinator.
+    ///   - callCount: A closure that returns the number of calls to the store that `open` has opened. If given, behaviours that limit the number of calls are
+    ///     checked.
+    ///   - open: A closure that opens the store at a place, empty the first time, with a new coordinator.
     public init(
         name: String, capabilities: Capabilities, roles: ConformanceRoles = ConformanceModel.roles,
         callCount: (@Sendable (NSPersistentStoreCoordinator) -> Int)? = nil,
@@ -120,7 +120,7 @@ public final class StorePlace: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
-    /// Uses a directory that somebody else deletes.
+    /// Uses a directory that the caller deletes.
     init(existing directory: URL) {
         self.directory = directory
         isOwn = false

@@ -1,7 +1,7 @@
 internal import Platform
 internal import Predicates
 
-/// The order in which things were asked for and became known, within one run: an older answer never replaces what is newer.
+/// The order of requests and of their results within one run: an older answer never replaces newer values.
 // Everything is in a `LockedBox`.
 final class AskOrder: Sendable {
     private struct GoneResource: Hashable {
@@ -11,7 +11,7 @@ final class AskOrder: Sendable {
     private struct Deletion {
         /// The last version of the object.
         var version: ResourceVersion?
-        /// The version marks that it has had lately.
+        /// The version tags that it has had recently.
         var marks: Set<String>
         var time: UInt64
         var uptime: Duration
@@ -19,29 +19,28 @@ final class AskOrder: Sendable {
     private struct State {
         var last: UInt64 = 0
         var skips = 0
-        /// What was asked for and is not filed yet, with the time.
+        /// The requests whose results are not stored yet, with their times.
         var open: [UInt64: Duration] = [:]
-        /// When rows became what they are, as long as something is under way that was asked for earlier.
+        /// The times at which rows got their current values, as long as an earlier request is in flight.
         var confirmed: [CacheKey: UInt64] = [:]
-        /// For rows that have got a version whose place among others is not known: the last thing that was asked for by then. Kept as long as
-        /// something is under way.
+        /// For rows that have received a version without an order: the last request by then. Kept as long as a request is in flight.
         var crossed: [CacheKey: UInt64] = [:]
-        /// Rows of which two answers crossed: which is newer, a further one tells.
+        /// The rows with two crossing answers: a further answer determines which is newer.
         var doubtful: Set<CacheKey> = []
-        /// The objects that were deleted lately.
+        /// The recently deleted objects.
         var gone: [GoneResource: Deletion] = [:]
-        /// The version marks that rows have had lately: a copy of the backend that lags may still answer with them.
+        /// The recent version tags of rows: a lagging replica of the backend may still answer with them.
         var replaced: [CacheKey: [(version: String, uptime: Duration)]] = [:]
-        /// The keys from which on rows were made by reads lately, by inheritance: one for each second at most.
+        /// The keys from which on reads have created rows recently, by root entity: at most one for each second.
         var read: [ObjectIdentifier: [(first: Int64, uptime: Duration)]] = [:]
-        /// The new objects that the backend has saved lately: a copy of it that lags may not have them yet.
+        /// The new objects that the backend has saved recently: a lagging replica may not have them yet.
         var made: [CacheKey: Duration] = [:]
     }
     private let state = LockedBox(State())
     private let uptime: @Sendable () -> Duration
-    /// When the run has begun, by the monotonic clock.
+    /// The start of the run, by the monotonic clock.
     private let begun: Duration
-    /// How long an earlier version mark is known for one.
+    /// The time for which an earlier version tag is remembered.
     private static let memory: Duration = .seconds(60)
 
     init(uptime: @escaping @Sendable () -> Duration) {
@@ -49,7 +48,7 @@ final class AskOrder: Sendable {
         begun = uptime()
     }
 
-    /// Returns the time of something that is about to be asked for. Every call is followed by one of ``end(_:)``.
+    /// Returns the time of a request that is about to be made. Every call is followed by a call of ``end(_:)``.
     func begin() -> UInt64 {
         let uptime = uptime()
         return state.withLock { state in
@@ -59,7 +58,7 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Says that what was asked for at a time is filed, or has failed.
+    /// Notes that the results of a request are stored, or that it has failed.
     func end(_ time: UInt64) {
         state.withLock { state in
             state.open[time] = nil
@@ -69,13 +68,13 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// When the first thing was asked for that is under way.
+    /// The time of the oldest request in flight.
     var oldestOpen: UInt64 { state.withLock { $0.open.keys.min() ?? $0.last } }
 
-    /// Returns the uptime at which something was asked for that is under way: what was new then, the answer may lack, however long it took.
+    /// Returns the uptime at which a request in flight was made. Its answer may lack objects that were new then, regardless of its duration.
     func uptime(of time: UInt64) -> Duration { state.withLock { $0.open[time] } ?? uptime() }
 
-    /// Returns the present.
+    /// The current time in this order.
     var now: UInt64 {
         state.withLock { state in
             state.last += 1
@@ -83,7 +82,7 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Notes that rows are what was asked for at a time.
+    /// Notes that rows have the values of a request made at a time.
     func note(_ keys: some Sequence<CacheKey>, at time: UInt64) {
         state.withLock { state in
             guard state.open.keys.contains(where: { $0 < time }) else { return }
@@ -91,9 +90,9 @@ final class AskOrder: Sendable {
         }
     }
 
-    // MARK: Answers that cross
+    // MARK: Crossing answers
 
-    /// Notes that rows have got versions by what was asked for at a time, whose place among other versions is not known.
+    /// Notes that rows have received versions from a request made at a time, and that these versions have no order.
     func noteCrossing(_ keys: some Sequence<CacheKey>, at time: UInt64) {
         state.withLock { state in
             guard let last = state.open.keys.max(), last > time else { return }
@@ -101,8 +100,8 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Returns whether what was asked for at a time, and has come after what a row has, may yet be older: the backend may have answered the later
-    /// question first. Then the object is one of ``takeDoubtful()``.
+    /// Returns whether the answer to a request, although it arrived after the row's current values, may be older: the backend may have answered the later
+    /// request first. If so, the object becomes one of ``takeDoubtful()``.
     func crosses(_ key: CacheKey, askedAt time: UInt64) -> Bool {
         state.withLock { state in
             guard let last = state.crossed[key], time <= last else { return false }
@@ -112,7 +111,7 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Returns the rows of which answers have crossed since the last call: they are to be asked for again.
+    /// Returns the rows with crossing answers since the last call: they must be requested again.
     func takeDoubtful() -> Set<CacheKey> {
         state.withLock { state in
             if state.doubtful.isEmpty { return [] }
@@ -121,18 +120,18 @@ final class AskOrder: Sendable {
         }
     }
 
-    // MARK: What is there
+    // MARK: Existing values
 
-    /// The number of times that something was not filed because what is there may be newer: it has to be asked for again.
+    /// The number of results that were not stored because the existing values may be newer: they must be requested again.
     var skips: Int { state.withLock { $0.skips } }
 
-    /// Notes that something was not filed because what is there may be newer.
+    /// Notes that a result was not stored because the existing values may be newer.
     func noteSkip() { state.withLock { $0.skips += 1 } }
 
-    /// Returns whether a row became what it is by something that was asked for later.
+    /// Returns whether a row got its values from a later request.
     func isNewer(_ key: CacheKey, than time: UInt64) -> Bool { state.withLock { $0.confirmed[key] ?? 0 > time } }
 
-    /// Notes that a version mark of a row was replaced.
+    /// Notes that a version tag of a row was replaced.
     func noteReplaced(_ version: String, of key: CacheKey, uptime: Duration) {
         state.withLock { state in
             if state.replaced.count > 10_000 { state.replaced = state.replaced.filter { $1.contains { uptime - $0.uptime < Self.memory } } }
@@ -141,7 +140,7 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Returns whether a version mark is one that the row has had before.
+    /// Returns whether a version tag is a previous one of the row.
     func wasReplaced(_ version: String, of key: CacheKey, uptime: Duration) -> Bool {
         state.withLock { state in
             state.replaced[key]?.contains { $0.version == version && uptime - $0.uptime < Self.memory } ?? false
@@ -156,15 +155,15 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Returns whether a new object was saved so lately that an answer without it does not say that it is gone.
+    /// Returns whether a new object was saved so recently that an answer without it does not mean that it was deleted.
     func wasJustMade(_ key: CacheKey, uptime: Duration) -> Bool {
         state.withLock { $0.made[key].map { uptime - $0 < Self.memory } ?? false }
     }
 
-    /// Notes that a read brings new rows, the first of which has a key: keys grow.
+    /// Notes that a read creates rows from a key on: keys increase.
     func noteRead(_ first: CacheKey, uptime: Duration) {
         state.withLock { state in
-            // As long again: an answer may take its time.
+            // The time is doubled, because an answer may take a while.
             var marks = (state.read[first.entity.root] ?? []).filter { uptime - $0.uptime < Self.memory * 2 }
             if let last = marks.last, uptime - last.uptime < .seconds(1) { return }
             marks.append((first.number, uptime))
@@ -172,8 +171,8 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Returns whether an object was saved, or read for the first time, so lately that a copy of the backend that lags may not have it. What an
-    /// earlier run has read may be that new for as long as this one is young.
+    /// Returns whether an object was saved, or read for the first time, so recently that a lagging replica may not have it. Objects from an earlier run may be
+    /// that new while this run is young.
     func mayBeNew(_ key: CacheKey, uptime: Duration) -> Bool {
         if uptime - begun < Self.memory || wasJustMade(key, uptime: uptime) { return true }
         return state.withLock { state in
@@ -182,7 +181,7 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Notes that the backend does not have an object any more: its row, and the version and the time that this is known by.
+    /// Notes that the backend no longer has an object: its row, and the version and the time of the deletion.
     func noteGone(
         _ resource: ResourceID, _ key: CacheKey, _ version: ResourceVersion?, at time: UInt64, uptime: Duration
     ) {
@@ -192,7 +191,7 @@ final class AskOrder: Sendable {
             var deletion = Deletion(version: version, marks: [], time: time, uptime: uptime)
             if let version { deletion.marks.insert(version.encoded) }
             for old in state.replaced[key] ?? [] { deletion.marks.insert(old.version) }
-            // Of several objects that had the identifier one after the other, all marks are old.
+            // If several objects have had the identifier one after the other, all their tags are old.
             if let earlier = state.gone[place], uptime - earlier.uptime < Self.memory {
                 deletion.marks.formUnion(earlier.marks)
                 deletion.version = deletion.version ?? earlier.version
@@ -202,7 +201,7 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Notes that the backend has told of a resource, by what was asked for at a time: a deletion that was known then is over.
+    /// Notes that the backend has returned a resource in answer to a request made at a time: a deletion that was known then is obsolete.
     func noteThere(_ resource: ResourceID, _ root: ObjectIdentifier, askedAt time: UInt64) {
         state.withLock { state in
             let place = GoneResource(resource: resource, root: root)
@@ -210,12 +209,12 @@ final class AskOrder: Sendable {
         }
     }
 
-    /// Whether an object was deleted lately.
+    /// Whether an object was deleted recently.
     var hasGone: Bool { state.withLock { !$0.gone.isEmpty } }
 
-    /// Returns whether a row is that of an object that was deleted since it was asked for, or has a version that the object had before.
+    /// Returns whether a row belongs to an object that was deleted since the request, or has a previous version of a deleted object.
     ///
-    /// A row with another version is that of a new object, which has got the identifier of the deleted one.
+    /// A row with another version belongs to a new object, which has received the identifier of the deleted one.
     func isGone(
         _ resource: ResourceID, _ root: ObjectIdentifier, _ version: ResourceVersion?, since time: UInt64, uptime: Duration
     ) -> Bool {

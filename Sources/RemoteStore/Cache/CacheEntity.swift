@@ -3,23 +3,23 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// What a row of a cache's file is.
+/// The state of a row in a cache's file.
 enum CacheState: Int64, Sendable {
-    /// As the backend has it.
+    /// The row equals the backend's resource.
     case clean = 0
-    /// The identity of a resource whose values were not read: others refer to it.
+    /// The identity of a resource whose values were not read, but to which others refer.
     case stub = 1
     /// A new object that the backend does not have yet.
     case pendingInsert = 2
     /// Changed since it was read.
     case pendingUpdate = 3
-    /// Deleted, and kept until the backend knows: it is not shown.
+    /// The object was deleted, and is kept until the backend has confirmed it. It is not displayed.
     case pendingDelete = 4
-    /// A change of it was refused, or has failed for good.
+    /// A change of it was refused, or has failed permanently.
     case failed = 5
-    /// Others have changed the same.
+    /// Others have changed the same properties.
     case conflicting = 6
-    /// Whether its change has reached the backend is not known.
+    /// It is unknown whether its change has reached the backend.
     case unknown = 7
 
     /// Whether it has a pending change.
@@ -28,9 +28,9 @@ enum CacheState: Int64, Sendable {
     var isShown: Bool { self != .stub && self != .pendingDelete }
 }
 
-/// The place of a row in a cache's file: keys are unique among the entities of one inheritance.
+/// The key of a row in a cache's file: numbers are unique among the entities of one inheritance tree.
 struct CacheKey: Hashable, Sendable {
-    /// The entity of the row, or one that it inherits from.
+    /// The entity of the row, or one of its ancestors.
     let entity: CacheEntity
     /// The number of the row, which is also that of the object's ID in contexts.
     let number: Int64
@@ -43,16 +43,16 @@ struct CacheKey: Hashable, Sendable {
     }
 }
 
-/// An entity of a cache's file, and the entity of the program's model that it is a copy of.
-// Immutable; what is interned is in a `LockedBox`.
+/// An entity of a cache's file, and the entity of the program's model from which it was copied.
+// Immutable; interned knowledge is in a `LockedBox`.
 final class CacheEntity: Sendable {
     /// The entity of the program's model; nil for an entity of the cache's own.
     let outer: NSEntityDescription?
     /// The entity of the file.
     let inner: NSEntityDescription
-    /// Identifies the inheritance that the entity belongs to.
+    /// The identity of the root entity.
     let root: ObjectIdentifier
-    /// Copies values of the program's rows, and of the backend's, into rows of the file, and back; nil for an entity of the cache's own.
+    /// The copiers of values between the program's or the backend's rows and rows of the file; nil for an entity of the cache's own.
     let toInner: RowCopy?
     let toOuter: RowCopy?
     /// The common part of the keys of IDs.
@@ -74,7 +74,7 @@ final class CacheEntity: Sendable {
     }
     /// The attributes that the cache has added; nil for an entity of its own.
     ///
-    /// A class, for they are looked at with each row: copies of the structure would count the references to all attributes.
+    /// It is a class because it is accessed for each row: copying a structure would count the references to all attributes.
     final class Columns: Sendable {
         let resource: Column
         let version: Column
@@ -93,7 +93,7 @@ final class CacheEntity: Sendable {
         }
     }
     let columns: Columns?
-    /// What is known of rows, by the text in their column.
+    /// The knowledge about rows, by the text of their column.
     private let known = LockedBox<[String: Knowledge]>([:])
 
     init(inner: NSEntityDescription, outer: NSEntityDescription?, _ names: CacheModel.Names) {
@@ -114,14 +114,14 @@ final class CacheEntity: Sendable {
         NSManagedObjectID(entity: inner, token: token, number: number, keyBase: innerBase)
     }
 
-    /// Returns the ID that contexts have for a row.
+    /// Returns the contexts' ID of a row.
     func outerID(_ number: Int64, _ token: StoreToken) -> NSManagedObjectID {
         NSManagedObjectID(entity: outer ?? inner, token: token, number: number, keyBase: outerBase)
     }
 
     // MARK: The added attributes of a row
 
-    /// Returns the identifier that the backend has for the object of a row; nil for a new one.
+    /// Returns the backend's identifier of a row's object; nil for a new one.
     func resource(of row: Row) -> ResourceID? { resourceText(of: row).flatMap(ResourceID.init(fileText:)) }
 
     func resourceText(of row: Row) -> String? {
@@ -140,7 +140,7 @@ final class CacheEntity: Sendable {
         return CacheState(rawValue: row.slots.load(fromByteOffset: slot.location.offset, as: Int64.self)) ?? .clean
     }
 
-    /// Returns when the values of a row were read, by the clock on the wall; nil for those that never were.
+    /// Returns the time at which the values of a row were read, by the wall clock; nil if they never were.
     func fetchedAt(_ row: Row) -> Double? { columns.flatMap { number($0.fetchedAt, row) } }
 
     func lastUsed(_ row: Row) -> Double? { columns.flatMap { number($0.lastUsed, row) } }
@@ -149,18 +149,18 @@ final class CacheEntity: Sendable {
         row.isNil(at: column.slot) ? nil : row.slots.load(fromByteOffset: column.slot.location.offset, as: Double.self)
     }
 
-    /// Returns the version that a row has for contexts: it changes with what is shown.
+    /// Returns the version of a row for contexts: it changes with the displayed values.
     func shownVersion(of row: Row) -> Int64 { row.version &- knowledge(of: row).silentWrites }
 
-    /// Whether a context has saved a row, or made it anew, since it had a version for contexts.
+    /// Whether a context has saved a row, or created it again, since it had a version for contexts.
     func wasSaved(_ row: Row, since version: Int64) -> Bool {
         knowledge(of: row).savedVersion > version || shownVersion(of: row) < version
     }
 
-    /// Whether everything that is usual is known of a row, and nothing else.
+    /// Whether the knowledge about a row is the usual one.
     func isKnownAsUsual(_ row: Row) -> Bool { columns.map { row.isNil(at: $0.known.slot) } ?? true }
 
-    /// Returns what is known of a row.
+    /// Returns the knowledge about a row.
     func knowledge(of row: Row) -> Knowledge {
         guard let slot = columns?.known.slot, !row.isNil(at: slot) else { return .usual }
         let text = row.text(at: slot)
@@ -172,17 +172,17 @@ final class CacheEntity: Sendable {
         }
     }
 
-    /// What is known of the object of a row, apart from the usual: all attributes and to-one relationships, and no list.
+    /// The knowledge about a row's object. The usual one is: all attributes and to-one relationships, and no list.
     struct Knowledge: Sendable, Equatable {
         /// The names of the attributes and to-one relationships that are unknown.
         private(set) var unknown: Set<String> = []
-        /// The to-many relationships whose lists are whole, with the time at which they were read.
+        /// The to-many relationships whose lists are complete, with the time at which they were read.
         var lists: [String: Double] = [:]
-        /// The number of times that the row was written and shows nothing else: what was unknown became known, or its state was noted.
+        /// The number of writes that did not change the displayed values: an unknown value became known, or the state changed.
         fileprivate(set) var silentWrites: Int64 = 0
-        /// The version that the row got by the last save of a context, for contexts; 0 for a row that none has saved since it was made.
+        /// The row's version for contexts after the last save of a context; 0 if no context has saved the row since it was created.
         fileprivate(set) var savedVersion: Int64 = 0
-        /// The slots of the file's entity that are unknown.
+        /// The unknown slots of the file's entity.
         private(set) var unknownSlots = PropertySet()
 
         static let usual = Knowledge()
@@ -204,14 +204,14 @@ final class CacheEntity: Sendable {
             for name in unknown { if let slot = entity.frozenParts.byName[name]?.slotIndex { unknownSlots.insert(slot) } }
         }
 
-        /// Returns the same after another write that shows nothing else.
+        /// Returns the knowledge after another write that does not change the displayed values.
         func afterSilentWrite() -> Knowledge {
             var copy = self
             copy.silentWrites += 1
             return copy
         }
 
-        /// Returns the same after a save of a context.
+        /// Returns the knowledge after a save of a context.
         func afterSave(version: Int64) -> Knowledge {
             var copy = self
             copy.savedVersion = version
@@ -220,7 +220,7 @@ final class CacheEntity: Sendable {
 
         mutating func setUnknown(_ names: Set<String>) { unknown = names }
 
-        /// The text of the column; nil for what is usual.
+        /// The text of the column; nil for the usual knowledge.
         var text: String? {
             if unknown.isEmpty, lists.isEmpty, silentWrites == 0, savedVersion == 0 { return nil }
             var parts = unknown.sorted() + lists.sorted { $0.key < $1.key }.map { "\($0.key)@\(Int64($0.value))" }

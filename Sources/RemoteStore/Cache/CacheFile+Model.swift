@@ -2,11 +2,11 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A file that an earlier version of the program has made.
+/// Adapts a file that an earlier version of the program has created.
 extension CacheFile {
     private static let modelKey = "model"
 
-    /// Notes which properties the model has. Those that it did not have when the file was last open are unknown of the rows that are there.
+    /// Records the properties of the model. Properties that it did not have when the file was last open become unknown in existing rows.
     func noteModel() throws {
         guard let settings = entity(named: names.setting) else { return }
         var now: [String: [String]] = [:]
@@ -45,7 +45,7 @@ extension CacheFile {
                 edit.setKnowledge(knowledge)
             }
         }
-        // Queries by properties that are no more are not asked again.
+        // Queries by removed properties are never asked again.
         guard let coverage = self.entity(named: names.coverage) else { return }
         let removed = Set(before.values.joined()).subtracting(now.values.joined())
         if removed.isEmpty, Set(before.keys).isSubset(of: now.keys) { return }

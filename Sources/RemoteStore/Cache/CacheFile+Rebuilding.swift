@@ -2,22 +2,22 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// What a file of another version of the model has that cannot be read again from the backend.
+/// The content of a file of another model version that cannot be read again from the backend.
 protocol CarriedContent: Sendable {
-    /// Writes it into a new file, whose rows are all gone.
+    /// Writes it into a new file without rows.
     func write(into file: CacheFile) throws
 }
 
-/// Opens files that an earlier version of the program has made.
+/// Opens files that an earlier version of the program has created.
 extension CacheFile {
-    /// Reads what must survive from a file as it is; nil where there is nothing.
+    /// Reads the content that must survive from an unchanged file; nil if there is none.
     typealias Carrying = (_ store: NSPersistentStore, _ model: NSManagedObjectModel) throws -> (any CarriedContent)?
 
-    /// Adds the file to the coordinator. One of another version of the model is migrated. Where that cannot be done it is made anew, with
-    /// nothing but what must survive; until that is complete the old file stays, as it does where that cannot be read.
+    /// Adds the file to the coordinator. A file of another model version is migrated. If that is impossible, it is created anew with only the content that must
+    /// survive. The old file stays until the new one is complete, or if that content cannot be read.
     ///
-    /// - Returns: The store, and what the file had that must survive, where it was of another version.
-    /// - Throws: The errors of opening a file; those of reading what must survive, in which case nothing has changed.
+    /// - Returns: The store and, if the file was of another version, the content that must survive.
+    /// - Throws: The errors of opening a file; those of reading the content that must survive, in which case nothing has changed.
     static func open(
         _ url: URL, _ coordinator: NSPersistentStoreCoordinator, _ options: [AnyHashable: Any], _ carrying: Carrying,
         remake: (URL) throws -> CacheFile
@@ -33,13 +33,13 @@ extension CacheFile {
                 let migrating = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
                 return (try add(migrating), carried)
             } catch let failure as NSError where model != nil && versionErrors.contains(failure.code) {
-                // A file without its model may have pending changes that nobody can read: it would stay as it is.
+                // A file without its model may have pending changes that cannot be read: it would stay unchanged.
                 RequestRunner.log.warning("The cache at \(url.path) cannot be migrated, and is made anew with what is pending: \(failure)")
             }
-            // Files of large values are in a folder that has the name without its extension: that must differ, too.
+            // Files of large values are in a folder with the name without its extension, so that the name must differ, too.
             let name = url.deletingPathExtension().lastPathComponent + "-new"
             let place = url.deletingLastPathComponent().appendingPathComponent(name).appendingPathExtension(url.pathExtension)
-            // What a run has left that was killed here.
+            // A previous run that was killed here may have left the file.
             try remove(place, coordinator)
             let new = try remake(place)
             do {
@@ -56,19 +56,19 @@ extension CacheFile {
     private static func remove(_ place: URL, _ coordinator: NSPersistentStoreCoordinator) throws {
         guard FileManager.default.fileExists(atPath: place.path) else { return }
         try coordinator.destroyPersistentStore(at: place, ofType: storeType, options: [NSPersistentStoreForceDestroyOption: true])
-        // An empty file is left of a destroyed store.
+        // Destroying a store leaves an empty file.
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: place.path + suffix) {
             try FileManager.default.removeItem(atPath: place.path + suffix)
         }
     }
 
-    /// The codes of migrations that cannot be done.
+    /// The codes of migrations that are impossible.
     private static let versionErrors: Set<Int> = [
         NSPersistentStoreIncompatibleVersionHashError, NSMigrationError, NSMigrationMissingSourceModelError,
         NSMigrationMissingMappingModelError, NSInferredMappingModelError,
     ]
 
-    /// Returns the model of the version that has written a file; nil where the file does not have it.
+    /// Returns the model of the version that has written a file; nil if the file does not contain it.
     private static func keptModel(_ url: URL, _ options: [AnyHashable: Any]) throws -> NSManagedObjectModel? {
         let kind = NSPersistentStoreCoordinator.registeredStoreTypes[storeType] as? any ModelMigratingStore.Type
         return try kind?.keptModel(at: url, options: options)
@@ -84,7 +84,7 @@ extension CacheFile {
         return try carrying(store, model)
     }
 
-    /// Returns the entity that an earlier version of the program's model has called by a name; nil where the model does not have it any more.
+    /// Returns the entity that an earlier version of the program's model has called by a name; nil if the model no longer has it.
     func entity(renamedFrom name: String) -> CacheEntity? {
         if let entity = entity(named: name), entity.outer != nil { return entity }
         return entities.first { $0.outer?.renamingIdentifier == name }
@@ -92,7 +92,7 @@ extension CacheFile {
 }
 
 extension CacheEntity {
-    /// The properties of the program's entity, by the names that they had in an earlier version too.
+    /// The properties of the program's entity, by their current names and by those of an earlier version.
     var propertiesByOldName: [String: NSPropertyDescription] {
         let properties = outer?.frozenParts.properties ?? []
         var names: [String: NSPropertyDescription] = [:]

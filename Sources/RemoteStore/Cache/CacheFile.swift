@@ -10,48 +10,48 @@ final class CacheFile: @unchecked Sendable {
     let clock: any CacheClock
     let order: AskOrder
     let gaps = Gaps()
-    /// The store's token, which the IDs of its rows have.
+    /// The store's token in the IDs of its rows.
     let token: StoreToken
     /// The UUID of the file.
     let identifier: String
     private let coordinator: NSPersistentStoreCoordinator
     private let store: NSPersistentStore
-    /// What the file had that must survive, where it was of another version of the model, and its rows were migrated.
+    /// The content of a file of another model version that must survive, if its rows were migrated.
     let carried: (any CarriedContent)?
     private let byInner: [ObjectIdentifier: CacheEntity]
     private let byOuter: [ObjectIdentifier: CacheEntity]
     private let byName: [String: CacheEntity]
-    /// The inheritances that relationships lead to.
+    /// The root entities of the destinations of relationships.
     private let referred: Set<ObjectIdentifier>
     private let hooks: CommitHooks
     private let writing = NSLock()
-    /// The keys that are reserved in the file, by inheritance.
+    /// The reserved keys of the file, by root entity.
     private var keys: [ObjectIdentifier: ReservedKeys] = [:]
     private var lastKeys: (root: ObjectIdentifier, keys: ReservedKeys)?
-    /// The number of transactions that were committed.
+    /// The number of committed transactions.
     private let commits = LockedBox(0)
-    /// The number of changes that were settled by this process, see ``settledElsewhere()``.
+    /// The number of changes that this process has settled, see ``settledElsewhere()``.
     let ownSettled = LockedBox(0.0)
     private static let caller = StoreCaller(author: "cache")
-    /// Reads past the rows that are in memory.
+    /// The caller of reads that bypass the rows in memory.
     private static let freshCaller = StoreCaller(author: "cache", stalenessInterval: 0)
 
-    /// What tests do before and after a transaction is committed, which has a number, and the rules that they switch off.
+    /// Closures that tests run before and after the commit of each transaction, with its number, and the rules that they switch off.
     struct CommitHooks: Sendable {
         var willCommit: (@Sendable (Int) -> Void)?
         var didCommit: (@Sendable (Int) -> Void)?
         var switchedOff: Set<CacheRule> = []
     }
 
-    /// Whether a rule is kept: a test may have switched it off, to see that this is found.
+    /// Whether a rule is active: a test may have switched it off to check that the violation is detected.
     func keeps(_ rule: CacheRule) -> Bool { !hooks.switchedOff.contains(rule) }
 
     /// Opens a file, or creates it.
     ///
     /// - Parameters:
-    ///   - url: The place; nil for a cache in memory.
+    ///   - url: The location; nil for a cache in memory.
     ///   - options: Further options of the SQLite store.
-    ///   - carrying: Reads what must survive from a file of another version.
+    ///   - carrying: A closure that reads the content that must survive from a file of another version.
     /// - Throws: Code 134080 for a program without the SQLite store; the errors of opening one.
     init(
         at url: URL?, _ model: NSManagedObjectModel, clock: any CacheClock, hooks: CommitHooks = CommitHooks(),
@@ -66,7 +66,7 @@ final class CacheFile: @unchecked Sendable {
                 NSPersistentStoreOpenError, "The cache cannot be opened.", reason: "The program has no SQLite store.",
                 next: "Import CoreData, which has it.")
         }
-        // What a save has been acknowledged for must be there after the machine has lost its power.
+        // A save that was acknowledged must survive a power failure.
         var options: [AnyHashable: Any] = [
             "NSSQLitePragmasOption": ["journal_mode": "WAL", "synchronous": "FULL"]
         ]
@@ -103,18 +103,18 @@ final class CacheFile: @unchecked Sendable {
 
     // MARK: Size
 
-    /// The number of bytes that the file uses, with the files of large values; 0 for a cache in memory.
+    /// The number of bytes that the file uses, including the files of large values; 0 for a cache in memory.
     func usedBytes() throws -> Int64 { try (store.interface as? any SizedStore)?.usedBytes() ?? 0 }
 
-    /// Returns about how many bytes the rows of an inheritance take, by their keys.
+    /// Returns the approximate sizes in bytes of the rows of an inheritance tree, by their keys.
     func sizes(of top: CacheEntity) throws -> [Int64: Int64] { try (store.interface as? any SizedStore)?.sizes(of: top.inner) ?? [:] }
 
-    /// Gives the disk back what removed rows have taken.
+    /// Returns the space of removed rows to the file system.
     func giveBackSpace() throws { try (store.interface as? any SizedStore)?.giveBackSpace() }
 
     // MARK: Entities and IDs
 
-    /// Returns the entity that is the copy of one of the program's.
+    /// Returns the file's copy of an entity of the program.
     func entity(_ outer: NSEntityDescription) -> CacheEntity {
         byOuter[ObjectIdentifier(outer)].known("the file has every entity of the model")
     }
@@ -122,18 +122,18 @@ final class CacheFile: @unchecked Sendable {
     /// Returns the entity of a row of the file.
     func entity(inner: NSEntityDescription) -> CacheEntity { byInner[ObjectIdentifier(inner)].known("the file's rows are of its entities") }
 
-    /// Returns an entity by its name: the program's, or one of the cache's own, whose names ``names`` has.
+    /// Returns an entity by its name: one of the program's, or one of the cache's own from ``names``.
     func entity(named name: String) -> CacheEntity? { byName[name] }
 
-    /// All entities, those of the cache's own too.
+    /// All entities, including those of the cache's own.
     var allEntities: [CacheEntity] { Array(byInner.values) }
 
     /// All entities that are copies of the program's.
     var entities: [CacheEntity] { Array(byOuter.values) }
 
-    /// Returns the place of a row.
+    /// Returns the key of a row.
     func key(of row: Row) -> CacheKey {
-        // Without making its ID, where it has none yet.
+        // The ID is not created if it does not exist yet.
         let place = row.block.withOrigin { origin in
             origin.flatMap { $0.store.token === token ? ($0.entity, SlotPointer(row.slots).prefix.pointee.number) : nil }
         }
@@ -141,17 +141,17 @@ final class CacheFile: @unchecked Sendable {
         return key(of: row.knownObjectID)
     }
 
-    /// Returns the place of a row by its ID in the file.
+    /// Returns the key of a row by its ID in the file.
     func key(of inner: NSManagedObjectID) -> CacheKey {
         CacheKey(entity: entity(inner: inner.owningEntity), number: inner.number.known("the file's keys are numbers"))
     }
 
-    /// Returns the place of the object that contexts have an ID for.
+    /// Returns the key of the object with a contexts' ID.
     func key(ofOuter id: NSManagedObjectID) -> CacheKey? { id.number.map { CacheKey(entity: entity(id.owningEntity), number: $0) } }
 
     func innerID(_ key: CacheKey) -> NSManagedObjectID { key.entity.innerID(key.number, token) }
 
-    /// Returns a row as contexts see it.
+    /// Returns a row in the form for contexts.
     func outer(_ row: Row, _ outerToken: StoreToken) -> Row {
         let key = key(of: row)
         let copy = key.entity.toOuter.known("the row is of an entity of the program")
@@ -162,7 +162,7 @@ final class CacheFile: @unchecked Sendable {
         ) { outerID(of: $0, outerToken) }
     }
 
-    /// Returns rows as contexts see them.
+    /// Returns rows in the form for contexts.
     func outer(_ rows: some Sequence<Row>, _ outerToken: StoreToken) -> RowList {
         var list = RowList()
         var writers: [ObjectIdentifier: RowCopyWriter] = [:]
@@ -187,21 +187,21 @@ final class CacheFile: @unchecked Sendable {
         return list
     }
 
-    /// Returns the ID that contexts have for a row of the file.
+    /// Returns the contexts' ID of a row of the file.
     func outerID(of inner: NSManagedObjectID, _ outerToken: StoreToken) -> NSManagedObjectID {
         entity(inner: inner.owningEntity).outerID(inner.number.known("the file's keys are numbers"), outerToken)
     }
 
     // MARK: Reading
 
-    /// Answers a query for an entity of the file, as it was after the last transaction.
+    /// Answers a query for an entity of the file, with the state after the last transaction.
     ///
-    /// - Parameter isFresh: Whether it must be as the file has it now, where another process may have written it since it was read.
+    /// - Parameter isFresh: Whether the rows must be read from the file again, because another process may have written them since.
     func read(_ query: StoreQuery, isFresh: Bool = false) throws -> StoreAnswer {
         try store.interface.answer(query, for: isFresh ? Self.freshCaller : Self.caller)
     }
 
-    /// Returns rows of the file, without those that are not there.
+    /// Returns rows of the file; missing ones are omitted.
     func rows(_ keys: [CacheKey]) throws -> [Row] {
         if keys.isEmpty { return [] }
         let ids = keys.map(innerID)
@@ -211,7 +211,7 @@ final class CacheFile: @unchecked Sendable {
 
     /// Returns a row of the file.
     ///
-    /// - Parameter isFresh: Whether it must be as the file has it now, where another process may have written it since it was read.
+    /// - Parameter isFresh: Whether the row must be read from the file again, because another process may have written it since.
     func row(_ key: CacheKey, isFresh: Bool = false) throws -> Row? {
         try store.interface.row(for: innerID(key), for: isFresh ? Self.freshCaller : Self.caller)
     }
@@ -229,7 +229,7 @@ final class CacheFile: @unchecked Sendable {
         return found
     }
 
-    /// Returns the rows of an entity whose attribute has one of some values; those of subentities too.
+    /// Returns the rows of an entity, including subentities, whose attribute has one of some values.
     func rows(of entity: CacheEntity, where name: String, isOneOf values: [PropertyValue]) throws -> RowList {
         if values.isEmpty { return RowList() }
         let tree: PredicateTree =
@@ -239,16 +239,16 @@ final class CacheFile: @unchecked Sendable {
         return rows
     }
 
-    /// Returns the rows of resources, as far as the file has them, with the entities that they have.
+    /// Returns the rows of resources, with their actual entities; missing ones are omitted.
     func rows(of resources: [ResourceID], in entity: CacheEntity) throws -> RowList {
-        // As those of a first pull do, and of whatever only grows.
+        // This is the case for a first pull, and for resources that are only ever appended.
         if resources.count > 100, try comeAfterAll(resources, in: entity) { return RowList() }
         return try rows(of: self.entity(inner: entity.inner.top), where: names.resource, isOneOf: resources.map { .string($0.fileText) })
     }
 
-    /// Returns whether the identifiers come after all of the file: then it has none of them, and to look up each is needless.
+    /// Returns whether the identifiers come after all identifiers of the file: then it has none of them, and lookups are unnecessary.
     ///
-    /// Rows are ordered by the bytes of their identifiers, and found by equal characters: for those of ASCII that is the same.
+    /// Rows are ordered by the bytes of their identifiers, but found by equal characters: for ASCII, both are the same.
     private func comeAfterAll(_ resources: [ResourceID], in entity: CacheEntity) throws -> Bool {
         let top = self.entity(inner: entity.inner.top)
         let last = StoreQuery(top.inner).sorted(by: [NSSortDescriptor(key: names.resource, ascending: false)])
@@ -262,7 +262,7 @@ final class CacheFile: @unchecked Sendable {
         }
     }
 
-    /// Returns the keys of resources that the file has a row of, with the entities that the rows have.
+    /// Returns the keys of resources that have a row in the file, with the rows' entities.
     func keys(of resources: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
         var found: [ResourceID: CacheKey] = [:]
         for row in try rows(of: resources, in: entity) {
@@ -274,9 +274,9 @@ final class CacheFile: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Runs `body`, and commits what it has staged as one transaction, synced to the disk. One call at a time, waiting for the others.
+    /// Runs `body`, and commits its staged changes as one transaction that is synced to disk. Calls are serialized.
     ///
-    /// - Parameter body: Reads and stages. Where another process has written the same rows meanwhile, it is called again.
+    /// - Parameter body: A closure that reads and stages. If another process has written the same rows meanwhile, it is called again.
     /// - Throws: The errors of `body`, in which case nothing is written; those of the store.
     func write<Result>(_ body: (CacheTransaction) throws -> Result) throws -> Result {
         writing.lock()
@@ -306,10 +306,10 @@ final class CacheFile: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` while this process writes nothing. Call it outside transactions.
+    /// Runs `body` while this process does not write. Call it outside transactions.
     func betweenTransactions<Result>(_ body: () throws -> Result) rethrows -> Result { try writing.withLock(body) }
 
-    /// Keys that no row has.
+    /// A range of keys that no row has.
     // Guarded by the lock of the file's writing.
     private final class ReservedKeys: @unchecked Sendable {
         var next: Int64
@@ -326,14 +326,14 @@ final class CacheFile: @unchecked Sendable {
 
     /// Returns a key that no row has. Call it in a transaction.
     ///
-    /// - Parameter count: The number of rows that will want one, as far as that is known.
+    /// - Parameter count: The expected number of rows that need a key.
     func newKey(_ entity: CacheEntity, expecting count: Int = 1) throws -> Int64 {
         let known = reservedKeys(entity.root)
         if let known, known.next <= known.end {
             known.next += 1
             return known.next - 1
         }
-        // Reserving takes a transaction of its own: more at a time, the more are wanted.
+        // A reservation takes a transaction of its own: the more keys are needed, the more are reserved at a time.
         let step = max(count, min(4096, (known?.step ?? 8) * 2))
         let ids = try store.interface.permanentIDs(for: NewObjects(step, of: entity.inner.top), for: Self.caller)
         guard let first = ids.first?.number, let last = ids.last?.number else {
@@ -345,7 +345,7 @@ final class CacheFile: @unchecked Sendable {
         return first
     }
 
-    /// Returns the key that the next new row gets: rows that are known have lower ones. Call it in a transaction.
+    /// Returns the key of the next new row: existing rows have lower ones. Call it in a transaction.
     func nextKey(_ entity: CacheEntity) throws -> Int64 {
         let next = try newKey(entity)
         reservedKeys(entity.root)?.next = next

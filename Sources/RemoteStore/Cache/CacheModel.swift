@@ -3,10 +3,10 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// The model of a cache's file: a copy of the program's, in which every row can be kept that a backend may send, with the attributes and
-/// entities that the cache needs.
+/// The model of a cache's file: a copy of the program's model, which accepts every row that a backend may send, with the attributes and entities that the cache
+/// needs.
 struct CacheModel {
-    /// The names of the added attributes and entities, which clash with none of the program's.
+    /// The names of the added attributes and entities, which do not clash with the program's.
     struct Names: Sendable {
         let resource: String
         let version: String
@@ -23,7 +23,7 @@ struct CacheModel {
     let model: NSManagedObjectModel
     let names: Names
 
-    /// Makes the model.
+    /// Creates the model.
     init(_ program: NSManagedObjectModel) {
         let taken = Set(program.entities.flatMap { [$0.name ?? ""] + $0.properties.map(\.name) })
         func free(_ name: String) -> String {
@@ -50,7 +50,7 @@ struct CacheModel {
     }
     private static let known = LockedBox<[ObjectIdentifier: Known]>([:])
 
-    /// Returns the model for a program's model, which a coordinator has: the same for all its files, as their entities have to be hashed.
+    /// Returns the model for a program's model that a coordinator uses. All files of the program's model share it, because its entities must be hashed.
     static func shared(for program: NSManagedObjectModel) -> CacheModel {
         if let known = known.withLock({ $0[ObjectIdentifier(program)] }), known.program === program { return known.made }
         let made = CacheModel(program)
@@ -61,7 +61,7 @@ struct CacheModel {
         return made
     }
 
-    /// Lets an entity have rows that are known in part, or break the rules that the program's own objects keep.
+    /// Makes an entity accept rows that are partly unknown, or that violate the rules for the program's objects.
     private static func relax(_ entity: NSEntityDescription) {
         entity.managedObjectClassName = "NSManagedObject"
         entity.boundClass = nil
@@ -83,7 +83,7 @@ struct CacheModel {
         entity.indexes = entity.indexes.filter { index in !index.elements.contains { removed.contains($0.propertyName ?? "") } }
     }
 
-    /// Gives to-many relationships without an inverse one of the file's own: an object may then be in the lists of several owners.
+    /// Adds an inverse to each to-many relationship without one, so that an object can be in the lists of several owners.
     private static func addInverses(_ model: NSManagedObjectModel) {
         for entity in model.entities {
             for case let relationship as NSRelationshipDescription in entity.declaredProperties

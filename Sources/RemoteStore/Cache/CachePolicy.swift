@@ -1,6 +1,6 @@
 public import ObjectGraph
 
-/// Where a cached store takes its answers from.
+/// The policy for the source of a cached store's answers.
 ///
 /// ```swift
 /// var options = CachedStoreOptions()
@@ -9,24 +9,24 @@ public import ObjectGraph
 /// request.cachePolicy = .networkOnly
 /// ```
 public enum CachePolicy: Sendable, Hashable {
-    /// Asks the backend, and files the answer.
+    /// Asks the backend, and stores the answer.
     case networkOnly
-    /// Answers from the cache, with what there is. The backend is never asked.
+    /// Answers from the cache only. The backend is never asked.
     case cacheOnly
-    /// Answers from the cache what is at most so many seconds old, and asks the backend otherwise. Where the backend cannot be reached, what
-    /// is older is the answer.
+    /// Answers from the cache if the objects are at most a number of seconds old, and asks the backend otherwise. If the backend cannot be reached, the answer
+    /// is stale.
     case cacheFirst(maximumAge: Double)
-    /// Answers from the cache what it has, and asks the backend meanwhile: contexts that show it get what is new. The backend is awaited only
-    /// for what the cache does not have.
+    /// Answers from the cache, and asks the backend in the background: contexts are updated with new values. The call waits for the backend only for objects
+    /// that the cache does not have.
     case cachedThenFresh
-    /// Like ``cacheFirst(maximumAge:)`` with any age: objects that never change.
+    /// Like ``cacheFirst(maximumAge:)`` with any age, for objects that never change.
     case immutable
-    /// Objects that never change, and new ones that have a greater value of an attribute: the backend is asked for these only.
+    /// For objects that never change, where new ones have a greater value of an attribute: the backend is asked for new ones only.
     case appendOnly(by: String)
 }
 
 extension NSFetchRequest {
-    /// Where a cached store takes the answer to this request from; nil for what the options of the store say. Other stores ignore it.
+    /// The policy for this request to a cached store; nil for the policy in the options of the store. Other stores ignore it.
     public var cachePolicy: CachePolicy? {
         get { storeOptions[CachePolicyOption.self] }
         set { storeOptions[CachePolicyOption.self] = newValue }

@@ -9,13 +9,13 @@ final class CacheRow {
     let entity: CacheEntity
     /// The row of the file; nil for a new one.
     let base: Row?
-    /// The values that it is to have: an exclusive row.
+    /// The row with the new values, which no other object uses.
     let row: Row
     private(set) var changed = PropertySet()
     /// The lists that change, by the index of the relationship.
     var lists: [Int: (added: [NSManagedObjectID], removed: [NSManagedObjectID], members: [NSManagedObjectID]?)] = [:]
     var isDeleted = false
-    /// Whether a context saves it: one that has read it before, and changes it too, has a conflict.
+    /// Whether a context saves it: another context that has read it before and changes it too gets a conflict.
     var isSaved = false
     private let file: CacheFile
 
@@ -29,7 +29,7 @@ final class CacheRow {
         }
     }
 
-    /// A new row whose values are there.
+    /// Creates a new row from existing values.
     init(_ key: CacheKey, _ entity: CacheEntity, new row: Row, _ file: CacheFile) {
         (self.key, self.entity, base, self.row, self.file) = (key, entity, nil, row, file)
     }
@@ -49,7 +49,7 @@ final class CacheRow {
     /// Returns the value of an attribute.
     func value(_ name: String) throws -> PropertyValue { row.value(of: try attribute(name)) }
 
-    /// Sets the value of an attribute; nothing is written where it has it.
+    /// Sets the value of an attribute; writes nothing if it is unchanged.
     func set(_ value: PropertyValue, _ name: String) throws {
         let attribute = try attribute(name)
         if row.value(of: attribute) == value { return }
@@ -78,12 +78,12 @@ final class CacheRow {
         return relationship
     }
 
-    /// Takes the known values of a row of the program's entity, or of a backend's answer.
+    /// Copies the known values of a row of the program's entity, or of a backend's answer.
     ///
     /// - Parameters:
     ///   - source: The row.
-    ///   - allowed: The slot indexes, in the file's entity, of what is taken; nil for all.
-    ///   - reference: Returns the ID in the file of a destination.
+    ///   - skipped: The slot indexes, in the file's entity, of the properties that are not copied.
+    ///   - reference: A closure that returns the file's ID of a destination.
     /// - Returns: Whether something has changed.
     @discardableResult func take(
         _ source: Row, besides skipped: PropertySet = PropertySet(), reference: (NSManagedObjectID) throws -> NSManagedObjectID
@@ -140,7 +140,7 @@ final class CacheRow {
         set(knowledge.text.map { .string($0) } ?? .null, column)
     }
 
-    /// Leaves nothing but the identity.
+    /// Removes everything but the identity.
     func makeStub() throws {
         for property in entity.outer?.frozenParts.properties ?? [] where !property.isTransient && !property.isToManyRelationship {
             if property is NSRelationshipDescription { try setOne(nil, property.name) } else { try set(.null, property.name) }
@@ -153,15 +153,15 @@ final class CacheRow {
 
     // MARK: The change
 
-    /// Lets the row keep the version that contexts know, where they would see nothing else.
+    /// Keeps the version for contexts if the displayed values are unchanged.
     ///
-    /// - Returns: Whether they would.
+    /// - Returns: Whether they are.
     private func noteSilentWrite() -> Bool {
         guard let base, !isDeleted, lists.isEmpty, let column = entity.columns?.known, let outer = entity.outer else { return false }
         let before = entity.knowledge(of: base)
         let state = entity.state(of: base)
         if state == .stub || state.isShown != self.state.isShown { return false }
-        // A value that was given up, and is to be read anew, is shown no more.
+        // A value that was dropped and must be read again is no longer displayed.
         if state.isPending, !self.state.isPending, !knowledge.unknown.isSubset(of: before.unknown) { return false }
         for property in outer.frozenParts.properties where !property.isTransient {
             guard let twin = entity.inner.frozenParts.byName[property.name], changed.contains(twin.slotIndex) else { continue }
@@ -173,7 +173,7 @@ final class CacheRow {
         return true
     }
 
-    /// Notes that a context has saved what the row shows now.
+    /// Notes that a context has saved the current values of the row.
     private func noteSave() {
         guard let column = entity.columns?.known else { return }
         let knowledge = knowledge
@@ -200,7 +200,7 @@ final class CacheRow {
 }
 
 extension NSManagedObjectID {
-    /// What is equal for IDs of one object in a file, with its entity.
+    /// An identity that is equal for IDs of the same row in a file, with its entity.
     fileprivate var uriKey: CacheIdentity { CacheIdentity(entity: ObjectIdentifier(owningEntity), number: number ?? 0) }
 }
 

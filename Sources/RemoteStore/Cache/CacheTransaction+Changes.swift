@@ -1,11 +1,11 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// What a transaction is about to write.
+/// The changes that a transaction is about to write.
 extension CacheTransaction {
     // MARK: The changes
 
-    /// What is to be written.
+    /// The changes to write.
     var changes: StoreChangeSet {
         var set = StoreChangeSet()
         var roots: Set<ObjectIdentifier> = []
@@ -31,7 +31,7 @@ extension CacheTransaction {
         return set
     }
 
-    /// Whether something is staged so far.
+    /// Whether changes are staged so far.
     var hasChanges: Bool { new.values.contains { $0.count > 0 } || order.contains(where: \.isChanged) }
 
     /// Rows of the program's entities that a transaction changes.
@@ -48,7 +48,7 @@ extension CacheTransaction {
         }
     }
 
-    /// The rows that are written, for what has to be told to contexts.
+    /// The keys of the written rows, for the notification of contexts.
     var changedKeys: Changed {
         var keys = Changed()
         for row in order where row.isChanged && row.entity.outer != nil {
@@ -64,7 +64,7 @@ extension CacheTransaction {
         return keys
     }
 
-    /// The number of rows of the program's entities that the transaction makes.
+    /// The number of rows of the program's entities that the transaction creates.
     var insertedCount: Int {
         order.reduce(0) { $0 + ($1.base == nil && !$1.isDeleted && $1.entity.outer != nil ? 1 : 0) }
             + new.values.reduce(0) { $0 + $1.count }
@@ -72,7 +72,7 @@ extension CacheTransaction {
 }
 
 extension [StoreChange] {
-    /// The changes by entity and key: they are then written by few statements.
+    /// The changes by entity and key, so that fewer statements write them.
     fileprivate var sortedByKey: [StoreChange] {
         var parts: [ObjectIdentifier: [StoreChange]] = [:]
         var entities: [ObjectIdentifier] = []

@@ -1,9 +1,9 @@
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// How far the change feed of the backend was followed.
+/// The position in the change feed of the backend.
 extension CacheTransaction {
-    /// The place that was reached; nil before the feed was followed, and where what the file holds is to be read anew.
+    /// The position that was reached; nil before the feed was read, and if the content of the file must be read again.
     func feedToken() throws -> ChangeToken? {
         guard let entity = file.entity(named: file.names.feed), let row = try rows(of: entity, limit: 1).first,
             let attribute = entity.inner.frozenParts.byName["token"] as? NSAttributeDescription,
@@ -12,9 +12,9 @@ extension CacheTransaction {
         return ChangeToken(text)
     }
 
-    /// Notes the place in the order of the backend's changes that the file has reached.
+    /// Notes the position in the order of the backend's changes that the file has reached.
     ///
-    /// - Parameter token: The place; nil where something was passed over: what the file holds is then read anew.
+    /// - Parameter token: The position; nil if changes were skipped: the content of the file is then read again.
     func setFeedToken(_ token: ChangeToken?) throws {
         guard let entity = file.entity(named: file.names.feed) else { return }
         let known = try rows(of: entity, limit: 1).first

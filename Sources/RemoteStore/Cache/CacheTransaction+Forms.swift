@@ -2,19 +2,19 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// Identifiers in several forms: a reference may have been filed before the row that it names, or after it in another run of the program, where nobody
-/// knew that the row has its identifier in another form. Then it would name an object of its own, without values, and lists would lack what it leads to.
+/// Handles identifiers in several forms. A reference may have been stored before the row that it names, or in another run, when it was not known that the row
+/// has its identifier in another form. It would then name a separate object without values, and lists would lack their members.
 extension CacheTransaction {
-    /// Returns the keys of resources whose identifiers rows have in another form. Call it for resources that there are no rows of.
+    /// Returns the keys of rows that have the resources' identifiers in another form. Call it for resources without rows.
     func keysOfOtherForms(_ wanted: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
         guard file.isReferredTo(entity), !wanted.isEmpty else { return [:] }
-        // Mostly all identifiers are of one kind: then nothing needs to be looked up.
+        // Usually all identifiers are of one kind: then no lookup is necessary.
         if wanted.count > 100, let first = wanted.first, wanted.allSatisfy({ $0.hasOnlyOneKind(as: first) }),
             try !hasOtherKinds(than: first, in: entity)
         {
             return [:]
         }
-        // One form after the other: those that are greater than all identifiers of the file are known not to be there.
+        // The forms are looked up one after the other: forms that are greater than all identifiers of the file are known not to exist.
         var byForm: [[ResourceID: ResourceID]] = []
         for resource in wanted {
             for (index, form) in resource.otherForms.enumerated() {
@@ -25,7 +25,7 @@ extension CacheTransaction {
         var found: [ResourceID: CacheKey] = [:]
         for forms in byForm {
             try find(Array(forms.keys), in: entity) { form, key, _ in
-                // Another kind of the same inheritance may count anew.
+                // Another entity of the same inheritance tree may have its own numbering.
                 guard let resource = forms[form], found[resource] == nil, let own = entity.outer, let other = key.entity.outer,
                     own.isKindOf(entity: other) || other.isKindOf(entity: own)
                 else { return }
@@ -40,7 +40,7 @@ extension CacheTransaction {
         if staged(in: entity).contains(where: { !$0.hasOnlyOneKind(as: resource) }) { return true }
         let kind = resource.fileText.prefix(1)
         let top = file.entity(inner: entity.inner.top)
-        // Text is in the order of its bytes: what is of another kind comes before or after all of this one.
+        // Text is ordered by its bytes: identifiers of another kind come before or after all of this kind.
         for isAscending in [true, false] {
             let end = StoreQuery(top.inner).sorted(by: [NSSortDescriptor(key: file.names.resource, ascending: isAscending)])
                 .with(predicate: NSPredicate(tree: .compare(.keyPath([file.names.resource]), .notEqual, .constant(.null))))
@@ -50,12 +50,12 @@ extension CacheTransaction {
         return false
     }
 
-    /// Returns the keys of references to resources whose rows have come with their identifiers in another form, and gives them the form of the rows.
+    /// Returns the keys of stubs whose rows have arrived with their identifiers in another form, and gives the stubs the form of the rows.
     func adoptStubs(of wanted: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
         var adopted: [ResourceID: CacheKey] = [:]
         var warning: String?
         for (resource, key) in try keysOfOtherForms(wanted, in: entity) {
-            // What has values of its own is another resource.
+            // A row with values of its own is another resource.
             guard let row = try row(key), file.entity(inner: row.knownObjectID.owningEntity).state(of: row) == .stub,
                 let stub = try edit(key)
             else { continue }

@@ -2,20 +2,20 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// What one transaction of a cache's file reads and is about to write.
+/// The reads and the staged writes of one transaction of a cache's file.
 // Used by the one thread that writes.
 final class CacheTransaction {
     let file: CacheFile
     private var staged: [CacheKey: CacheRow] = [:]
     /// The staged rows in the order in which they were first edited.
     private(set) var order: [CacheRow] = []
-    /// The new rows besides those, by inheritance.
+    /// The new rows that are not in `order`, by root entity.
     private(set) var new: [ObjectIdentifier: NewRows] = [:]
     private var lastNew: (root: ObjectIdentifier, rows: NewRows)?
-    /// The rows of new and changed resources, by inheritance.
+    /// The rows of new and changed resources, by root entity.
     private var resources: [ObjectIdentifier: [ResourceID: CacheKey]] = [:]
     private var atCommit: [() -> Void] = []
-    /// What another part keeps for the time of the transaction.
+    /// An object that another part keeps for the duration of the transaction.
     var companion: AnyObject?
 
     init(_ file: CacheFile) { self.file = file }
@@ -25,15 +25,15 @@ final class CacheTransaction {
 
     // MARK: Reading
 
-    /// Returns a row with what was staged; nil where there is none.
+    /// Returns a row, including staged changes; nil if there is none.
     ///
-    /// - Parameter read: The row as the file has it, where the caller has read it.
+    /// - Parameter read: The row as the file has it, if the caller has read it.
     func row(_ key: CacheKey, as read: Row? = nil) throws -> Row? {
         if let known = staged[key] { return known.isDeleted ? nil : known.row }
         return try newRow(key) ?? read ?? file.row(key)
     }
 
-    /// Returns rows with what was staged, without those that are not there.
+    /// Returns rows, including staged changes; missing ones are omitted.
     func rows(_ keys: [CacheKey]) throws -> [Row] {
         if staged.isEmpty, new.isEmpty { return try file.rows(keys) }
         let stored = try file.rows(keys.filter { staged[$0] == nil && newRow($0) == nil })
@@ -44,10 +44,10 @@ final class CacheTransaction {
         }
     }
 
-    /// Answers a query for rows of an entity without relationships, with what was staged.
+    /// Answers a query for rows of an entity without relationships, including staged changes.
     ///
     /// - Parameters:
-    ///   - predicate: What the rows match; nil for all.
+    ///   - predicate: The predicate of the rows; nil for all.
     ///   - sorts: The names of attributes to order by, ascending.
     func rows(of entity: CacheEntity, where predicate: PredicateTree? = nil, sortedBy sorts: [String] = [], limit: Int = 0) throws
         -> [Row]
@@ -67,19 +67,19 @@ final class CacheTransaction {
         return Array(rows)
     }
 
-    /// Returns the key of a resource; nil where the file has no row of it.
+    /// Returns the key of a resource; nil if the file has no row of it.
     func key(of resource: ResourceID, in entity: CacheEntity) throws -> CacheKey? {
         try keys(of: [resource], in: entity)[resource]
     }
 
-    /// Returns the keys of resources that there are rows of.
+    /// Returns the keys of resources that have rows.
     func keys(of wanted: [ResourceID], in entity: CacheEntity) throws -> [ResourceID: CacheKey] {
         var found: [ResourceID: CacheKey] = [:]
         try find(wanted, in: entity) { resource, key, _ in found[resource] = key }
         return found
     }
 
-    /// Calls `body` with the resources that there are rows of, with the keys, and the rows as the file has them; nil for those that are staged.
+    /// Calls `body` with the resources that have rows, their keys, and the rows as the file has them; nil for staged rows.
     func find(_ wanted: [ResourceID], in entity: CacheEntity, _ body: (ResourceID, CacheKey, Row?) -> Void) throws {
         new[entity.root]?.forEachNotIndexed { key, row in
             if let resource = key.entity.resource(of: row) { resources[entity.root, default: [:]][resource] = key }
@@ -96,7 +96,7 @@ final class CacheTransaction {
             let key = file.key(of: row)
             guard let resource = key.entity.resource(of: row) else { continue }
             if let known = staged[key] {
-                // Another one now, or gone.
+                // The row has another identifier now, or is deleted.
                 if !known.isDeleted, known.resource == resource { body(resource, key, nil) }
             } else {
                 body(resource, key, row)
@@ -104,16 +104,16 @@ final class CacheTransaction {
         }
     }
 
-    /// The identifiers of rows of an inheritance that were staged, besides new rows that were not looked up yet.
+    /// The identifiers of staged rows of an inheritance tree, except new rows that were not looked up yet.
     func staged(in entity: CacheEntity) -> some Collection<ResourceID> { (resources[entity.root] ?? [:]).keys }
 
-    /// Returns the key of a resource; where the file has no row of it, one is made that has nothing but its identity.
+    /// Returns the key of a resource. If the file has no row of it, a stub with only its identity is created.
     func keyOrStub(of resource: ResourceID, in entity: CacheEntity) throws -> CacheKey {
         if let known = try key(of: resource, in: entity) ?? keysOfOtherForms([resource], in: entity)[resource] { return known }
         return try stub(of: resource, in: entity).key
     }
 
-    /// Makes a row that has nothing but the identity of a resource.
+    /// Creates a row with only the identity of a resource.
     func stub(of resource: ResourceID, in entity: CacheEntity) throws -> CacheRow {
         let row = try insert(entity, resource)
         row.setState(.stub)
@@ -122,7 +122,7 @@ final class CacheTransaction {
 
     // MARK: Staging
 
-    /// Returns a row to be changed; nil where there is none.
+    /// Returns a row for editing; nil if there is none.
     func edit(_ key: CacheKey) throws -> CacheRow? {
         if let known = staged[key] { return known.isDeleted ? nil : known }
         if let new = stageNewRow(key) { return new }
@@ -130,7 +130,7 @@ final class CacheTransaction {
         return edit(base)
     }
 
-    /// Returns a row to be changed, which the caller has read.
+    /// Returns a row that the caller has read, for editing.
     func edit(_ base: Row) -> CacheRow {
         let key = file.key(of: base)
         if let known = staged[key] ?? stageNewRow(key) { return known }
@@ -140,9 +140,9 @@ final class CacheTransaction {
         return row
     }
 
-    /// Makes a new row, whose values are nil.
+    /// Creates a new row, whose values are nil.
     ///
-    /// - Parameter number: The key that it is to have; nil for a new one.
+    /// - Parameter number: The key of the row; nil for a new one.
     func insert(_ entity: CacheEntity, _ resource: ResourceID? = nil, number: Int64? = nil) throws -> CacheRow {
         let key = CacheKey(entity: entity, number: try number ?? file.newKey(entity))
         let row = CacheRow(key, entity, base: nil, file)
@@ -153,11 +153,11 @@ final class CacheTransaction {
         return row
     }
 
-    /// Makes a new row with the values of a backend's.
+    /// Creates a new row with the values of a backend's row.
     ///
     /// - Parameters:
     ///   - key: A key from ``CacheFile/newKey(_:expecting:)`` that no row has.
-    ///   - reference: Returns the ID in the file of a destination.
+    ///   - reference: A closure that returns the file's ID of a destination.
     func insert(
         _ key: CacheKey, _ resource: ResourceID, _ version: ResourceVersion?, from source: Row,
         reference: (NSManagedObjectID) throws -> NSManagedObjectID
@@ -207,7 +207,7 @@ final class CacheTransaction {
         order.append(row)
     }
 
-    /// Makes a new row one to be changed.
+    /// Turns a new row into a staged one.
     private func stageNewRow(_ key: CacheKey) -> CacheRow? {
         guard !new.isEmpty, let (key, row) = new[key.entity.root]?.take(key.number) else { return nil }
         let made = CacheRow(key, key.entity, new: row, file)
@@ -221,11 +221,11 @@ final class CacheTransaction {
         for key in rows.keys { _ = stageNewRow(key) }
     }
 
-    /// What writes new rows, by entity.
+    /// The writers of new rows, by entity.
     private var writers: [ObjectIdentifier: RowCopyWriter] = [:]
     private var lastWriter: (entity: CacheEntity, writer: RowCopyWriter)?
 
-    /// Replaces a row by one of another entity of the inheritance, with the same key and identifier.
+    /// Replaces a row by one of another entity of the inheritance tree, with the same key and identifier.
     func replace(_ key: CacheKey, by entity: CacheEntity) throws -> CacheRow {
         guard let old = try edit(key) else { return try insert(entity, number: key.number) }
         if let base = old.base { replaced.append(base) }
@@ -235,10 +235,10 @@ final class CacheTransaction {
         return row
     }
 
-    /// The rows that others with their keys replace.
+    /// The rows that were replaced by others with their keys.
     private(set) var replaced: [Row] = []
 
-    /// Sets the identifier that the backend has for the object of a row.
+    /// Sets the backend's identifier of a row's object.
     func setResource(_ resource: ResourceID?, of row: CacheRow) throws {
         if let old = row.resource { resources[row.entity.root]?[old] = nil }
         row.setResource(resource)
@@ -263,7 +263,7 @@ final class CacheTransaction {
 
     // MARK: Lists
 
-    /// Returns the members of a to-many relationship, with what was staged.
+    /// Returns the members of a to-many relationship, including staged changes.
     func list(_ owner: CacheKey, _ name: String) throws -> [CacheKey] {
         guard let entity = staged[owner]?.entity ?? Optional(owner.entity),
             let relationship = entity.inner.frozenParts.byName[name] as? NSRelationshipDescription
@@ -271,7 +271,7 @@ final class CacheTransaction {
         let isNew = staged[owner].map { $0.base == nil } ?? (newRow(owner) != nil)
         var members = isNew ? [] : try file.related(relationship, of: [owner])[owner] ?? []
         if let inverse = relationship.storedInverse, !inverse.isToMany {
-            // The members tell.
+            // The members have the relationship.
             let destination = relationship.destinationEntity.map { ObjectIdentifier($0.top) }
             if let destination { stageNewRows(of: destination) }
             for row in order where row.entity.root == destination {
@@ -295,9 +295,9 @@ final class CacheTransaction {
         return members.filter { staged[$0]?.isDeleted != true }
     }
 
-    /// Sets the members of a to-many relationship. Where the inverse is to-one, the members are changed.
+    /// Sets the members of a to-many relationship. If the inverse is to-one, the members are changed.
     ///
-    /// - Parameter isMine: Returns whether a member may lose its owner, where the inverse is to-one.
+    /// - Parameter isMine: A closure that returns whether a member may lose its owner, if the inverse is to-one.
     func setList(_ owner: CacheKey, _ name: String, _ members: [CacheKey], removing isMine: (Row) -> Bool = { _ in true }) throws {
         guard let entity = staged[owner]?.entity ?? Optional(owner.entity),
             let relationship = entity.inner.frozenParts.byName[name] as? NSRelationshipDescription, relationship.isToMany

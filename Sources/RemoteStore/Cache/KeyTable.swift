@@ -1,5 +1,4 @@
-/// Values of rows of a cache's file, in pages: the keys of the rows of one answer mostly follow each other, and a page is then looked up once for
-/// many of them.
+/// A table of values of a cache's rows, in pages. The keys of one answer's rows are mostly consecutive, so that a page is looked up once for many of them.
 struct KeyTable<Value> {
     private struct PageName: Hashable {
         let root: ObjectIdentifier
@@ -14,7 +13,7 @@ struct KeyTable<Value> {
     /// The number of values.
     private(set) var count = 0
 
-    /// The number of pages, which is what the table needs memory for.
+    /// The number of pages, which determines the memory use of the table.
     var pageCount: Int { pages.count }
 
     subscript(key: CacheKey) -> Value? {
@@ -62,7 +61,7 @@ struct KeySet {
 
     func contains(_ key: CacheKey) -> Bool { table[key] != nil }
 
-    /// Adds a row, and returns whether it was not there.
+    /// Adds a row, and returns whether it is new.
     @discardableResult mutating func insert(_ key: CacheKey) -> Bool {
         let before = table.count
         table[key] = ()

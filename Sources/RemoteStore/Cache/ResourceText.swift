@@ -1,10 +1,10 @@
 internal import Foundation
 
-// The text of an identifier in a cache's file. Every row has one, and every row of an answer is looked up by it: it is short, and has no character
-// that is equal to another one, as the semicolon is to the Greek question mark, for which a database would have to look too. Those of growing numbers
-// grow, so that an index is written at its end: the number of digits comes before them.
+// The text of an identifier in a cache's file. Every row has one, and every row of an answer is looked up by it. It is short, and has no character that equals
+// another one, as the semicolon equals the Greek question mark, for which a database would have to search too. The texts of increasing numbers increase, so
+// that an index is appended to: the number of digits comes before the digits.
 extension ResourceID {
-    /// The identifier as the text that rows are found by.
+    /// The text by which rows are found.
     var fileText: String {
         switch self {
         case .integer: withFileText { String(decoding: $0, as: UTF8.self) }
@@ -14,13 +14,13 @@ extension ResourceID {
         }
     }
 
-    /// Calls `body` with the bytes of ``fileText``: those of a number without making a string.
+    /// Calls `body` with the bytes of ``fileText``, without creating a string for a number.
     func withFileText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         guard case .integer(let number) = self else {
             var text = fileText
             return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
         }
-        // From the end: at most 19 digits, their number as a letter from “a” on, and a letter for the kind.
+        // The bytes are written from the end: at most 19 digits, their number as a letter from “a” on, and a letter for the kind.
         return try withUnsafeTemporaryAllocation(byteCount: 21, alignment: 1) { bytes in
             var start = 21
             var rest = number.magnitude
@@ -38,7 +38,7 @@ extension ResourceID {
     private static let number = UInt8(ascii: "i")
     private static let negative = UInt8(ascii: "h")
 
-    /// Creates the identifier of a text that ``fileText`` has made; nil for another text.
+    /// Creates the identifier from the text of ``fileText``; nil for another text.
     init?(fileText text: String) {
         switch text.utf8.first {
         case Self.number, Self.negative:
@@ -55,13 +55,13 @@ extension ResourceID {
 }
 
 extension Int64 {
-    /// Reads decimal digits; nil for other text, and for a number that does not fit.
+    /// Parses decimal digits; nil for other text, and for a number that does not fit.
     fileprivate init?(digits: Substring.UTF8View, isNegative: Bool) {
         if digits.isEmpty { return nil }
         var number: Int64 = 0
         for byte in digits {
             let digit = byte &- UInt8(ascii: "0")
-            // Downwards, where there is one number more.
+            // The number is built as a negative one, because there is one more of them.
             let (product, isTooMuch) = number.multipliedReportingOverflow(by: 10)
             let (sum, isTooLow) = product.subtractingReportingOverflow(Int64(digit))
             if digit > 9 || isTooMuch || isTooLow { return nil }

@@ -2,11 +2,11 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A predicate whose constants contain objects, in one space of IDs, for another one.
+/// Translates object constants of a predicate from one ID space to another.
 extension PredicateTree {
-    /// Returns the predicate with other object constants.
+    /// Returns the predicate with replaced object constants.
     ///
-    /// - Parameter replacement: Returns the value for an object; nil where there is none: lists leave it out, and other constants become nil.
+    /// - Parameter replacement: A closure that returns the value for an object; nil if there is none: it is removed from lists, and other constants become nil.
     func replacingObjects(_ replacement: (AnyObject) throws -> PropertyValue?) rethrows -> PredicateTree {
         try replacingExpressions { expression in
             if case .subquery(let collection, let variable, let condition) = expression {
@@ -32,7 +32,7 @@ extension PredicateTree {
     }
 }
 
-/// Returns the ID that a constant means; nil where it is no object of a context.
+/// Returns the ID of a constant; nil if it is not an object of a context.
 func contextID(of object: AnyObject) -> NSManagedObjectID? {
     switch object {
     case let id as NSManagedObjectID: id.current

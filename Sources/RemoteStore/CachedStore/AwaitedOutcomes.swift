@@ -3,31 +3,31 @@ public import Foundation
 internal import Platform
 internal import Predicates
 
-/// What became of the change of an object, for a save that has waited for the backend.
+/// The outcome of an object's change, for a save that has waited for the backend.
 public enum SyncOutcome: Sendable {
-    /// The backend has it as it was saved.
+    /// The backend has the object as it was saved.
     case accepted
-    /// The backend has it, merged with what others have changed.
+    /// The backend has the object, merged with changes of others.
     case merged
-    /// It was set aside, with the reason.
+    /// The change was set aside, with the reason.
     case rejected(NSError)
-    /// Whether the backend has it is not known, with the reason.
+    /// It is unknown whether the backend has the change, with the reason.
     case unknown(NSError)
-    /// It is sent once the change of another object has been: that one was set aside, with the reason.
+    /// The change is sent once the change of another object has been: that one was set aside, with the reason.
     case waiting(NSError)
 }
 
-/// How far a save goes before it returns.
+/// The point at which a save returns.
 public enum SaveGoal: Sendable {
-    /// The changes are on the disk.
+    /// The changes are on disk.
     case stored
-    /// The backend has accepted or refused each, or it waits for a decision of the application.
+    /// The backend has accepted or refused each change, or the change waits for a decision of the application.
     case acknowledged
 }
 
 extension NSManagedObjectContext {
-    /// Saves, and waits until the backend has accepted or refused each change: as long as it cannot be reached, that takes. Meanwhile what is pending is
-    /// sent, also where ``CachedStoreOptions/sendsAutomatically`` is off. Cancelling the task ends the waiting, not the changes.
+    /// Saves, and waits until the backend has accepted or refused each change, for as long as the backend cannot be reached. Pending changes are sent
+    /// meanwhile, even if ``CachedStoreOptions/sendsAutomatically`` is off. Cancelling the task ends the wait, not the changes.
     ///
     /// ```swift
     /// let outcomes = try await context.save(until: .acknowledged)
@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Objects on their way to their own queue.
+/// Objects that are passed to their own queue.
 // Unchecked: used on the queue of their context.
 private struct QueueObjects: @unchecked Sendable {
     let objects: [NSManagedObject]
@@ -63,7 +63,7 @@ private struct QueueObjects: @unchecked Sendable {
 }
 
 extension CachedStore {
-    /// Waits until nothing of some objects is pending, or it waits for the application.
+    /// Waits until some objects have no pending changes, or their changes wait for the application.
     func outcomes(of ids: [NSManagedObjectID]) async throws -> [NSManagedObjectID: SyncOutcome] {
         let keys = ids.compactMap { file.key(ofOuter: $0.current) }
         let number = waiting.reserve()
@@ -80,7 +80,7 @@ extension CachedStore {
         return Dictionary(found.map { ($0.entity.outerID($0.number, token), $1) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the outcome of what is pending of an object; nil where it is still under way.
+    /// Returns the outcome of an object's pending change; nil if it is still in progress.
     func outcome(of key: CacheKey) throws -> SyncOutcome? {
         guard let record = try outbox.record(key) else {
             let local = LocalKey(root: key.entity.inner.top.name ?? "?", key: key.number)
@@ -141,7 +141,7 @@ final class AwaitedOutcomes: Sendable {
         save?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Looks what has become of those that are waited for.
+    /// Checks the outcomes that saves wait for.
     func check(_ outcome: (CacheKey) throws -> SyncOutcome?) {
         let open = state.withLock { state in Set(state.saves.values.flatMap(\.open)) }
         if open.isEmpty { return }

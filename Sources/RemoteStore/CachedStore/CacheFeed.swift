@@ -3,14 +3,14 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// What others have changed at the backend of a cached store, which tells it in its order.
+/// The change feed of a cached store's backend, which reports the changes of others in order.
 ///
-/// The place in that order is kept in the file, in the transaction that files what came before it: a program that is killed asks again from there.
+/// The position in that order is stored in the file, in the transaction that imports the changes before it: a program that is killed continues from there.
 // Everything is in a `LockedBox`.
 final class CacheFeed: Sendable {
     private let last = LockedBox<Task<ChangeFeed.Found, any Error>?>(nil)
 
-    /// Merges what has changed, after earlier calls.
+    /// Merges the changes, after earlier calls have finished.
     func merge(into coordinator: NSPersistentStoreCoordinator, _ store: CachedStore) async throws -> ChangeFeed.Found {
         guard store.backend.hasChangeFeed else { throw RemoteStoreError.noChangeFeed(at: store.backend.location) }
         let task = last.withLock { last in
@@ -25,7 +25,7 @@ final class CacheFeed: Sendable {
         return try await task.value
     }
 
-    /// The place that was reached; nil before the first call, and where the backend does not know it any more.
+    /// The position that was reached; nil before the first call, and if the backend no longer knows it.
     private static func token(_ store: CachedStore) throws -> ChangeToken? { try store.file.write { try $0.feedToken() } }
 
     private static func mergeNow(_ store: CachedStore) async throws -> ChangeFeed.Found {
@@ -33,10 +33,10 @@ final class CacheFeed: Sendable {
         var changes = OutsideChanges()
         var (repeats, parts) = (0, 0)
         while true {
-            // What was merged stays, and the next call goes on there.
+            // The merged changes stay, and the next call continues there.
             if parts >= store.reader.options.maximumPages { throw RemoteStoreError.tooManyChanges(parts, at: store.backend.location) }
             parts += 1
-            // Something was passed over meanwhile.
+            // Changes were skipped meanwhile.
             guard try Self.token(store) == token || !store.file.keeps(.bookmark) else { return try await begin(store) }
             let askedAt = store.file.order.begin()
             defer { store.file.order.end(askedAt) }
@@ -50,7 +50,7 @@ final class CacheFeed: Sendable {
             store.reader.versions.number(answer.answer)
             let applied = try apply(answer, token, askedAt, store)
             changes.add(applied.changes)
-            // What became newer while the answer was on its way is asked for again: now, or by the next call.
+            // If rows became newer while the answer was in flight, the request is repeated: now, or by the next call.
             if !applied.isWhole {
                 repeats += 1
                 if repeats > 2 { return (token, false, changes) }
@@ -61,7 +61,7 @@ final class CacheFeed: Sendable {
         }
     }
 
-    /// Files an answer, and the place that it ends at with it, unless something of it is not filed because what is there may be newer.
+    /// Imports an answer together with its end position, unless a part of it is skipped because the existing values may be newer.
     private static func apply(
         _ answer: BackendChanges, _ before: ChangeToken, _ askedAt: UInt64, _ store: CachedStore
     ) throws -> (changes: OutsideChanges, isWhole: Bool) {
@@ -74,7 +74,7 @@ final class CacheFeed: Sendable {
         let skips = order.skips
         if !store.file.keeps(.bookmark) { try store.file.write { try $0.setFeedToken(answer.token) } }
         var isWhole = true
-        // One that is added and removed was replaced.
+        // An object that is both added and removed was replaced.
         let added = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         let filed = try store.take(rows, askedAt: askedAt, tellsAll: true) { transaction, _ in
             try remove(removed.filter { added[$0.id] == nil }, by: added, askedAt, store, in: transaction)
@@ -90,9 +90,9 @@ final class CacheFeed: Sendable {
         return (filed.outside, isWhole || !store.file.keeps(.bookmark))
     }
 
-    /// Removes what a backend has told to be gone.
+    /// Removes the objects that the backend has reported as deleted.
     ///
-    /// - Parameter added: The rows of the answer: an object that is known with the version of its row was made after the deletion.
+    /// - Parameter added: The rows of the answer: an object that has the version of its row was created after the deletion.
     private static func remove(
         _ removed: [(id: NSManagedObjectID, version: ResourceVersion?)], by added: [NSManagedObjectID: Row], _ askedAt: UInt64,
         _ store: CachedStore, in transaction: CacheTransaction
@@ -103,8 +103,8 @@ final class CacheFeed: Sendable {
             for record in try store.outbox.records() where record.awaitsInsert { inserting.insert(record.key.root) }
         }
         for (id, version) in removed {
-            // What was removed may be a new object of this cache, whose answer is still to come, also where another one is known by the identifier: it is
-            // asked for again.
+            // The removed object may be a new object of this cache whose answer is still to come, even if another object is known by the identifier: the
+            // request is repeated.
             if inserting.contains(id.owningEntity.top.name ?? "?"), added[id] == nil { store.file.order.noteSkip() }
             guard let resource = store.reader.decoding.resourceID(id),
                 let key = try transaction.key(of: resource, in: store.file.entity(id.owningEntity)), let row = try transaction.row(key),
@@ -114,7 +114,7 @@ final class CacheFeed: Sendable {
             if known?.isNewer(than: version) ?? false { continue }
             if let new = added[id] {
                 if let known, known == store.reader.versions.version(id, new.version) { continue }
-                // What is known is the new one, in an earlier version.
+                // The known object is the new one, in an earlier version.
                 if store.importer.isSame(row, new) == true { continue }
             }
             gone.append(key)
@@ -122,14 +122,14 @@ final class CacheFeed: Sendable {
         try store.remove(gone, askedAt: askedAt, isTold: true, in: transaction)
     }
 
-    /// Takes the present as the beginning: what the file holds is read anew first. Pending changes stay as they are.
+    /// Starts at the current position, after the content of the file was read again. Pending changes stay unchanged.
     private static func begin(_ store: CachedStore) async throws -> ChangeFeed.Found {
         let token = try await store.reader.runner.changes(ChangesRequest(token: nil, decoding: store.reader.decoding)).token
         store.reader.forgetEarlierAnswers()
         let caller = StoreCaller(stalenessInterval: 0)
         let skips = store.file.order.skips
         let changes = try await store.readEverythingAnew(for: caller)
-        // What has changed while that was read comes with the next call. Where something was not filed, that begins anew.
+        // Changes that are made during the read come with the next call. If a result was skipped, the next call starts over.
         let isWhole = store.file.order.skips == skips || !store.file.keeps(.bookmark)
         try store.file.write { try $0.setFeedToken(isWhole ? token : nil) }
         return (token, true, changes)
@@ -137,10 +137,10 @@ final class CacheFeed: Sendable {
 }
 
 extension CachedStore {
-    /// The number of objects of an entity that are read anew though nobody shows them and no query has them.
+    /// The maximum number of objects of an entity that are read again although no context has them and no query contains them.
     static let mostReadAnew = 1000
 
-    /// Asks again for all queries that are held whole, and for every object that these do not have. Windows are forgotten.
+    /// Repeats all complete queries, and reads every other object. Windows are removed.
     func readEverythingAnew(for caller: StoreCaller) async throws -> OutsideChanges {
         var changes = OutsideChanges()
         var gone: [Coverage] = []
@@ -156,7 +156,7 @@ extension CachedStore {
         }
         let forgotten = gone
         if !forgotten.isEmpty { try file.write { try coverages.remove(forgotten, in: $0) } }
-        // Whatever the file has besides may have changed, or be gone, and nothing would tell.
+        // The other objects in the file may have changed or been deleted, without any notification.
         let held = Set(persistentStoreCoordinator?.heldIDs(of: self).compactMap { file.key(ofOuter: $0) } ?? [])
         for entity in file.entities.filter({ $0.inner.superentity == nil }).sorted(by: { $0.name < $1.name }) {
             guard case .rows(let rows) = try file.read(StoreQuery(entity.inner)) else { continue }
@@ -170,14 +170,14 @@ extension CachedStore {
                 if held.contains(key) { shown.append(id) } else { others.append((key, id, state.isPending)) }
             }
             if !shown.isEmpty { try await readFromBackend(shown, for: caller) }
-            // Of very many, those that nobody shows are read when they are wanted.
+            // If there are very many, the objects that no context has are read when they are needed.
             let readsAll = others.count <= Self.mostReadAnew
             var forgotten = readsAll ? [] : others.filter { !$0.isPending }.map(\.key)
             let read = readsAll ? others : others.filter(\.isPending)
             do { if !read.isEmpty { try await readFromBackend(read.map(\.id), for: caller) } } catch let error as NSError
                 where error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreUnsupportedRequestTypeError
             {
-                // What cannot be asked for by its identifier is not known any more.
+                // Objects that cannot be requested by their identifiers become unknown.
                 forgotten += read.map(\.key)
             }
             let unknown = Set(forgotten)
@@ -186,7 +186,7 @@ extension CachedStore {
         return changes
     }
 
-    /// Returns a query that is held as one of a context; nil where it cannot be read.
+    /// Returns a stored query as a query of a context; nil if it cannot be parsed.
     private func query(of coverage: Coverage) throws -> StoreQuery? {
         guard let outer = file.entity(named: coverage.entity)?.outer else { return nil }
         var parts: [PredicateTree] = []
@@ -206,12 +206,12 @@ extension CachedStore {
             .with(predicate: parts.isEmpty ? nil : NSPredicate(tree: .and(parts)))
     }
 
-    /// Goes on asking what has changed, for as long as the store is open.
+    /// Polls the change feed for as long as the store is open.
     ///
-    /// A backend that conforms to ``ChangeSignallingBackend`` is asked when it says so, and any other after each interval. Where it cannot be reached,
-    /// that is reported to ``CachedStoreOptions/didFail``, and the next attempt is made after the interval.
+    /// A backend that conforms to ``ChangeSignallingBackend`` is asked when it signals a change, and any other after each interval. If it cannot be reached,
+    /// the error is reported to ``CachedStoreOptions/didFail``, and the next attempt follows after the interval.
     ///
-    /// - Parameter interval: The time between two questions.
+    /// - Parameter interval: The time between two requests.
     public func followChanges(every interval: Duration) {
         refreshes.begin("changes") { [weak self, clock = file.clock] in
             guard let signals = (self?.backend as? any ChangeSignallingBackend)?.changeSignals() else {
@@ -221,12 +221,12 @@ extension CachedStore {
                 }
                 return
             }
-            // The store is not kept while nothing happens.
+            // The store is not retained while nothing happens.
             var source = signals
             while !Task.isCancelled, self != nil {
                 await self?.pullChanges()
                 do { for try await _ in source { await self?.pullChanges() } } catch { self?.report(error) }
-                // The stream has ended: it is begun again, after a while.
+                // The stream has ended: it is opened again after a while.
                 do { try await clock.sleep(for: interval) } catch { return }
                 source = (self?.backend as? any ChangeSignallingBackend)?.changeSignals() ?? signals
             }
@@ -246,8 +246,8 @@ extension CachedStore {
 
 extension CoordinatedCachedStore: RemoteChangeMerging {}
 
-/// A backend that says when something has changed, such as by server-sent events.
+/// A backend that signals changes, for example by server-sent events.
 public protocol ChangeSignallingBackend: Backend {
-    /// Returns a stream with an element whenever ``Backend/changes(_:)`` has something to tell. It ends where the connection does.
+    /// Returns a stream with an element whenever ``Backend/changes(_:)`` has new changes. It ends when the connection is closed.
     func changeSignals() -> AsyncThrowingStream<Void, any Error>
 }

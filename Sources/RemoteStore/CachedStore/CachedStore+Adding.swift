@@ -7,7 +7,7 @@ extension NSPersistentStore.StoreType {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Adds a store that keeps what a backend answers, and what is to be saved to it.
+    /// Adds a store that caches a backend's answers, and keeps changes until they are saved to the backend.
     ///
     /// ```swift
     /// let store = try coordinator.addCachedStore(Bandcamp(key: key), at: directory.appendingPathComponent("bandcamp.sqlite"))
@@ -15,9 +15,10 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameters:
     ///   - backend: The backend.
-    ///   - url: The place of the file; nil for a cache in memory, which goes with the store. The URIs of object IDs are valid as long as the file.
+    ///   - url: The location of the file; nil for a cache in memory, which exists as long as the store. The URIs of object IDs are valid as long as the file
+    ///     exists.
     ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
-    ///   - options: How the store works.
+    ///   - options: The configuration of the store.
     /// - Returns: The store.
     /// - Throws: Code 134080 for a description that does not fit the model, and in a program without the SQLite store; the errors of opening the
     ///   file.
@@ -35,12 +36,12 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentStoreDescription {
-    /// Creates the description of a store that keeps what a backend answers, for a container.
+    /// Creates the description of a store that caches a backend's answers, for a container.
     ///
     /// - Parameters:
     ///   - backend: The backend.
-    ///   - url: The place of the file.
-    ///   - options: How the store works.
+    ///   - url: The location of the file.
+    ///   - options: The configuration of the store.
     public convenience init(backend: some Backend, cachedAt url: URL, options: CachedStoreOptions = CachedStoreOptions()) {
         NSPersistentStoreCoordinator.registerStoreClass(CoordinatedCachedStore.self, forStoreType: CachedStore.typeName)
         self.init(url: CachedStore.place(url, user: options.user))
@@ -50,7 +51,7 @@ extension NSPersistentStoreDescription {
 }
 
 extension CachedStore {
-    /// Returns the place of a user's file.
+    /// Returns the location of a user's file.
     static func place(_ url: URL, user: String?) -> URL {
         guard let user else { return url }
         let name = user.utf8.map { byte in

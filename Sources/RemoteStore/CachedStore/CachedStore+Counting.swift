@@ -2,12 +2,11 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// The number of results, as the backend tells it.
+/// The number of results according to the backend.
 extension CachedStore {
-    /// Returns the number of results where it can be told without reading them: what is pending counts as it is here, everything else as the backend
-    /// has it.
+    /// Returns the number of results if it can be determined without reading them: objects with pending changes are counted locally, all others by the backend.
     ///
-    /// - Returns: Nil where rows have to be read for it.
+    /// - Returns: Nil if rows have to be read for it.
     func countByBackend(_ query: StoreQuery, for caller: StoreCaller) async throws -> Int? {
         let pending = try PendingState(query, self)
         guard let remote = try remoteQuery(query), try pending.isEmpty || isCountable(query, remote) else { return nil }
@@ -19,7 +18,7 @@ extension CachedStore {
                 return entity.outer?.isKindOf(entity: query.entity) == true ? remoteID(row, entity) : nil
             }
             if !ids.isEmpty {
-                // Those that the backend has counted.
+                // The pending objects that the backend has counted.
                 let own = PredicateTree.compare(
                     .evaluatedObject, .isIn, .constant(.array(ids.map { .object(ObjectReference($0)) })))
                 let tree = try remote.predicateTree().map { .and([$0, own]) } ?? own
@@ -30,14 +29,14 @@ extension CachedStore {
             let among = try innerQuery(query.with(resultType: .countResultType), among: among(pending.keys))
             if case .count(let number) = try file.read(among) { mine = number }
         }
-        // What was acknowledged, or made, meanwhile may be counted twice, or not at all.
+        // Objects that were acknowledged or created meanwhile may be counted twice, or not at all.
         guard try pending.isSame(as: PendingState(query, self)), try pending.isEmpty || !outbox.isInserting(query.entity) else {
             return nil
         }
         return count - theirs + mine
     }
 
-    /// Whether pending objects can be counted apart from the others: no object's result depends on another object.
+    /// Whether pending objects can be counted separately: no object's result depends on another object.
     private func isCountable(_ query: StoreQuery, _ remote: StoreQuery) throws -> Bool {
         guard query.fetchLimit == 0, query.fetchOffset == 0 else { return false }
         let form = try form(query)
@@ -67,7 +66,7 @@ private struct PendingState {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// Whether nothing has changed: every acknowledgement and every edit writes its row.
+    /// Whether the state is unchanged: every acknowledgement and every edit writes its row.
     func isSame(as other: PendingState) -> Bool {
         keys.count == other.keys.count && Set(keys) == Set(other.keys) && rows.count == other.rows.count
             && zip(rows, other.rows).allSatisfy { $0.version == $1.version }
@@ -75,7 +74,7 @@ private struct PendingState {
 }
 
 extension Outbox {
-    /// Whether new objects of an entity's inheritance were sent, without an answer yet that tells their identifiers.
+    /// Whether new objects of an entity's inheritance tree were sent without an answer yet that contains their identifiers.
     func isInserting(_ entity: NSEntityDescription) throws -> Bool {
         let root = file.entity(entity).inner.top.name
         return try records().contains { $0.key.root == root && $0.resource == nil && $0.awaitsInsert }

@@ -1,14 +1,14 @@
 @_spi(Stores) internal import ObjectGraph
 
-/// Answers that arrive after another process has settled changes of the same file.
+/// Handles answers that arrive after another process has settled changes of the same file.
 ///
-/// Only the process that has sent a change knows since when an answer is older than that (``AskOrder``). Here it is seen that something was settled, and
-/// asked again. Where that happens time and again, the answer is filed around what was pending when it was asked for.
+/// Only the process that has sent a change knows which answers are older than the change (``AskOrder``). Other processes detect that a change was settled, and
+/// repeat the request. If that happens several times, the answer is imported except for the objects that were pending at the time of the request.
 extension CachedStore {
-    /// How often something is asked for before its answer is filed in any case.
+    /// The number of requests before an answer is imported in any case.
     static let mostAttempts = 3
 
-    /// How much was settled, and what was pending, before something is asked for.
+    /// The number of settled changes, and the pending ones, before a request.
     struct PendingMark {
         private struct Pending {
             let key: CacheKey
@@ -18,9 +18,9 @@ extension CachedStore {
         private let settled: Double
         private let pending: [Pending]
 
-        /// - Parameter keepsRows: Whether the answer is filed in any case: only then it matters what was pending.
+        /// - Parameter keepsRows: Whether the answer is imported in any case: only then the pending changes matter.
         init(_ store: CachedStore, keepsRows: Bool) throws {
-            // First: what is settled while the rows are read counts as settled since.
+            // This is read first: a change that is settled while the rows are read counts as settled since.
             settled = try store.file.settledElsewhere()
             pending =
                 keepsRows
@@ -30,9 +30,9 @@ extension CachedStore {
                 } : []
         }
 
-        /// Returns whether another process has settled changes since. Then what was pending counts as newer than what was asked for since.
+        /// Returns whether another process has settled changes since. If so, the changes that were pending count as newer than answers requested since.
         ///
-        /// What others have saved and settled since is not known; a further answer has it.
+        /// Changes that others have both saved and settled since are not known; a further answer contains them.
         func isOutdated(_ store: CachedStore) throws -> Bool {
             let file = store.file!
             if try file.settledElsewhere() == settled { return false }
@@ -47,11 +47,11 @@ extension CachedStore {
         }
     }
 
-    /// Asks for something, and files it: again where another process has settled changes meanwhile, which the answer may be older than.
+    /// Makes a request, and imports the answer. Repeats it if another process has settled changes meanwhile, which the answer may not contain.
     ///
     /// - Parameters:
-    ///   - ask: Returns the answer.
-    ///   - take: Files an answer that was asked for at a time.
+    ///   - ask: A closure that returns the answer.
+    ///   - take: A closure that imports an answer that was requested at a time.
     func ask<Answer>(_ ask: () async throws -> Answer, filing take: (Answer, UInt64) throws -> Void) async throws {
         var attempts = 0
         while true {
@@ -63,7 +63,7 @@ extension CachedStore {
             let answer = try await ask()
             if try !mark.isOutdated(self) || isLast {
                 try take(answer, askedAt)
-                // While it was filed, too.
+                // Changes may also have been settled during the import.
                 if try isLast || !mark.isOutdated(self) { return }
             }
             reader.forgetEarlierAnswers()

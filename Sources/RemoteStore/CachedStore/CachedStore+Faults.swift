@@ -2,12 +2,12 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Who answers faults: the file or the backend.
+/// The source of faults' values: the file or the backend.
 extension CachedStore {
-    /// For how long an object that the backend has confirmed is not asked for again by a fault alone.
+    /// The time for which an object that the backend has confirmed is not requested again by a fault alone.
     private static let quietTime: Double = 30
 
-    /// What a fault needs of the backend.
+    /// The request that a fault needs.
     private enum Need { case nothing, refresh, answer }
 
     private func need(of row: Row, _ key: CacheKey, _ entity: CacheEntity, for caller: StoreCaller) -> Need {
@@ -26,7 +26,7 @@ extension CachedStore {
         }
     }
 
-    /// Returns rows: from the file where the policy allows it, and otherwise from the backend.
+    /// Returns rows from the file if the policy allows it, and otherwise from the backend.
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
         let keys = ids.compactMap { file.key(ofOuter: $0) }
         let known = try file.rows(keys)
@@ -57,7 +57,7 @@ extension CachedStore {
                 let unread = error as? UnreadObjects
                 if unread == nil { try rethrowUnlessPassing(error) }
                 report(unread?.failures.values.first?.error ?? error)
-                // The others are shown as the file has them. One without values cannot be answered.
+                // The other objects are displayed as the file has them. An object without values cannot be answered.
                 for one in asked where one.lacksValues {
                     let failure = try unread.map { $0.failures[one.id] } ?? RemoteReader.failure(error)
                     if let failure { failures[one.key.entity.outerID(one.key.number, token)] = failure }
@@ -74,9 +74,9 @@ extension CachedStore {
         Array(file.outer(rows.lazy.filter { [file] in file!.entity(inner: $0.knownObjectID.owningEntity).state(of: $0).isShown }, token))
     }
 
-    /// Reads objects by their identifiers, and files them; those that do not exist any more are removed.
+    /// Reads objects by their identifiers, and imports them; objects that no longer exist are removed.
     ///
-    /// - Throws: `UnreadObjects` for those that cannot be read, after the others were filed.
+    /// - Throws: `UnreadObjects` for the objects that cannot be read, after the others were imported.
     func readFromBackend(_ ids: [NSManagedObjectID], for caller: StoreCaller) async throws {
         var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         try await ask {
@@ -91,13 +91,13 @@ extension CachedStore {
         if !failures.isEmpty { throw UnreadObjects(failures) }
     }
 
-    /// Returns the key of an object of the backend; nil where the file does not have it.
+    /// Returns the key of an object of the backend; nil if the file does not have it.
     func key(of id: NSManagedObjectID) throws -> CacheKey? {
         guard let resource = reader.decoding.resourceID(id) else { return nil }
         return try file.keys(of: [resource], in: file.entity(id.owningEntity))[resource]
     }
 
-    /// Returns rows with properties that were unknown.
+    /// Returns rows, with properties that were unknown.
     func fetchValues(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [Row] {
@@ -177,7 +177,7 @@ extension CachedStore {
                 let unread = error as? UnreadObjects
                 if unread == nil { try rethrowUnlessPassing(error) }
                 report(unread?.failures.values.first?.error ?? error)
-                // The others are shown as the file has them.
+                // The other lists are displayed as the file has them.
                 for (id, key) in owners where unknown.contains(id) {
                     let failure = try unread.map { $0.failures[id] } ?? RemoteReader.failure(error)
                     if let failure { failures[key.entity.outerID(key.number, token)] = failure }
@@ -223,7 +223,7 @@ extension CachedStore {
         }
     }
 
-    /// Asks the backend for the members of a relationship, and files them.
+    /// Requests the members of a relationship, and imports them.
     private func readList(
         _ relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID: CacheKey], for caller: StoreCaller
     ) async throws {
@@ -237,13 +237,13 @@ extension CachedStore {
                 return error.related
             }
         } filing: { found, askedAt in
-            // What was sent and is not acknowledged may be in it, under identifiers that are not known yet: the file has these lists as they are.
+            // The answer may contain new objects that were sent and not acknowledged, under identifiers that are not known yet: the file's own lists are kept.
             if let destination = relationship.destinationEntity,
                 try withoutEchoes(Array(found.values.joined()), of: destination, pendingKeys(destination)) != nil
             {
                 return
             }
-            // The rows of the members may have come along.
+            // The rows of the members may be embedded in the answer.
             var members = Array(Set(found.values.joined()))
             let rows = reader.parked.take(&members, since: nil).map(\.row)
             try take(rows, askedAt: askedAt) { transaction, _ in
@@ -257,7 +257,7 @@ extension CachedStore {
         if let unread { throw unread }
     }
 
-    /// Returns the members of a relationship that the file has.
+    /// Returns the members of a relationship in the file.
     func relatedInFile(
         _ relationship: NSRelationshipDescription, _ owners: [CacheKey]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
@@ -267,9 +267,9 @@ extension CachedStore {
         return try shown(file.related(inner, of: owners))
     }
 
-    /// Returns lists with the members that are shown, by the IDs that contexts have.
+    /// Returns lists with the displayed members, by the IDs of contexts.
     ///
-    /// A member may have been deleted since the lists were read: its row tells whether it is there.
+    /// A member may have been deleted since the lists were read: its row tells whether it exists.
     func shown(_ lists: [CacheKey: [CacheKey]]) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
         let members = Array(Set(lists.values.joined()))
         let present = try Set(
@@ -291,14 +291,14 @@ extension CachedStore {
         remoteIDOfUnread(id).map { reader.unreadable.values(of: $0) } ?? [:]
     }
 
-    /// Returns the backend's ID of an object, where some objects have values that could not be read.
+    /// Returns the backend's ID of an object, if some objects have values that could not be read.
     func remoteIDOfUnread(_ id: NSManagedObjectID) -> NSManagedObjectID? {
-        // One that the file cannot tell of has none that are known here: what reads it says why.
+        // If the file cannot be read, no unreadable values are known: the read itself will report the error.
         if reader.unreadable.isEmpty { return nil }
         return try? remoteIDs([id])[id]
     }
 
-    /// - Throws: The error of a value that an evaluation reads, and that has come and could not be read.
+    /// - Throws: The error of an unreadable value that an evaluation needs.
     func refuseUnread(_ names: Set<String>, of keys: [CacheKey]) throws {
         if names.isEmpty || reader.unreadable.isEmpty { return }
         for row in try file.rows(keys) {

@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// What keeps a cache within its limits.
+/// Keeps the cache within its limits.
 extension CachedStore {
-    /// A use is written down if the last one was so many seconds before.
+    /// A use is recorded if the previous one was this number of seconds before.
     private static let precision: Double = 3600
     private static let sparedTime: Double = 30
 
@@ -13,7 +13,7 @@ extension CachedStore {
         freshness.use(keys, at: file.clock.now)
     }
 
-    /// Begins to remove what is beyond the limits of the options, unless that is under way.
+    /// Begins to remove objects beyond the limits of the options, unless that is already in progress.
     func keepLimits() {
         if cacheOptions.maximumObjects == nil, cacheOptions.maximumAge == nil, cacheOptions.maximumBytes == nil { return }
         refreshes.begin("limits") { [weak self] in
@@ -29,16 +29,16 @@ extension CachedStore {
         }
     }
 
-    /// Removes the objects that are beyond the limits of the options, those first that were not used for the longest time.
+    /// Removes the objects that exceed the limits of the options, the least recently used first.
     ///
-    /// Objects that a context has, and those with pending changes, stay. Of an object that others refer to its identity stays: it is asked for when
-    /// it is needed. A store does this by itself when it is opened and while it grows. Call it on any thread.
+    /// Objects that a context has, and objects with pending changes, stay. If others refer to an object, its identity stays: its values are requested again
+    /// when they are needed. A store calls this method when it is opened and while it grows. Call it on any thread.
     ///
-    /// - Returns: The number of objects that were removed.
+    /// - Returns: The number of removed objects.
     /// - Throws: The errors of the file.
     @discardableResult public func removeUnused() throws -> Int { try removeUnused(sparing: nil) }
 
-    /// - Parameter spared: What has come within so many seconds stays: its fetch may not have shown it yet.
+    /// - Parameter spared: The age in seconds below which objects stay: their fetch may not have returned them yet.
     private func removeUnused(sparing spared: Double?) throws -> Int {
         let now = file.clock.now
         let held = Set(persistentStoreCoordinator?.heldIDs(of: self).compactMap { file.key(ofOuter: $0) } ?? [])
@@ -75,16 +75,16 @@ extension CachedStore {
         return gone.count
     }
 
-    /// Adds what has to go for the file to be within its size.
+    /// Adds the objects that must be removed to keep the file within its size limit.
     ///
-    /// - Parameter candidates: What may go, in the order in which it goes.
+    /// - Parameter candidates: The objects that may be removed, in the order of their removal.
     private func addExcess(_ candidates: [CacheKey], to gone: inout Set<CacheKey>) throws {
         guard let limit = cacheOptions.maximumBytes else { return }
         let used = try file.usedBytes()
         if used <= limit { return }
         var sizes: [ObjectIdentifier: [Int64: Int64]] = [:]
         for entity in file.allEntities where entity.inner.superentity == nil { sizes[entity.root] = try file.sizes(of: entity) }
-        // Indexes and pages that are not full belong to the rows in proportion.
+        // Indexes and partly filled pages are attributed to the rows in proportion.
         let content = sizes.values.reduce(0) { $0 + $1.values.reduce(0, +) }
         var excess = Double(used - limit) * Double(content) / Double(max(used, 1))
         for key in gone { excess -= Double(sizes[key.entity.root]?[key.number] ?? 0) }
@@ -94,17 +94,17 @@ extension CachedStore {
         }
     }
 
-    /// Forgets objects that are not pending.
+    /// Evicts objects that have no pending changes.
     ///
-    /// - Parameter keepsQueries: Whether no query that is held has them.
+    /// - Parameter keepsQueries: Whether no stored query contains them.
     func evict(_ keys: Set<CacheKey>, keepsQueries: Bool = false, in transaction: CacheTransaction) throws {
         if keys.isEmpty { return }
         let referenced = try referenced(keys)
         for row in try transaction.rows(Array(keys)) {
             let key = file.key(of: row)
-            // Pending now.
+            // The object has a pending change now.
             guard key.entity.state(of: row) == .clean else { continue }
-            // The lists that it is in are not whole any more.
+            // The lists that contain it are no longer complete.
             for relationship in key.entity.inner.frozenParts.relationships where !relationship.isToMany {
                 guard let inverse = relationship.storedInverse, inverse.isToMany, let owner = row.relatedIDs(relationship).first,
                     let edit = try transaction.edit(file.key(of: owner))
@@ -121,7 +121,7 @@ extension CachedStore {
             in: transaction)
     }
 
-    /// Returns those of some rows that others refer to.
+    /// Returns the rows that others refer to.
     private func referenced(_ keys: Set<CacheKey>) throws -> Set<CacheKey> {
         var found: Set<CacheKey> = []
         let byRoot = Dictionary(grouping: keys) { $0.entity.root }
@@ -145,9 +145,9 @@ extension CachedStore {
         return found.intersection(keys)
     }
 
-    /// Removes everything that the cache has, pending changes too, as when somebody signs out. Contexts are told that the objects are gone.
+    /// Removes everything from the cache, including pending changes, for example when a user signs out. Contexts are notified that the objects are gone.
     ///
-    /// Call it on any thread. What is being read from the backend meanwhile may be filed afterwards.
+    /// Call it on any thread. Answers to reads in flight may be stored afterwards.
     ///
     /// - Throws: The errors of the file; nothing is removed then.
     public func wipe() throws {

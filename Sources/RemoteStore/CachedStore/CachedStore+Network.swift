@@ -2,30 +2,30 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Asking the backend, and filing what it answers.
+/// Requests to the backend, and the import of its answers.
 extension CachedStore {
-    /// What was filed.
+    /// The result of an import.
     struct Filed {
-        /// The keys of the rows that were asked for, in order.
+        /// The keys of the requested rows, in order.
         var keys: [CacheKey] = []
-        /// The rows of the query's entity that had pending changes when the backend was asked, or when the answer had come.
+        /// The rows of the query's entity that had pending changes at the time of the request, or of the answer.
         var pending: [CacheKey] = []
-        /// What has changed in the file.
+        /// The changes of the file.
         var changed = Changed()
-        /// What the contexts were told.
+        /// The changes that contexts were notified of.
         var outside = OutsideChanges()
     }
     /// The rows that a transaction has changed.
     typealias Changed = CacheTransaction.Changed
 
-    /// Asks the backend for the results of a query, and files them.
+    /// Requests the results of a query, and imports them.
     ///
-    /// - Parameter infersDeletions: Whether what is missing in a whole answer is looked for.
-    /// - Returns: What was filed; nil where nothing that the backend has can match.
+    /// - Parameter infersDeletions: Whether objects that a complete answer lacks are looked up.
+    /// - Returns: The import; nil if the query cannot match any object of the backend.
     func fetchFromBackend(
         _ query: StoreQuery, infersDeletions: Bool = true, for caller: StoreCaller
     ) async throws -> Filed? {
-        // Groups are made of all objects.
+        // Groups are computed from all objects.
         let query = query.combinesObjects ? query.with(fetchOffset: 0, fetchLimit: 0).sorted(by: []) : query
         guard let remote = try remoteQuery(query) else { return nil }
         let form = try form(query)
@@ -39,10 +39,10 @@ extension CachedStore {
         }
     }
 
-    /// Asks the backend for the results of a query, and files them.
+    /// Requests the results of a query, and imports them.
     ///
-    /// - Parameter isLast: Whether the answer is filed in any case, around what was pending.
-    /// - Returns: What was filed; nil where another process has settled changes meanwhile, which the answer may be older than.
+    /// - Parameter isLast: Whether the answer is imported in any case, except for pending objects.
+    /// - Returns: The import; nil if another process has settled changes meanwhile, which the answer may not contain.
     private func ask(
         _ query: StoreQuery, _ remote: StoreQuery, _ form: QueryForm, infersDeletions: Bool, isLast: Bool, for caller: StoreCaller
     ) async throws -> Filed? {
@@ -55,25 +55,25 @@ extension CachedStore {
         let rows = Array(list)
         try await waitForIdentifiers(of: rows)
         let pending = try pendingKeys(query.entity)
-        // What was pending, or was saved since, may be acknowledged before the answer has come, which is then older.
+        // Objects that were pending, or were saved since, may be acknowledged before the answer arrives, which is then older.
         if try mark.isOutdated(self), !isLast { return nil }
         var filed: Filed
         if let known = try withoutEchoes(rows.map(\.knownObjectID), of: query.entity, pending) {
-            // The answer is not whole as it is filed: nothing is concluded from it.
+            // The answer is imported in part: no conclusions are drawn from it.
             file.order.noteSkip()
             filed = try take(rows.filter { known.contains($0.knownObjectID) }, askedAt: askedAt)
         } else {
             filed = try await takeAll(rows, query, form, askedAt: askedAt, at: time, infersDeletions: infersDeletions, for: caller)
         }
-        // While it was filed, too.
+        // Changes may also have been settled during the import.
         if !isLast, try mark.isOutdated(self) { return nil }
         filed.pending = before.isEmpty ? pending : Array(Set(before).union(pending))
         return filed
     }
 
-    /// Files the answer to a query, with what is concluded from it.
+    /// Imports the answer to a query, with the conclusions from it.
     ///
-    /// - Parameter time: When it was asked for, by the clock on the wall.
+    /// - Parameter time: The time of the request, by the wall clock.
     private func takeAll(
         _ rows: [Row], _ query: StoreQuery, _ form: QueryForm, askedAt: UInt64, at time: Double, infersDeletions: Bool,
         for caller: StoreCaller
@@ -97,19 +97,19 @@ extension CachedStore {
         var filed = try take(rows, askedAt: askedAt) { transaction, keys in
             let all = try self.missing(query, KeySet(keys), adding: transaction.insertedCount, askedAt)
             missing = all.map(\.key)
-            // What the backend has left out may be more than is known here.
+            // The backend may have omitted more objects than are known here.
             if all.allSatisfy(\.isPending) { try self.coverages.note(coverage, in: transaction) }
         }
         if missing.isEmpty { return filed }
         let skips = file.order.skips
         try await lookFor(missing, form, for: caller)
-        // One that is there and still matches was left out, whyever: the answer was not whole.
+        // An object that exists and still matches was omitted for some reason: the answer was not complete.
         missing = try self.missing(query, KeySet(filed.keys), askedAt).filter { !$0.isPending }.map(\.key)
         if missing.isEmpty || !file.keeps(.wholeAnswer) {
             try file.write { try self.coverages.note(coverage, in: $0) }
         } else {
             filed.keys += missing
-            // Of one that may be too new for the answer nothing is concluded.
+            // No conclusions are drawn if an object may be too new for the answer.
             if file.order.skips != skips { return filed }
             try file.write { transaction in
                 try self.coverages.remove(self.coverages.all.filter { $0.isSame(as: coverage) }, in: transaction)
@@ -118,19 +118,19 @@ extension CachedStore {
         return filed
     }
 
-    /// Returns the rows of the file that match a query, and that a whole answer to it has not brought. One with a pending change may match only because
-    /// of that; a new object is none.
+    /// Returns the rows of the file that match a query, and that a complete answer lacks. An object with a pending change may match only because of the change.
+    /// New objects are not included.
     ///
-    /// - Parameter added: How many of the found ones are not in the file yet.
+    /// - Parameter added: The number of found rows that are not in the file yet.
     private func missing(
         _ query: StoreQuery, _ found: KeySet, adding added: Int = 0, _ askedAt: UInt64
     ) throws -> [(key: CacheKey, isPending: Bool)] {
         let all = query.with(fetchOffset: 0, fetchLimit: 0).with(resultType: .managedObjectResultType).sorted(by: [])
-        // Mostly there are as many as have come: as many as there are at all, or as many as are shown.
+        // Usually the counts are equal: either all rows were found, or all displayed rows.
         let any = StoreQuery(file.entity(query.entity).inner.top).with(resultType: .countResultType)
         if query.predicate == nil, case .count(let count) = try file.read(any), count == found.count - added { return [] }
         if query.predicate == nil, case .count(let count) = try file.read(innerQuery(all.with(resultType: .countResultType))) {
-            // Those that are found and not shown are none of them, and must not stand for others.
+            // Found rows that are not displayed are not counted, and must not compensate for missing ones.
             let hidden = [CacheState.stub, .pendingDelete].map { PropertyValue.int64($0.rawValue) }
             let isHidden = try file.rows(of: file.entity(query.entity), where: file.names.state, isOneOf: hidden)
             if count == found.count - added - isHidden.filter({ found.contains(file.key(of: $0)) }).count { return [] }
@@ -147,10 +147,10 @@ extension CachedStore {
         }
     }
 
-    /// Asks for rows by their identifiers that a whole answer has not brought: what is not there any more is deleted.
+    /// Requests rows by their identifiers that a complete answer lacks: those that no longer exist are deleted.
     ///
-    /// Where that cannot be asked, what a query without a predicate has not brought is gone. With one, it may just not match any more, and what the
-    /// predicate reads of it becomes unknown.
+    /// If that request is impossible, rows that a query without a predicate lacks are deleted. For a query with a predicate, they may no longer match it, and
+    /// the properties that the predicate reads become unknown.
     private func lookFor(_ missing: [CacheKey], _ form: QueryForm, for caller: StoreCaller) async throws {
         let askedAt = file.order.begin()
         defer { file.order.end(askedAt) }
@@ -159,7 +159,7 @@ extension CachedStore {
         let found: [Row]
         var missing = missing
         do {
-            // Those that cannot be read are there, for all that is known.
+            // Unreadable objects count as existing.
             let answer = try await reader.readAvailable(ids, isFresh: true, for: caller)
             let unread = Set(try answer.failures.keys.compactMap(key))
             missing.removeAll(where: unread.contains)
@@ -174,11 +174,11 @@ extension CachedStore {
         try remove(missing.filter { !keys.contains($0) }, askedAt: askedAt)
     }
 
-    /// Files rows of the backend, with what came along, and merges them into the contexts.
+    /// Imports rows of the backend and embedded rows, and merges them into the contexts.
     ///
     /// - Parameters:
-    ///   - also: What is staged besides, in the last transaction; it gets the keys of all rows.
-    ///   - first: What is staged before, in the first transaction.
+    ///   - also: A closure that stages further changes in the last transaction; it receives the keys of all rows.
+    ///   - first: A closure that stages changes first, in the first transaction.
     @discardableResult
     func take(
         _ rows: [Row], askedAt: UInt64, tellsAll: Bool = false, also: (CacheTransaction, [CacheKey]) throws -> Void = { _, _ in },
@@ -187,7 +187,7 @@ extension CachedStore {
         var filed = Filed()
         let along = alongside.take()
         var seen = KeySet()
-        // In parts: a transaction of any size would need memory of any size.
+        // The import is split, because a transaction's memory grows with its size.
         let size = 10_000
         var start = 0
         repeat {
@@ -203,7 +203,7 @@ extension CachedStore {
                 if isFirst { try importer.take(along.rows, askedAt: min(askedAt, along.askedAt), in: transaction) }
                 if isLast { try also(transaction, earlier + keys) }
                 let changed = transaction.changedKeys
-                // Whoever asks after this is shown is not answered by what was asked before.
+                // A request that is made after the change is displayed must not be answered by an earlier one.
                 if !changed.isEmpty { reader.runner.noteNews() }
                 return (keys: keys, changed: changed)
             }
@@ -219,7 +219,7 @@ extension CachedStore {
         return filed
     }
 
-    /// Reads objects of which two answers have crossed, in the background.
+    /// Reads objects with crossing answers again, in the background.
     private func readAgain(_ keys: Set<CacheKey>) {
         freshness.want(keys)
         refreshes.begin("crossed \(keys.map { "\($0.entity.name)/\($0.number)" }.sorted().joined(separator: " "))") { [weak self] in
@@ -235,9 +235,9 @@ extension CachedStore {
         }
     }
 
-    // MARK: What is gone
+    // MARK: Deletions
 
-    /// Removes objects that the backend does not have any more.
+    /// Removes objects that the backend no longer has.
     func remove(_ keys: [CacheKey], askedAt: UInt64) throws {
         if keys.isEmpty { return }
         let before = NSPersistentStoreCoordinator.cacheTime
@@ -248,8 +248,8 @@ extension CachedStore {
         try merge(changed, queryTime: before)
     }
 
-    /// - Parameter isTold: Whether the backend has said that they were deleted. Otherwise an answer was without them, which may be that of a copy
-    ///   that lags: it does not have yet what was just saved.
+    /// - Parameter isTold: Whether the backend has reported the deletions. Otherwise an answer did not contain the objects, possibly from a lagging replica
+    ///   that does not have recently saved objects yet.
     func remove(_ keys: [CacheKey], askedAt: UInt64, isTold: Bool = false, in transaction: CacheTransaction) throws {
         let uptime = file.order.uptime(of: askedAt)
         for row in try transaction.rows(keys) {
@@ -258,7 +258,7 @@ extension CachedStore {
                 file.order.noteSkip()
                 continue
             }
-            // Of what is pending, a deletion that is none would become a second object.
+            // For a pending object, a mistaken deletion would create a second object.
             let mayBeNew =
                 file.order.wasJustMade(key, uptime: uptime)
                 || key.entity.state(of: row).isPending && file.order.mayBeNew(key, uptime: uptime)
@@ -270,7 +270,7 @@ extension CachedStore {
         }
     }
 
-    /// Removes objects whatever is known of them: another one has their identifier, or nothing newer is known.
+    /// Removes objects without checks: another object has their identifier, or nothing newer is known.
     func end(_ keys: [CacheKey], askedAt: UInt64, isTold: Bool, in transaction: CacheTransaction) throws {
         let uptime = file.clock.uptime
         for row in try transaction.rows(keys) {
@@ -289,13 +289,13 @@ extension CachedStore {
                 try transaction.delete(key)
             } else if let stub = try transaction.edit(key) {
                 try stub.makeStub()
-                // Another object may get its identifier: pending references to this one do not lead there.
+                // Another object may get its identifier: pending references to this object must not lead to it.
                 if isTold { try transaction.setResource(nil, of: stub) }
             }
         }
     }
 
-    /// Takes an object out of the references to it.
+    /// Removes an object from the references to it.
     ///
     /// - Returns: Whether nothing refers to it any more; pending changes keep their references.
     private func loosen(_ key: CacheKey, _ entity: CacheEntity, in transaction: CacheTransaction) throws -> Bool {
@@ -341,15 +341,15 @@ extension CachedStore {
 
     // MARK: Contexts
 
-    /// Tells the contexts what has changed in the file.
+    /// Notifies the contexts of changes of the file.
     ///
-    /// - Parameter tellsAll: Whether the result names new objects also where no context merges them.
+    /// - Parameter tellsAll: Whether the result names new objects even if no context merges them.
     @discardableResult func merge(_ changed: Changed, queryTime: UInt64, tellsAll: Bool = false) throws -> OutsideChanges {
         guard let coordinator = persistentStoreCoordinator, !changed.isEmpty else { return OutsideChanges() }
         let held = Set(coordinator.heldIDs(of: self).compactMap { file.key(ofOuter: $0) })
         var rows: [Row] = []
         var deleted = changed.deleted.filter(held.contains).map { $0.entity.outerID($0.number, token) }
-        // New objects matter to those who look for them.
+        // New objects matter to contexts that merge changes.
         let news = coordinator.hasMergingContexts || tellsAll ? changed.inserted + changed.updated : changed.updated.filter(held.contains)
         for row in try file.rows(news) {
             let key = file.key(of: row)

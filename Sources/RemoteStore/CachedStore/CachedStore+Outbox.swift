@@ -3,7 +3,7 @@ public import Foundation
 internal import Platform
 internal import Predicates
 
-/// What the application is told of changes that the backend does not have yet, and decides about them.
+/// The pending changes, for the application to inspect and to decide about.
 extension CachedStore {
     /// A change that the backend does not have yet.
     public struct PendingChange: Sendable {
@@ -13,17 +13,17 @@ extension CachedStore {
         public let entity: String
         /// The kind of change.
         public let kind: Resource.Saving.Kind
-        /// What it waits for.
+        /// The state of the change.
         public let state: SyncState
         /// The names of the changed properties; empty for new and deleted objects.
         public let properties: Set<String>
         /// The number of times that it was sent since it was last edited.
         public let attempts: Int
-        /// Why it was not saved; nil where nothing has failed.
+        /// The reason why it was not saved; nil if nothing has failed.
         public let error: NSError?
-        /// Whether it waits for somebody to sign in: see ``CachedStoreStatus/awaitingCredentialsCount``.
+        /// Whether it waits for a user to sign in: see ``CachedStoreStatus/awaitingCredentialsCount``.
         public let awaitsCredentials: Bool
-        /// The user who has made it: see ``Backend/principal``.
+        /// The user who made it: see ``Backend/principal``.
         public let principal: String?
         /// The large values that are sent before the change.
         public let uploads: [PendingUpload]
@@ -31,25 +31,25 @@ extension CachedStore {
 
     // MARK: Sending
 
-    /// Sends what can be sent now, also what waits for another attempt, and returns when nothing more can be sent.
+    /// Sends everything that can be sent now, including changes that wait for a retry, and returns when nothing more can be sent.
     ///
-    /// Each change is sent once, after it was looked whether an earlier attempt has arrived where that is needed. What fails for a reason that may
-    /// pass stays pending, and waits for its next attempt or another call. Where the backend does not take the credentials, one change tells that for all.
-    /// Call it on any thread. Where another process sends the changes of this file, nothing is done.
+    /// Each change is sent once, after a check whether an earlier attempt has arrived, if necessary. A change that fails for a temporary reason stays pending,
+    /// and waits for its next attempt or another call. If the backend rejects the credentials, a single change determines that for all. Call it on any thread.
+    /// If another process sends the changes of this file, the method does nothing.
     ///
-    /// - Throws: The error of a file that cannot be written. That a change was not saved is no error: see ``pendingChanges()``.
+    /// - Throws: The error of a file that cannot be written. An unsaved change is not an error: see ``pendingChanges()``.
     public func sendPending() async throws { try await sender.sendPending() }
 
-    /// Says that the backend can be reached again, so that pending changes are sent at once. Call it on any thread.
+    /// Tells the store that the backend can be reached again, so that pending changes are sent at once. Call it on any thread.
     public func connectionDidReturn() { sender.connectionDidReturn() }
 
-    /// Says that the backend gets other credentials from now on: somebody has signed in. Changes that wait for them are sent at once. Call it on any thread.
+    /// Tells the store that the backend has new credentials, because a user has signed in. Changes that wait for them are sent at once. Call it on any thread.
     ///
-    /// Without a word the store finds out by itself, later: it sends one of the changes after waits that grow to five minutes, and all of them once that
-    /// is taken, or once a read is answered again.
+    /// Without this call, the store detects it later: it sends one of the changes after delays that grow to five minutes, and all of them once that is
+    /// accepted, or once a read succeeds again.
     public func credentialsDidChange() { sender.credentialsDidChange() }
 
-    /// The number of pending changes: none is known within a millisecond, whatever the size of the cache. Call it on any thread.
+    /// The number of pending changes. If there are none, the call takes less than a millisecond for any size of the cache. Call it on any thread.
     ///
     /// - Throws: The error of a file that cannot be read.
     public func pendingCount() throws -> Int { try outbox.count() }
@@ -73,8 +73,8 @@ extension CachedStore {
 
     // MARK: Decisions
 
-    /// Sends a change again that was set aside. Of a conflict, what is shown here is sent; a new object whose fate is not known is sent again,
-    /// though the backend may have it already.
+    /// Retries a change that was set aside. For a conflict, the local values are sent. A new object with an unknown outcome is sent again, although the backend
+    /// may have it already.
     ///
     /// Call it on any thread.
     ///
@@ -87,19 +87,19 @@ extension CachedStore {
         return found
     }
 
-    /// Gives a pending change up: the object is shown again as the backend has it, with its relationships; a new object is gone.
+    /// Drops a pending change: the object is displayed again as the backend has it, with its relationships; a new object is removed.
     ///
-    /// What depends on it goes with it: what was deleted along with an object comes back with it, and relationships that were cut by its
-    /// deletion are joined again. Call it on any thread.
+    /// Dependent changes are dropped as well: objects that were deleted together with an object are restored with it, and relationships that its deletion cut
+    /// are restored. Call it on any thread.
     ///
-    /// - Returns: The objects whose changes were given up.
+    /// - Returns: The objects whose changes were dropped.
     /// - Throws: Code 134030 for a change that is being sent; the error of a file that cannot be written.
     @discardableResult public func drop(_ id: NSManagedObjectID) throws -> [NSManagedObjectID] {
         guard let key = file.key(ofOuter: id.current) else { return [] }
         let dropped = try settling { transaction in
             let dropped = try outbox.drop(key, in: transaction)
             let keys = dropped.map { LocalKey(root: $0.entity.inner.top.name ?? "?", key: $0.number) }
-            // Whoever waits for the outcome is told that there is none.
+            // Callers that wait for the outcome are informed that there is none.
             transaction.whenCommitted { [sender] in
                 sender?.state.withLock { state in
                     if state.dropped.count > 10_000 { state.dropped = [] }
@@ -113,7 +113,7 @@ extension CachedStore {
         return dropped.map { $0.entity.outerID($0.number, token) }
     }
 
-    /// Writes what a decision makes of the file, and tells the contexts.
+    /// Applies a decision to the file, and notifies the contexts.
     private func settling<Result>(_ body: (CacheTransaction) throws -> Result) throws -> Result {
         let queryTime = NSPersistentStoreCoordinator.cacheTime
         let (result, changed) = try file.write { transaction in
@@ -127,7 +127,7 @@ extension CachedStore {
 }
 
 extension PendingRecord {
-    /// What an application is told of it.
+    /// The state for the application.
     var syncState: SyncState {
         switch stage {
         case .waiting, .lost, .sought: .pending

@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Who answers a fetch: the file or the backend.
+/// The source of a fetch's answer: the file or the backend.
 extension CachedStore {
-    /// Answers a fetch by the policy of the request, or that of its entity.
+    /// Answers a fetch according to the policy of the request or of its entity.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
         if let answer = try answerAtOnce(query, for: caller) { return answer }
         let policy = policy(of: query)
@@ -22,7 +22,7 @@ extension CachedStore {
                 report(error)
                 return answer
             }
-            // What is known in part is better than nothing; nothing is no answer.
+            // A partial answer is better than none, but an empty one is not an answer.
             let answer = try answerFromFile(query)
             guard answer.hasResults else { throw error }
             report(error)
@@ -32,7 +32,7 @@ extension CachedStore {
 
     private func policy(of query: StoreQuery) -> CachePolicy { query.options[CachePolicyOption.self] ?? policy(of: query.entity) }
 
-    /// Answers from the file where the policy allows it; nil where the backend must be awaited.
+    /// Answers from the file if the policy allows it; nil if the backend must be awaited.
     func answerAtOnce(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer? {
         if try isAboutState(query) { return try answerFromFile(query) }
         if query.isFollowing { return try held(query).flatMap { try answer(query, $0) } ?? answerFromFile(query) }
@@ -53,16 +53,16 @@ extension CachedStore {
         }
     }
 
-    /// Whether a time is at most so many seconds ago, by the clock on the wall, which may have been set meanwhile.
+    /// Whether a time is at most a number of seconds ago, by the wall clock, which may have been set meanwhile.
     func isFresh(_ time: Double, _ age: Double) -> Bool {
         let passed = file.clock.now - time
         return passed >= 0 && passed <= age
     }
 
-    /// Throws errors that another attempt does not mend.
+    /// Rethrows errors that a retry cannot resolve.
     func rethrowUnlessPassing(_ error: any Error) throws {
         if error is CancellationError || RemoteStoreError.isUnreadable(error) { throw error }
-        // A backend that refuses a request has been reached: what earlier fetches have filed is not its answer.
+        // A backend that refuses a request has been reached: the results of earlier fetches are not its answer.
         if Prospect(error).mayPass == false { throw error }
         let error = error as NSError
         guard error.domain == NSCocoaErrorDomain else { return }
@@ -73,7 +73,7 @@ extension CachedStore {
         }
     }
 
-    /// Asks the backend again in the background; contexts that show the objects get what is new.
+    /// Repeats the request in the background; contexts that have the objects are updated.
     private func refresh(_ query: StoreQuery, _ form: QueryForm, for caller: StoreCaller) {
         refreshes.begin(form.text) { [weak self] in
             guard let self else { return }
@@ -84,7 +84,7 @@ extension CachedStore {
 
     // MARK: The file
 
-    /// What holds the results of a query.
+    /// A stored query with the results of another query.
     struct Held {
         let coverage: Coverage
         let form: QueryForm
@@ -98,7 +98,7 @@ extension CachedStore {
         }
     }
 
-    /// Returns what holds the results of a query, if the file can evaluate it; nil where the backend must be asked.
+    /// Returns a stored query with the results of a query, if the file can evaluate it; nil if the backend must be asked.
     func held(_ query: StoreQuery) throws -> Held? {
         let form = try form(query)
         guard form.clauses != nil, let coverage = coverages.whole(form) ?? coverages.window(form),
@@ -118,7 +118,7 @@ extension CachedStore {
             else { return false }
             let target = file.entity(destination)
             if relationship.isToMany {
-                // The members must be known, all of them: their own entity must be held whole.
+                // All members must be known: a complete query of their entity must be stored.
                 guard let inverse = relationship.storedInverse, !inverse.isToMany,
                     coverages.whole(try form(StoreQuery(destination))) != nil
                 else { return false }
@@ -130,7 +130,7 @@ extension CachedStore {
         return true
     }
 
-    /// Answers with what the file holds; nil where a window has lost rows, so that it does not have enough any more.
+    /// Answers from the file; nil if a window has lost rows, so that it no longer has enough.
     func answer(_ query: StoreQuery, _ held: Held) throws -> StoreAnswer? {
         guard let members = held.coverage.members else { return try answerFromFile(query) }
         let entity = file.entity(query.entity)
@@ -143,7 +143,7 @@ extension CachedStore {
         return outer(answer)
     }
 
-    /// Answers from the file, with what there is.
+    /// Answers from the file, without the backend.
     func answerFromFile(_ query: StoreQuery) throws -> StoreAnswer { try outer(file.read(innerQuery(query))) }
 
     /// Returns the rows with pending changes.
@@ -169,9 +169,9 @@ extension CachedStore {
         }
     }
 
-    /// Returns the backend's IDs without those that may be of new objects of this cache: sent, and not acknowledged yet.
+    /// Returns the backend's IDs, except those that may belong to new objects of this cache, which were sent and not acknowledged yet.
     ///
-    /// Call it once an answer has come. What the file does not have cannot be told from them; it comes with a later answer.
+    /// Call it once an answer has arrived. Objects that the file does not have are indistinguishable from such new objects; a later answer contains them.
     ///
     /// - Parameter pending: The rows of the entity with pending changes.
     func withoutEchoes(
@@ -188,7 +188,7 @@ extension CachedStore {
 
     // MARK: The backend
 
-    /// Asks the backend, and answers with what it says and what is pending.
+    /// Asks the backend, and answers with its results and the pending changes.
     private func answerFromBackend(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
         if query.resultType == .countResultType, policy(of: query) == .networkOnly,
             let count = try await countByBackend(query, for: caller)
@@ -197,7 +197,7 @@ extension CachedStore {
         }
         let pending = query.fetchOffset > 0 && !query.combinesObjects ? try pendingKeys(query.entity).count : 0
         if pending > 0 {
-            // The backend skips other objects than those that are shown first: they are skipped here.
+            // The backend would skip other objects than the first displayed ones: the offset is applied here.
             let limit = query.fetchLimit > 0 ? query.fetchOffset + query.fetchLimit + pending : 0
             guard let filed = try await fetchFromBackend(query.with(fetchOffset: 0, fetchLimit: limit), for: caller) else {
                 return try answerFromFile(query)
@@ -208,7 +208,7 @@ extension CachedStore {
         return try answer(query, filed)
     }
 
-    /// Answers with what the backend has just answered, and what is pending.
+    /// Answers with the backend's latest results and the pending changes.
     private func answer(_ query: StoreQuery, _ filed: Filed) throws -> StoreAnswer {
         let pending = filed.pending
         if query.resultType == .dictionaryResultType || !pending.isEmpty { try refuseUnread(form(query).needs.properties, of: filed.keys) }
@@ -220,12 +220,12 @@ extension CachedStore {
             }
         }
         if query.combinesObjects { return try outer(file.read(innerQuery(query, among: among(filed.keys + pending)))) }
-        // The backend has applied the offset already.
+        // The backend has already applied the offset.
         let rest = query.with(fetchOffset: 0, fetchLimit: query.fetchLimit)
         return try outer(file.read(innerQuery(rest, among: among(query.fetchOffset > 0 ? filed.keys : filed.keys + pending))))
     }
 
-    /// Asks for objects with a greater value of an attribute than the file has.
+    /// Requests objects with a greater value of an attribute than any in the file.
     private func fetchNewer(_ query: StoreQuery, by key: String, for caller: StoreCaller) async throws {
         guard let attribute = query.entity.attributesByName[key] else {
             throw RemoteStoreError.unknownProperty(key, of: query.entity.name ?? "?")
@@ -245,7 +245,7 @@ extension CachedStore {
 }
 
 extension StoreQuery {
-    /// Whether several objects become one result.
+    /// Whether a result may be computed from several objects.
     var combinesObjects: Bool { resultType == .dictionaryResultType && (isGrouped || returnsDistinctResults) }
 }
 

@@ -2,10 +2,10 @@ internal import Foundation
 @_spi(Stores) public import ObjectGraph
 internal import Predicates
 
-/// Reading much at once, page by page.
+/// Bulk reads, page by page.
 extension CachedStore {
-    /// Reads everything from the backend that a request finds, and files it page by page. A pull that was cut off, also by the end of the program, goes on
-    /// with the page that it had come to.
+    /// Reads all results of a request from the backend, and stores them page by page. An interrupted pull, even by the end of the program, continues with the
+    /// page that it had reached.
     ///
     /// ```swift
     /// let messages = NSFetchRequest<Message>(entityName: "Message")
@@ -13,10 +13,10 @@ extension CachedStore {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: The request; its limit does not count.
+    ///   - request: The request; its limit is ignored.
     ///   - context: A context of the store's coordinator.
-    /// - Returns: The number of objects that have come.
-    /// - Throws: The backend's error; what has come before is filed.
+    /// - Returns: The number of received objects.
+    /// - Throws: The backend's error; objects that were received before are stored.
     @discardableResult
     public func pull<Result>(_ request: NSFetchRequest<Result>, in context: NSManagedObjectContext) async throws -> Int {
         let query = try await context.perform { try context.storeQuery(for: request) }
@@ -34,14 +34,14 @@ extension CachedStore {
         let name = "pull " + form.text
         let known = try setting(name)
         do { return try await pull(plan, form, name, from: known, for: caller) } catch {
-            // The backend may not know the place any more.
+            // The backend may no longer know the position.
             guard known != nil, !(error is CancellationError), isRefusal(error) else { throw error }
             try file.write { try setSetting(name, nil, in: $0) }
             return try await pull(plan, form, name, from: nil, for: caller)
         }
     }
 
-    /// Whether a backend has refused a request, rather than not been reached.
+    /// Whether a backend has refused a request, as opposed to being unreachable.
     private func isRefusal(_ error: any Error) -> Bool { (error as NSError).domain != NSURLErrorDomain }
 
     private func pull(
@@ -64,7 +64,7 @@ extension CachedStore {
             let next = reading.next
             let isLast = step.end != nil
             let rows = reader.hasReferencesToKinds ? try await reader.knowingKinds(Array(step.new), for: caller) : Array(step.new)
-            // A page is not asked for twice: it is filed around what was pending.
+            // A page is not requested twice: it is imported except for pending objects.
             _ = try mark.isOutdated(self)
             count += try take(rows, askedAt: askedAt) { transaction, _ in
                 if !isLast {
@@ -82,13 +82,13 @@ extension CachedStore {
         }
     }
 
-    // MARK: Where a pull is
+    // MARK: Progress
 
-    /// The page that a pull comes to next.
+    /// The next page of a pull.
     struct PullPlace: Codable {
         var page: String?
         var offset: Int
-        /// When it was begun, by the clock on the wall.
+        /// The start time of the pull, by the wall clock.
         var begun: Double
     }
 

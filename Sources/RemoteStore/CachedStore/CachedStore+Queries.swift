@@ -2,11 +2,11 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Queries in the three spaces of IDs: those of contexts, of the file, and of the backend.
+/// Queries in the three ID spaces: those of contexts, of the file, and of the backend.
 extension CachedStore {
-    /// Returns a query of a context as one for the file, for objects that may be shown.
+    /// Converts a query of a context to one for the file, for displayed objects.
     ///
-    /// - Parameter keys: The rows that it is limited to; nil for all.
+    /// - Parameter keys: The rows to which it is limited; nil for all.
     func innerQuery(_ query: StoreQuery, among keys: PredicateTree? = nil) throws -> StoreQuery {
         var parts: [PredicateTree] = [shownOnly]
         if let tree = try query.predicateTree() { parts.insert(try inner(replacingStates(tree, query.entity)), at: 0) }
@@ -20,7 +20,7 @@ extension CachedStore {
         return moved
     }
 
-    /// Matches what fetches may return.
+    /// The predicate for rows that fetches may return.
     private var shownOnly: PredicateTree {
         .not(
             .compare(
@@ -28,12 +28,12 @@ extension CachedStore {
                 .constant(.array([.int64(CacheState.stub.rawValue), .int64(CacheState.pendingDelete.rawValue)]))))
     }
 
-    /// Matches some rows of the file.
+    /// Returns the predicate for some rows of the file.
     func among(_ keys: [CacheKey]) -> PredicateTree {
         .compare(.evaluatedObject, .isIn, .constant(.array(keys.map { .object(ObjectReference(file.innerID($0))) })))
     }
 
-    /// Matches rows with pending changes.
+    /// The predicate for rows with pending changes.
     var pendingOnly: PredicateTree {
         .compare(.keyPath([file.names.state]), .greaterThanOrEqual, .constant(.int64(CacheState.pendingInsert.rawValue)))
     }
@@ -55,7 +55,7 @@ extension CachedStore {
         }
     }
 
-    /// Returns a query of a context as one for the backend, for whole objects; nil where nothing that the backend has can match.
+    /// Converts a query of a context to one for the backend, for whole objects; nil if it cannot match any object of the backend.
     func remoteQuery(_ query: StoreQuery) throws -> StoreQuery? {
         guard let tree = try query.predicateTree() else { return query.with(resultType: .managedObjectResultType) }
         let ids = tree.objectIDs.filter { $0.token === token }
@@ -67,12 +67,12 @@ extension CachedStore {
             isUnknown = isUnknown || id.isTemporaryID || id.token === token
             return nil
         }
-        // What the backend does not know it cannot be asked for, unless it is one of several.
+        // The backend cannot be asked for objects that it does not know, unless they are among others.
         if isUnknown, ids.count == tree.objectIDs.count, remote.isEmpty { return nil }
         return query.with(predicate: NSPredicate(tree: replaced)).with(resultType: .managedObjectResultType)
     }
 
-    /// Returns the backend's IDs of objects, without those of objects that it does not have.
+    /// Returns the backend's IDs of objects, except objects that it does not have.
     func remoteIDs(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: NSManagedObjectID] {
         var found: [NSManagedObjectID: NSManagedObjectID] = [:]
         let byKey = Dictionary(
@@ -84,7 +84,7 @@ extension CachedStore {
         return found
     }
 
-    /// Returns the backend's ID of the object of a row; nil where it does not have it.
+    /// Returns the backend's ID of a row's object; nil if it does not have the object.
     func remoteID(_ row: Row, _ entity: CacheEntity) -> NSManagedObjectID? {
         guard let resource = entity.resource(of: row), let outer = entity.outer else { return nil }
         return reader.decoding.id(resource, of: outer)
@@ -92,7 +92,7 @@ extension CachedStore {
 
     // MARK: Answers
 
-    /// Returns an answer of the file as one for contexts.
+    /// Converts an answer of the file to one for contexts.
     func outer(_ answer: StoreAnswer) -> StoreAnswer {
         switch answer {
         case .rows(let rows): .rows(outer(rows))

@@ -1,5 +1,5 @@
-/// What goes on in the background.
+/// Work in the background.
 extension CachedStore {
-    /// Suspends until nothing is read from the backend in the background.
+    /// Suspends until no reads from the backend are in progress in the background.
     public func waitForRefreshes() async { await refreshes.waitForAll() }
 }

@@ -3,9 +3,9 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Saves into the file, with what is pending, which is sent afterwards.
+/// Saves into the file, with the pending changes, which are sent afterwards.
 extension CachedStore {
-    /// What folds pending changes over what the backend confirms.
+    /// The part that merges pending changes with confirmed values.
     var folding: (any PendingFolding)? { outbox }
 
     func prepareOutbox() throws {
@@ -28,14 +28,14 @@ extension CachedStore {
         } report: { [weak self] error in
             self?.cacheOptions.didFail?(error)
         }
-        // Who has signed in again for reads has done so for changes.
+        // A user who has signed in again for reads has also done so for changes.
         reader.runner.credentialsReturned.withLock { $0 = { [weak sender] in sender?.credentialsDidChange() } }
     }
 
-    /// Begins to send what an earlier run has left.
+    /// Begins to send the changes that an earlier run has left.
     func beginSending() { sender.wake() }
 
-    /// Sends nothing any more, and closes the file as soon as nothing is under way.
+    /// Stops sending, and closes the file as soon as nothing is in flight.
     func closeFile() {
         guard let sender, let file else {
             self.file?.close()
@@ -44,14 +44,14 @@ extension CachedStore {
         sender.close { file.close() }
     }
 
-    /// Saves changes into the file: when this returns, they are on the disk. They are sent afterwards.
+    /// Saves changes into the file: when this method returns, they are on disk. They are sent afterwards.
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome { try save(now: changes) }
 
     func save(now changes: StoreChangeSet) throws -> SaveOutcome {
         try UnsentEdits(reader.catalog) { _ in nil }.check(changes)
         let saved = try file.write { transaction in
             let saved = try outbox.enqueue(changes, token, in: transaction)
-            // What is read from now on is filed over it.
+            // Results of later reads are merged with them.
             let order = file.order
             let keys = saved.keys
             transaction.whenCommitted { order.note(keys, at: order.now) }
@@ -59,13 +59,13 @@ extension CachedStore {
         }
         var outcome = SaveOutcome()
         let given = Dictionary(saved.versions.map { ($0.key, $0.version) }, uniquingKeysWith: { _, last in last })
-        // The context adopts the versions that the rows have got.
+        // The context adopts the new versions of the rows.
         for row in try file.rows(saved.versions.map(\.key)) {
             let key = file.key(of: row)
             if key.entity.shownVersion(of: row) != given[key] { outcome.rows.append(file.outer(row, token)) }
         }
         sender.state.withLock { state in
-            // What was said of earlier changes of the objects is over.
+            // Reported outcomes of earlier changes of the objects are obsolete.
             if state.dropped.isEmpty, state.merged.isEmpty { return }
             for key in saved.keys {
                 let local = LocalKey(root: key.entity.inner.top.name ?? "?", key: key.number)
@@ -78,7 +78,7 @@ extension CachedStore {
         return outcome
     }
 
-    /// Returns the IDs of new objects: the keys of their rows. An object whose identifier others refer to already has that row.
+    /// Returns the IDs of new objects: the keys of their rows. If others refer to an object's identifier, it already has a row.
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
         let objects = Array(new)
         return try file.write { transaction in
@@ -95,8 +95,8 @@ extension CachedStore {
         }
     }
 
-    /// Waits while new objects are being sent whose identifiers the backend assigns, where rows may be theirs: they would be shown twice until
-    /// the backend has said whose they are.
+    /// Waits while new objects are being sent whose identifiers the backend assigns, if rows may belong to them: otherwise they would be displayed twice until
+    /// the backend has reported their identifiers.
     func waitForIdentifiers(of rows: [Row]) async throws {
         while true {
             let roots = sender.state.withLock { Set($0.inserting.filter { $1 > 0 }.keys) }

@@ -2,24 +2,24 @@ internal import Foundation
 internal import ObjectGraph
 
 extension CachedStore {
-    /// What becomes of pending changes when somebody signs out.
+    /// The treatment of pending changes when a user signs out.
     public enum PendingAtSignOut: Sendable {
-        /// They are an error: the application asks.
+        /// Pending changes are an error, so that the application can ask the user.
         case refuse
-        /// They are sent first; those that cannot be are an error.
+        /// Pending changes are sent first; those that cannot be sent are an error.
         case send
-        /// They are given up.
+        /// Pending changes are dropped.
         case discard
-        /// They stay in the file, with everything else, until the user signs in again: see ``CachedStoreOptions/user``.
+        /// Pending changes stay in the file, with everything else, until the user signs in again: see ``CachedStoreOptions/user``.
         case keep
     }
 
-    /// Ends the work for a user: nothing is sent any more, and everything that the cache has is removed, unless it is kept.
+    /// Ends the work for a user: sending stops, and the content of the cache is removed, unless it is kept.
     ///
     /// Call it on any thread; then remove the store from its coordinator.
     ///
-    /// - Parameter pending: What becomes of changes that the backend does not have yet.
-    /// - Throws: Code 134030 with the number of pending changes, where these are an error: nothing has happened then; the errors of the file.
+    /// - Parameter pending: The treatment of changes that the backend does not have yet.
+    /// - Throws: Code 134030 with the number of pending changes, if these are an error: nothing has changed then; the errors of the file.
     public func signOut(pending: PendingAtSignOut = .refuse) async throws {
         if pending == .send { try await sendPending() }
         if pending == .send || pending == .refuse {

@@ -3,55 +3,55 @@ public import Foundation
 internal import Platform
 internal import Predicates
 
-/// What an application is told of an object of a ``CachedStore``.
+/// The state of an object of a ``CachedStore``, for the application.
 public enum SyncState: String, Sendable, CaseIterable {
-    /// As the backend has confirmed it.
+    /// The object is as the backend has confirmed it.
     case fresh
-    /// Older than its policy wants it, or never read.
+    /// The object is older than its policy allows, or was never read.
     case stale
-    /// Changed, and not sent yet.
+    /// The object was changed, and the change is not sent yet.
     case pending
-    /// Being sent.
+    /// The change is being sent.
     case sending
     /// The change was refused: see ``CachedStore/error(of:)``.
     case failed
-    /// Others have changed the same.
+    /// Others have changed the same properties.
     case conflicting
-    /// Whether its change was saved is not known.
+    /// It is unknown whether the change was saved.
     case unknown
 }
 
-/// What an application is told of a ``CachedStore``.
+/// The status of a ``CachedStore``, for the application.
 public struct CachedStoreStatus: Sendable, Equatable {
     /// The number of changes that the backend does not have yet: ``waitingCount`` and ``setAsideCount`` together.
     public var pendingCount = 0
-    /// The number of those that wait for a decision, of a person or the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)->_``.
+    /// The number of changes that wait for a decision of a person or the application: see ``CachedStore/retry(_:)`` and ``CachedStore/drop(_:)->_``.
     public var setAsideCount = 0
-    /// The number of those that go out by themselves, once the backend can be reached and takes the credentials.
+    /// The number of changes that are sent without further action, once the backend can be reached and accepts the credentials.
     public var waitingCount: Int { pendingCount - setAsideCount }
-    /// The number of those among ``waitingCount`` that wait for somebody to sign in: because the backend does not take the credentials any more, or since
-    /// another user has made them.
+    /// The number of changes among ``waitingCount`` that wait for a user to sign in, because the backend rejects the credentials, or because another user has
+    /// made them.
     public var awaitingCredentialsCount = 0
-    /// Why the backend does not take the credentials, with the code ``CredentialsExpiredError``; nil where it does, or changes wait for another user only.
+    /// The reason why the backend rejects the credentials, with the code ``CredentialsExpiredError``; nil if it accepts them, or if changes wait only for
+    /// another user.
     public var credentialsError: NSError?
-    /// Whether changes, or large values that go before them, are being sent.
+    /// Whether changes, or large values that precede them, are being sent.
     public var isSending = false
-    /// Whether the backend could be reached when it was last asked.
+    /// Whether the backend could be reached at the last attempt.
     public var isOnline = true
-    /// Whether another process had the right to send the changes of this file when they were last to be sent. A process that is suspended
-    /// meanwhile keeps it.
+    /// Whether another process had the right to send the changes of this file at the last attempt. A process keeps that right while it is suspended.
     public var isSentByAnother = false
     /// The number of bytes of large values that are sent before their objects: see ``UploadingBackend``.
     public var bytesToUpload: Int64 = 0
-    /// The number of those that the backend has.
+    /// The number of these bytes that the backend has.
     public var uploadedBytes: Int64 = 0
 
-    /// Creates the status of a store that has nothing to do.
+    /// Creates the status of an idle store.
     public init() {}
 }
 
 extension CachedStore {
-    /// The state of an object: of one that is not in the cache, stale. Call it on any thread.
+    /// The state of an object; stale for an object that is not in the cache. Call it on any thread.
     ///
     /// - Throws: The error of a file that cannot be read.
     public func syncState(of id: NSManagedObjectID) throws -> SyncState {
@@ -65,7 +65,7 @@ extension CachedStore {
         }
     }
 
-    /// The number of seconds since the backend has confirmed an object; nil for one that was never read. Call it on any thread.
+    /// The number of seconds since the backend has confirmed an object; nil if it was never read. Call it on any thread.
     ///
     /// - Throws: The error of a file that cannot be read.
     public func age(of id: NSManagedObjectID) throws -> Double? {
@@ -79,12 +79,12 @@ extension CachedStore {
         return max(0, file.clock.now - time)
     }
 
-    /// Returns the row of an object as the file has it: another process may have saved or sent it since it was read last.
+    /// Returns the current row of an object from the file: another process may have saved or sent it since the last read.
     private func currentRow(of id: NSManagedObjectID) throws -> Row? {
         try file.key(ofOuter: id.current).flatMap { try file.row($0, isFresh: true) }
     }
 
-    /// The error of an object whose change was not saved; nil where nothing has failed. Call it on any thread.
+    /// The error of an object whose change was not saved; nil if nothing has failed. Call it on any thread.
     ///
     /// - Throws: The error of a file that cannot be read.
     public func error(of id: NSManagedObjectID) throws -> NSError? {
@@ -92,7 +92,7 @@ extension CachedStore {
         return try outbox.record(key)?.error
     }
 
-    /// The conflict of an object whose change is set aside because others have changed the same; nil for an object in none. Call it on any thread.
+    /// The conflict of an object whose change is set aside because others have changed the same properties; nil if there is none. Call it on any thread.
     ///
     /// ```swift
     /// if let conflict = try store.conflict(of: note.objectID) {
@@ -100,7 +100,7 @@ extension CachedStore {
     /// }
     /// ```
     ///
-    /// ``CachedStore/retry(_:)`` sends yours, ``CachedStore/drop(_:)->_`` takes theirs.
+    /// ``CachedStore/retry(_:)`` sends the local values, ``CachedStore/drop(_:)->_`` accepts the backend's.
     ///
     /// - Throws: The error of a file that cannot be read.
     public func conflict(of id: NSManagedObjectID) throws -> SaveConflict? {
@@ -108,7 +108,7 @@ extension CachedStore {
         return try sender.conflict(record.key)
     }
 
-    /// The state of the store now. Call it on any thread.
+    /// The current status of the store. Call it on any thread.
     ///
     /// - Throws: The error of a file that cannot be read.
     public func status() throws -> CachedStoreStatus {
@@ -134,7 +134,7 @@ extension CachedStore {
         return status
     }
 
-    /// The states of the store: the present one, and each that follows. A slow reader gets the last one.
+    /// The status of the store: the current one, and each that follows. A slow reader receives only the latest one.
     public var statuses: AsyncStream<CachedStoreStatus> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = watchers.add(continuation)
@@ -143,7 +143,7 @@ extension CachedStore {
         }
     }
 
-    /// Tells those who watch.
+    /// Notifies the observers of the status.
     func outboxDidChange() {
         waiting.check { try self.outcome(of: $0) }
         if watchers.isEmpty { return }
@@ -151,7 +151,7 @@ extension CachedStore {
     }
 }
 
-/// Those who watch the state of a store.
+/// The observers of a store's status.
 // Everything is in a `LockedBox`.
 final class StatusWatchers: Sendable {
     private struct State {

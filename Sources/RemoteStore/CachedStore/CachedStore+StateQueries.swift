@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Fetches by `syncState` and `age`, which are no properties of the model: `syncState == "failed"`, `age > 600`.
+/// Fetches by `syncState` and `age`, which are not properties of the model: `syncState == "failed"`, `age > 600`.
 ///
-/// The file answers them by itself: the backend knows nothing of either.
+/// The file answers them alone: the backend does not know either.
 extension CachedStore {
     static let syncStateKey = "syncState"
     static let ageKey = "age"
@@ -18,7 +18,7 @@ extension CachedStore {
 
     private func isState(_ key: String?, _ entity: NSEntityDescription) -> Bool {
         guard let key, key == Self.syncStateKey || key == Self.ageKey else { return false }
-        // A property of the program's own comes first.
+        // A property of the program's model takes precedence.
         return entity.frozenParts.byName[key] == nil
     }
 
@@ -38,7 +38,7 @@ extension CachedStore {
 
     /// Returns a predicate over the columns of the file.
     ///
-    /// - Throws: Code 134091 for what cannot be compared with a state or an age.
+    /// - Throws: Code 134091 for a comparison that a state or an age does not support.
     func replacingStates(_ tree: PredicateTree, _ entity: NSEntityDescription) throws -> PredicateTree {
         switch tree {
         case .and(let parts): return .and(try parts.map { try replacingStates($0, entity) })

@@ -1,23 +1,23 @@
 internal import ObjectGraph
 
-/// What the application is told of pending changes of entities that its model does not have any more.
+/// The pending changes of entities that the model no longer has, for the application.
 extension CachedStore {
-    /// A pending change of an entity that a new version of the model does not have. It has no object any more, and is not sent.
+    /// A pending change of an entity that a new version of the model no longer has. It has no object, and is not sent.
     public struct StrandedChange: Identifiable, Sendable {
-        /// Identifies it in the cache.
+        /// The identifier of the change in the cache.
         public let id: Int64
-        /// The name that the entity had.
+        /// The former name of the entity.
         public let entity: String
         /// The kind of change.
         public let kind: Resource.Saving.Kind
-        /// What the backend calls the object; nil for a new one.
+        /// The backend's identifier of the object; nil for a new one.
         public let resourceID: ResourceID?
-        /// The values that were changed, or of a new object all; without large values, and values of transformable attributes.
+        /// The changed values, or all values of a new object; without large values, and values of transformable attributes.
         public let values: [String: ResourceValue]
     }
 
-    /// Returns the pending changes that cannot be sent because the model does not have their entities any more. They are kept until they are
-    /// dropped. Call it on any thread.
+    /// Returns the pending changes that cannot be sent because the model no longer has their entities. They are kept until they are dropped. Call it on any
+    /// thread.
     ///
     /// - Throws: The error of a file that cannot be read.
     public func strandedChanges() throws -> [StrandedChange] {
@@ -26,7 +26,7 @@ extension CachedStore {
         }
     }
 
-    /// Gives a change up whose entity the model does not have any more. Call it on any thread.
+    /// Drops a change whose entity the model no longer has. Call it on any thread.
     ///
     /// - Throws: The error of a file that cannot be written.
     public func drop(_ change: StrandedChange) throws {

@@ -2,7 +2,7 @@ public import Foundation
 @_spi(Stores) public import ObjectGraph
 internal import Platform
 
-/// What the application is told of large values that are sent before their objects.
+/// The large values that are sent before their objects, for the application.
 extension CachedStore {
     /// A large value that is sent before the change of its object.
     public struct PendingUpload: Hashable, Sendable {
@@ -12,15 +12,15 @@ extension CachedStore {
         public let size: Int64
         /// The number of bytes that the backend has.
         public let confirmed: Int64
-        /// Whether the backend has it all, and the change of the object is what is left.
+        /// Whether the backend has all bytes, and only the change of the object remains.
         public let isDone: Bool
     }
 
-    /// Returns the progress of the uploads of an object, in bytes, which goes on for as long as the program has it.
+    /// Returns the progress of the uploads of an object, in bytes. It is updated for as long as the program keeps it.
     ///
-    /// Call it on any thread; it changes on others. To show all uploads of a store, see ``CachedStoreStatus/uploadedBytes``.
+    /// Call it on any thread; it is updated on other threads. To display all uploads of a store, see ``CachedStoreStatus/uploadedBytes``.
     ///
-    /// - Returns: The progress; nil where nothing of the object is to be uploaded.
+    /// - Returns: The progress; nil if the object has no uploads.
     /// - Throws: The error of a file that cannot be read.
     public func uploadProgress(of id: NSManagedObjectID) throws -> Progress? {
         guard let key = file.key(ofOuter: id.current), let record = try outbox.record(key) else { return nil }
@@ -38,7 +38,7 @@ extension CachedStore {
 }
 
 extension OutboxSender {
-    /// Returns what an application is told of the uploads of a change.
+    /// Returns the uploads of a change, for the application.
     func pendingUploads(of record: PendingRecord) -> [CachedStore.PendingUpload] {
         uploads(of: record).map { name, upload in
             .init(property: name, size: upload.size, confirmed: upload.confirmed, isDone: upload.reference != nil)

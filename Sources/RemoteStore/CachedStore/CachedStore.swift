@@ -5,10 +5,10 @@ internal import Platform
 internal import Predicates
 
 // Unchecked: the parts are set once, before the store is shared, and guard themselves.
-/// A store that keeps what a ``Backend`` has answered, answers from it, and asks the backend by ``CachePolicy``.
+/// A store that caches the answers of a ``Backend``, answers from the cache, and asks the backend according to a ``CachePolicy``.
 ///
-/// Coordinators create it: see `addCachedStore(_:at:options:)`. Its objects have IDs of its own, which never change: not when the backend
-/// assigns an identifier, nor when the object is read anew.
+/// Coordinators create it: see `addCachedStore(_:at:options:)`. Its objects have IDs of their own, which never change, neither when the backend assigns an
+/// identifier, nor when the object is read again.
 public class CachedStore: NSPersistentStore, @unchecked Sendable {
     static let typeName = "CachedStore"
     static let backendOption = "CachedStoreBackend"
@@ -29,16 +29,16 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
     private(set) var backend: (any Backend)!
     private(set) var cacheOptions = CachedStoreOptions()
     private(set) var file: CacheFile!
-    /// Reads from the backend. Its rows have IDs of another token, whose keys are the backend's identifiers.
+    /// The reader of the backend. Its rows have IDs with another token, whose keys are the backend's identifiers.
     private(set) var reader: RemoteReader!
     private(set) var importer: Importer!
     private(set) var freshness: Freshness!
-    /// What the backend does not have yet, and who sends it.
+    /// The changes that the backend does not have yet, and their sender.
     var outbox: Outbox!
     var sender: OutboxSender!
     let watchers = StatusWatchers()
     let waiting = AwaitedOutcomes()
-    /// What came along with answers and is not filed yet.
+    /// The embedded rows of answers that are not stored yet.
     let alongside = Alongside()
     let refreshes = Refreshes()
     let coverages = Coverages()
@@ -57,7 +57,7 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
         }
         let options = reference.options
         (backend, cacheOptions) = (reference.backend, options)
-        // How long an answer is good for is the policies' to say.
+        // The policies determine how long an answer is valid.
         let resources = backend.resources.map { resource in
             var resource = resource
             for index in resource.endpoints.indices { resource.endpoints[index].freshness = nil }
@@ -85,10 +85,10 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
         metadata = [NSStoreUUIDKey: file.identifier, NSStoreTypeKey: Self.typeName]
     }
 
-    /// Begins to send what an earlier run has left.
+    /// Begins to send the changes that an earlier run has left.
     public override func didAdd(to coordinator: NSPersistentStoreCoordinator) { beginSending() }
 
-    /// Ends what runs in the background, and closes the file: once the answers to what was sent have come, where something is under way.
+    /// Ends work in the background, and closes the file. If changes are in flight, the file is closed once they are answered.
     public override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
         refreshes.cancelAll()
         closeFile()
@@ -99,7 +99,7 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Identities
 
-    /// Returns the identifier that the backend has for an object; nil for one that it does not have yet, and for one of another store.
+    /// Returns the backend's identifier of an object; nil if the backend does not have it yet, or if it belongs to another store.
     ///
     /// Call it on any thread.
     public func resourceID(for id: NSManagedObjectID) throws -> ResourceID? {
@@ -109,7 +109,7 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
         return file.entity(inner: row.knownObjectID.owningEntity).resource(of: row)
     }
 
-    /// Returns the ID of the object of a resource; nil where the cache does not have it.
+    /// Returns the ID of the object of a resource; nil if the cache does not have it.
     ///
     /// Call it on any thread.
     public func objectID(for resource: ResourceID, entityName: String) throws -> NSManagedObjectID? {
@@ -119,7 +119,7 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
         return key.entity.outerID(key.number, token)
     }
 
-    /// The policy for an entity, without that of a request.
+    /// The policy for an entity, regardless of a request's policy.
     func policy(of entity: NSEntityDescription) -> CachePolicy {
         var current: NSEntityDescription? = entity
         while let entity = current {
@@ -129,19 +129,19 @@ public class CachedStore: NSPersistentStore, @unchecked Sendable {
         return cacheOptions.defaultPolicy
     }
 
-    /// Notes an error that the program does not see otherwise, because the cache has answered.
+    /// Reports an error that the program would not see otherwise, because the cache has answered.
     func report(_ error: any Error) {
         Self.log.info("The backend at \(backend.location) could not be asked: \(error)")
         cacheOptions.didFail?(error)
     }
 }
 
-/// Rows that came along with answers, until they are filed.
+/// The embedded rows of answers, until they are stored.
 // Everything is in a `LockedBox`.
 final class Alongside: Sendable {
     private let state = LockedBox<(rows: [Row], askedAt: UInt64)>(([], .max))
 
-    /// - Parameter time: A time before which they were not asked for.
+    /// - Parameter time: A time before which they were not requested.
     func add(_ more: some Collection<Row>, askedAt time: UInt64) {
         if more.isEmpty { return }
         state.withLock { state in
@@ -150,7 +150,7 @@ final class Alongside: Sendable {
         }
     }
 
-    /// Returns the rows, which the caller files, and when the first of them may have been asked for.
+    /// Returns the rows, which the caller stores, and the earliest possible time of their request.
     func take() -> (rows: [Row], askedAt: UInt64) {
         state.withLock { state in
             defer { state = ([], .max) }
@@ -159,15 +159,15 @@ final class Alongside: Sendable {
     }
 }
 
-/// When the backend has last confirmed rows and lists in this run without anything new: nothing is written for that.
+/// The times at which the backend has last confirmed unchanged rows and lists in this run, which are not written to the file.
 // Everything is in a `LockedBox`.
 final class Freshness: Sendable {
     private struct State {
         var rows = KeyTable<Double>()
         var lists: [ListKey: Double] = [:]
-        /// Objects whose current values somebody wants.
+        /// The objects whose current values are requested.
         var wanted: Set<CacheKey> = []
-        /// When objects were last released by all contexts.
+        /// The times at which all contexts have last released objects.
         var used: [CacheKey: Double] = [:]
     }
     private struct ListKey: Hashable {
@@ -185,7 +185,7 @@ final class Freshness: Sendable {
         }
     }
 
-    /// Returns when objects were last used, since the last call.
+    /// Returns the times of the last uses of objects since the last call.
     func takeUses() -> [CacheKey: Double] {
         state.withLock { state in
             defer { state.used = [:] }
@@ -213,18 +213,18 @@ final class Freshness: Sendable {
     func time(of key: CacheKey) -> Double? { state.withLock { $0.rows[key] } }
     func time(of name: String, _ owner: CacheKey) -> Double? { state.withLock { $0.lists[ListKey(owner: owner, name: name)] } }
 
-    /// Notes that the next read of objects is to ask the backend.
+    /// Notes that the next read of objects must ask the backend.
     func want(_ keys: some Sequence<CacheKey>) { state.withLock { $0.wanted.formUnion(keys) } }
     func isWanted(_ key: CacheKey) -> Bool { state.withLock { $0.wanted.contains(key) } }
     func unwant(_ keys: some Sequence<CacheKey>) { state.withLock { $0.wanted.subtract(keys) } }
 }
 
-/// What is read in the background: equal reads are one.
+/// The reads in the background: equal reads are combined.
 // Everything is in a `LockedBox`.
 final class Refreshes: Sendable {
     private let tasks = LockedBox<[String: Task<Void, Never>]>([:])
 
-    /// Begins a read unless an equal one is under way.
+    /// Begins a read, unless an equal one is in progress.
     func begin(_ name: String, _ body: @escaping @Sendable () async -> Void) {
         tasks.withLock { tasks in
             if tasks[name] != nil { return }
@@ -237,7 +237,7 @@ final class Refreshes: Sendable {
 
     private func end(_ name: String) { tasks.withLock { _ = $0.removeValue(forKey: name) } }
 
-    /// Suspends until nothing is under way.
+    /// Suspends until no read is in progress.
     func waitForAll() async {
         while let task = tasks.withLock({ $0.values.first }) { await task.value }
     }

@@ -1,10 +1,10 @@
 @_spi(Stores) public import ObjectGraph
 
 extension NSPersistentStore {
-    /// Returns what a remote store has got for an object that its backend could not read, or one of whose values it could not; nil for an object that could be read, and for other
+    /// Returns the data of an object that a remote store received and could not read, in whole or in part; nil for an object that could be read, and for other
     /// stores.
     ///
-    /// Call it on any thread. It is known for as long as a context has the object.
+    /// Call it on any thread. The data is available for as long as a context has the object.
     public func unreadableResource(of id: NSManagedObjectID) -> UnreadableResource? {
         switch self {
         case let store as BackendStore: return store.reader.unreadable.note(id)

@@ -2,15 +2,15 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
 extension CombinedBackend {
-    /// Whether every part tells what has changed, by the identities of the objects.
+    /// Whether every part has a change feed, and identifies objects by the identities of the combination.
     ///
-    /// A part that calls a shared object otherwise cannot tell which one it has removed.
+    /// A part with other identifiers for shared objects cannot tell the identity of a removed object.
     public var hasChangeFeed: Bool { members.allSatisfy { $0.isPlain && $0.part.backend.hasChangeFeed } }
 
-    /// Asks every part what has changed. An object that one part has removed and another one has is changed, not gone.
+    /// Asks every part for its changes. An object that one part has removed and that another one has counts as changed, not as removed.
     ///
-    /// - Throws: ``ExpiredChangeToken`` where a part does not know any more, or was not among the parts when the token was given; the error of a part
-    ///   that cannot be asked.
+    /// - Throws: ``ExpiredChangeToken`` if a part no longer has the changes, or was not among the parts when the token was created; the error of a part that
+    ///   cannot be asked.
     public func changes(_ request: ChangesRequest) async throws -> BackendChanges {
         guard hasChangeFeed else { throw RemoteStoreError.noChangeFeed(at: location) }
         var tokens: [String: String]?
@@ -64,7 +64,7 @@ extension CombinedBackend {
         return changes
     }
 
-    /// Adds objects as they are now in all parts, or as gone.
+    /// Adds the current state of objects in all parts, or their removal.
     private func add(_ ids: Set<ResourceID>, of entity: CombinedEntity, to changes: inout BackendChanges) async throws {
         let rows = try await lookup(ids, entity, Array(entity.shares.indices))
         for id in ids.sorted(by: { $0.encoded < $1.encoded }) {

@@ -12,7 +12,7 @@ extension CombinedBackend {
         }
     }
 
-    /// Returns the values of an object, from what each share has of it: where a part does not have it, its properties are nil.
+    /// Returns the values of an object from all shares. If a part does not have it, the properties of that part are nil.
     func values(_ id: ResourceID, _ entity: CombinedEntity, _ parts: [(share: CombinedEntity.Share, row: PartRow?)])
         -> [String: ResourceValue]
     {
@@ -35,7 +35,7 @@ extension CombinedBackend {
         return values
     }
 
-    /// Adds an object, with what its parts could not read of it.
+    /// Adds an object, with the unreadable values of its parts.
     private func add(
         _ id: ResourceID, _ entity: CombinedEntity, _ parts: [(share: CombinedEntity.Share, row: PartRow?)], to answer: inout BackendAnswer
     ) throws {
@@ -53,7 +53,7 @@ extension CombinedBackend {
             order.append(id)
         }
         var rows = try await lookup(wanted, entity, indices)
-        // What a part does not have is an object where another one has it.
+        // An object that a part does not have exists if another part has it.
         let missing = wanted.filter { id in !rows.values.contains { $0[id] != nil } }
         let others = entity.shares.indices.filter { !indices.contains($0) }
         let elsewhere = try await lookup(missing, entity, others)
@@ -67,7 +67,7 @@ extension CombinedBackend {
         return answer
     }
 
-    /// Asks several parts side by side.
+    /// Asks several parts concurrently.
     func lookup(
         _ ids: Set<ResourceID>, _ entity: CombinedEntity, _ indices: [Int]
     ) async throws -> [Int: [ResourceID: PartRow]] {
@@ -111,7 +111,7 @@ extension CombinedBackend {
             for row in page.rows {
                 guard let id = identity(row, entity, entity.shares[index], &answer) else { continue }
                 if let other = rows[id]?[index] {
-                    // Pages may overlap; two resources may not be one object.
+                    // Pages may overlap, but two resources must not be the same object.
                     if other.native != row.native { answer.unreadable.append(twin(row, other, entity.shares[index])) }
                     continue
                 }
@@ -128,7 +128,7 @@ extension CombinedBackend {
         return answer
     }
 
-    /// Returns the identity of a row; nil for one without, which is reported.
+    /// Returns the identity of a row; nil for a row without one, which is reported.
     private func identity(
         _ row: PartRow, _ entity: CombinedEntity, _ share: CombinedEntity.Share, _ answer: inout BackendAnswer
     ) -> ResourceID? {

@@ -2,10 +2,11 @@ public import Foundation
 @_spi(Stores) public import ObjectGraph
 internal import Predicates
 
-/// Several backends whose rows with one identity are one object: the contacts of an address book and of a sales service, under their e-mail address.
+/// A combination of several backends whose rows with the same identity form one object: for example, the contacts of an address book and of a sales service,
+/// identified by their e-mail address.
 ///
-/// Each part has some properties of an entity, and all parts have the attribute that is its identity. An object that only one part has is an object,
-/// too: the properties of the others are nil. Entities without a ``Share`` belong to the one part that describes them.
+/// Each part has some properties of an entity, and all parts have the attribute that is its identity. An object that only one part has is also an object: the
+/// properties of the other parts are nil. Entities without a ``Share`` belong to the one part that describes them.
 ///
 /// ```swift
 /// let contacts = try CombinedBackend(
@@ -17,29 +18,29 @@ internal import Predicates
 /// try coordinator.addRemoteStore(contacts)
 /// ```
 ///
-/// - A predicate over what one part has is asked of that part: nil matches no comparison, so that no object of the others is missed. Everything else
-///   is asked of all parts, and finished in memory.
-/// - A property that is not known yet is asked of the part that has it, for all objects that came together.
-/// - A change is sent to each part whose properties it has. A part that does not have the object yet gets it as a new one; a deletion goes to every
-///   part that has it. What one part has saved and another one refused is told by a ``PartRefusal``, and is not sent again.
+/// - A predicate over the properties of one part is sent to that part: nil matches no comparison, so that no object of the other parts is missed. Any other
+///   predicate is sent to all parts, and evaluated in memory.
+/// - An unknown property is requested from the part that has it, for all objects that were read together.
+/// - A change is sent to each part that has one of its properties. A part that does not have the object yet receives it as a new one; a deletion is sent to
+///   every part that has it. If one part has saved a change and another one has refused it, a ``PartRefusal`` reports it, and the saved part is not sent again.
 ///
-/// Identities do not change: delete such an object, and insert another. There are neither bulk calls nor uploads.
+/// Identities do not change: to change one, delete the object and insert another. Bulk calls and uploads are not supported.
 public struct CombinedBackend: Backend {
     /// One of the backends of a combination.
     public struct Part: Sendable {
-        /// The name that errors and plans call it by.
+        /// The name of the part in errors and plans.
         public var name: String
         /// The backend.
         public var backend: any Backend
-        /// What it has of the objects that others have too.
+        /// The part's shares of the objects that other parts have, too.
         public var shares: [Share]
 
         /// Creates a part.
         ///
         /// - Parameters:
-        ///   - name: The name that errors and plans call it by.
+        ///   - name: The name of the part in errors and plans.
         ///   - backend: The backend.
-        ///   - shares: What it has of the objects that others have too.
+        ///   - shares: The part's shares of the objects that other parts have, too.
         public init(_ name: String, _ backend: any Backend, _ shares: [Share]) {
             self.name = name
             self.backend = backend
@@ -47,7 +48,7 @@ public struct CombinedBackend: Backend {
         }
     }
 
-    /// What a part has of the objects of an entity.
+    /// A part's share of the objects of an entity.
     public struct Share: Sendable {
         /// The name of the entity.
         public var entity: String
@@ -55,9 +56,9 @@ public struct CombinedBackend: Backend {
         public var identity: String
         /// The properties that only this part has.
         public var properties: Set<String>
-        /// Whether the part's own identifiers are the identities, so that nothing has to be looked up.
+        /// Whether the part's own identifiers are the identities, so that no lookup is necessary.
         public var identifiesAlike: Bool
-        /// Whether the part has every object: then all that it can do counts for all objects.
+        /// Whether the part has every object: then all its capabilities can be used.
         public var hasAll: Bool
 
         /// Creates a share.
@@ -77,9 +78,9 @@ public struct CombinedBackend: Backend {
         }
     }
 
-    /// Where the combination is: the location of its store.
+    /// The location of the combination, which is that of its store.
     public let location: URL
-    /// What the parts can do together.
+    /// The combined capabilities of the parts.
     public let resources: [Resource]
 
     let members: [CombinedMember]
@@ -91,10 +92,10 @@ public struct CombinedBackend: Backend {
     /// Combines backends.
     ///
     /// - Parameters:
-    ///   - model: The model of the store, or an equal one; it does not change any more.
-    ///   - location: Where the combination is: the same in each run, so that URIs of object IDs stay valid.
-    ///   - parts: The backends. Of several that have a new object, the first gets it where nothing else tells.
-    /// - Throws: Code 134080 for shares that do not fit the model or what their backend can do; the errors of a model that is not valid.
+    ///   - model: The model of the store, or an equal one. It must not change any more.
+    ///   - location: The location of the combination. It must be the same in each run, so that URIs of object IDs stay valid.
+    ///   - parts: The backends. If several could save a new object, the first one receives it by default.
+    /// - Throws: Code 134080 for shares that do not fit the model or the capabilities of their backend; the errors of an invalid model.
     public init(_ model: NSManagedObjectModel, at location: URL, _ parts: [Part]) throws {
         self.location = location
         try model.freeze()
@@ -119,7 +120,7 @@ public struct CombinedBackend: Backend {
         (self.members, self.entities, self.owners, self.resources) = (members, entities, owners, resources)
     }
 
-    /// The users of the parts, as one name: that of the only one, where not several are known.
+    /// The users of the parts, as one name: that of the only user, unless several are known.
     public var principal: String? { Self.principal(of: principals) }
 
     /// The user of each part.
@@ -128,11 +129,11 @@ public struct CombinedBackend: Backend {
     private static func principal(of principals: [String?]) -> String? {
         let known = Set(principals.compactMap { $0 })
         if known.count < 2 { return known.first }
-        // With the length of each name before it: no two sets of users have one name.
+        // Each name is preceded by its length, so that no two sets of users have the same name.
         return principals.map { $0.map { "\($0.utf8.count):\($0)" } ?? "-" }.joined(separator: " ")
     }
 
-    /// Answers a request: asks the parts that are needed for it, and joins what they have of each object.
+    /// Answers a request: asks the necessary parts, and joins their values of each object.
     ///
     /// - Throws: The error of a part that cannot be asked.
     public func answer(_ request: BackendRequest) async throws -> BackendAnswer {
@@ -141,12 +142,12 @@ public struct CombinedBackend: Backend {
         return try await members[owner].forward(request)
     }
 
-    /// Sends each change to the parts whose properties it has.
+    /// Sends each change to the parts that have its properties.
     ///
-    /// - Throws: The error of a part that could not be asked, where nothing was saved.
+    /// - Throws: The error of a part that could not be asked, if nothing was saved.
     public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
         guard let name = changes.first?.entity else { return [:] }
-        // Each part knows its own user only.
+        // Each part knows only its own user.
         var principals = [String?](repeating: nil, count: members.count)
         if let principal = changes.first?.principal {
             principals = self.principals

@@ -2,32 +2,32 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// An entity whose objects several parts have, with the endpoints that follow from theirs.
+/// An entity whose objects several parts share, with the endpoints derived from theirs.
 // Immutable: models do not change once they are in use.
 final class CombinedEntity: Sendable {
-    /// What a part has of the entity.
+    /// A part's share of the entity.
     struct Share: Sendable {
         let member: Int
         let share: CombinedBackend.Share
         let lookup: CombinedLookup
-        /// The endpoint that brings everything; nil for none.
+        /// The endpoint that returns everything; nil for none.
         let list: Endpoint?
         let saving: Resource.Saving?
         /// The relationships that are sent with their owner.
         let lists: Set<String>
 
-        /// The properties that the answers of an endpoint bring.
+        /// Returns the properties in the answers of an endpoint.
         func brought(by endpoint: Endpoint, _ entity: NSEntityDescription) -> Set<String> {
             let plain = endpoint.properties ?? Set(entity.frozenParts.properties.filter { !$0.isToManyRelationship }.map(\.name))
             return share.properties.intersection(plain.union(endpoint.embeddings.filter(\.isAlwaysThere).map(\.keyPath)))
         }
     }
 
-    /// What an endpoint does.
+    /// The implementation of an endpoint.
     enum Route: Sendable {
-        /// Reads by identity what these shares have.
+        /// Reads the values of these shares by identity.
         case identity([Int])
-        /// Reads everything of all parts.
+        /// Reads everything from all parts.
         case all
         /// Asks one part.
         case part(Int, endpoint: Endpoint)
@@ -60,7 +60,7 @@ final class CombinedEntity: Sendable {
             routes["all"] = .all
         }
         self.routes = routes
-        // What a part has without the identity is no object of the combination.
+        // A resource of a part without an identity is not an object of the combination.
         resource = Resource(name, endpoints: endpoints, saving: Self.saving(shares, identity), unreadable: .reported)
     }
 
@@ -157,7 +157,7 @@ final class CombinedEntity: Sendable {
             let name = members[share.member].name
             if shares.count > 1 {
                 var one = byIdentity("\(name): identity", [index], request: 1)
-                // What is asked for whole, such as before a save, is asked of all parts.
+                // Requests for whole objects, such as before a save, go to all parts.
                 one.isForMissingValues = true
                 endpoints.append(one)
             }
@@ -193,9 +193,9 @@ final class CombinedEntity: Sendable {
 }
 
 extension CombinedEntity.Share {
-    /// Returns what an endpoint of the part can do for the objects of all parts.
+    /// Returns the capabilities of a part's endpoint for the objects of all parts.
     ///
-    /// A part without some of the objects must be given a comparison of its own properties: nil matches none, so that it misses nothing.
+    /// A part that lacks some of the objects must be given a comparison of its own properties: nil matches none, so that the part misses no object.
     fileprivate func endpoints(_ endpoint: Endpoint, _ entity: NSEntityDescription, _ member: CombinedMember) -> [Endpoint] {
         let known = share.properties.union([share.identity])
         func first(_ path: String) -> String {
@@ -213,7 +213,7 @@ extension CombinedEntity.Share {
                 return []
             }
         }
-        // Rows without an identity are no objects: what counts them counts too many.
+        // Rows without an identity are not objects, so that their count would be too high.
         if !share.identifiesAlike { (part.counts, part.aggregates, part.groups) = (false, [], []) }
         part.aggregates = part.aggregates.filter { known.contains($0.attribute) }
         part.groups.formIntersection(known)

@@ -2,15 +2,15 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// How a part reads objects by their identity.
+/// The way in which a part reads objects by their identity.
 struct CombinedLookup: Sendable {
     let endpoint: Endpoint
-    /// The parameter that takes identities; nil where everything is read.
+    /// The parameter that accepts identities; nil if everything is read.
     let parameter: Parameter?
     /// The endpoint that reads by the part's own identifiers, with its parameter; nil for none.
     let own: (endpoint: Endpoint, parameter: Parameter)?
 
-    /// Finds the way; nil where there is none that brings the identity and all plain properties.
+    /// Finds the way; nil if no endpoint returns the identity and all plain properties.
     init?(_ resource: Resource, _ share: CombinedBackend.Share, _ plain: Set<String>) {
         func ways(_ path: String, _ properties: Set<String>) -> [(endpoint: Endpoint, parameter: Parameter)] {
             resource.endpoints.filter { $0.properties?.isSuperset(of: properties) ?? true }.compactMap { endpoint in
@@ -37,15 +37,15 @@ struct CombinedLookup: Sendable {
         (endpoint, parameter) = (all, nil)
     }
 
-    /// Whether its answers bring properties.
+    /// Whether its answers contain properties.
     func brings(_ properties: Set<String>) -> Bool { endpoint.properties?.isSuperset(of: properties) ?? true }
 
-    /// Whether the part's own identifiers are asked for.
+    /// Whether objects are requested by the part's own identifiers.
     var asksIdentifiers: Bool { parameter?.keyPaths.contains("SELF") ?? false }
 }
 
 extension BackendRequest {
-    /// Asks for some values of a key path, by a parameter of an endpoint.
+    /// Adds a filter for some values of a key path, with a parameter of an endpoint.
     mutating func add(_ parameter: Parameter, _ keyPath: String, ids: [ResourceID], logic: Endpoint.Logic) {
         let isOne = ids.count == 1 && parameter.operators.contains(.equal)
         let values = keyPath == "SELF" ? [] : ids.map(\.attributeValue)
@@ -58,7 +58,7 @@ extension BackendRequest {
 }
 
 extension BackendRequest.Filter {
-    /// Returns the comparison as a predicate, for endpoints that take predicates.
+    /// Returns the comparison as a predicate, for endpoints that accept predicates.
     func tree(_ parameters: [Parameter]) -> PredicateTree {
         let isAny = keyPath.hasPrefix("ANY ")
         let path = isAny ? String(keyPath.dropFirst(4)) : keyPath

@@ -2,19 +2,19 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A resource that a part has answered with, its references by the identities of the combination.
+/// A resource in the answer of a part, with references by the identities of the combination.
 struct PartRow: Sendable {
     let entity: String
-    /// What the part calls it.
+    /// The part's identifier of the resource.
     let native: ResourceID
-    /// What the combination calls it; nil where it has no identity.
+    /// The combination's identifier of the resource; nil if it has no identity.
     let identity: ResourceID?
     let version: ResourceVersion?
     var values: [String: ResourceValue]
-    /// What the part could not read, by the names of the properties.
+    /// The unreadable values, by the names of the properties.
     var unread: [String: UnreadableResource] = [:]
 
-    /// Notes of the last resource of an answer what the part could not read.
+    /// Adds the unreadable values to the last resource of an answer.
     func noteUnread(in answer: inout BackendAnswer, among names: Set<String>? = nil, isEmbedded: Bool = false) {
         for (name, note) in unread.sorted(by: { $0.key < $1.key }) where names?.contains(name) ?? true {
             answer.noteUnread(note, name, isEmbedded: isEmbedded)
@@ -27,18 +27,18 @@ struct PartPage: Sendable {
     let answer: BackendAnswer
     var rows: [PartRow]
     var embedded: [PartRow]
-    /// What could not be read, besides values of the rows.
+    /// The errors that are not about values of the rows.
     var unreadable: [any Error]
-    /// How many of the errors are about resources that are here.
+    /// The number of errors that are about existing resources.
     var notesOfPresent = 0
 
-    /// Takes what could not be read into an answer of the combination.
+    /// Copies the errors to an answer of the combination.
     func take(_ answer: inout BackendAnswer) {
         answer.unreadable += unreadable
         answer.notesOfPresent += notesOfPresent
     }
 
-    /// Adds what came along to an answer of the combination.
+    /// Adds the embedded resources to an answer of the combination.
     func embed(in answer: inout BackendAnswer) throws {
         for row in embedded {
             guard let id = row.identity else { continue }
@@ -49,13 +49,13 @@ struct PartPage: Sendable {
 }
 
 extension CombinedMember {
-    /// Asks for a page.
+    /// Requests a page.
     func page(_ request: BackendRequest) async throws -> PartPage {
         let answer = try await part.backend.answer(request)
         try answer.refuseUnreadable(request)
         var unreadable = answer.unreadable
         if !answer.unreadValues.isEmpty {
-            // They go with their rows.
+            // These errors belong to their rows.
             let values = Set(answer.unreadValues.lazy.map { Unread(entity: $0.note.entity, id: $0.note.id, property: $0.note.property) })
             unreadable.removeAll { error in
                 (error as? UnreadableResource).map { values.contains(Unread(entity: $0.entity, id: $0.id, property: $0.property)) } ?? false
@@ -68,7 +68,7 @@ extension CombinedMember {
         return page
     }
 
-    /// A value that could not be read.
+    /// An unreadable value.
     private struct Unread: Hashable {
         let entity: String
         let id: ResourceID?
@@ -77,7 +77,7 @@ extension CombinedMember {
 
     /// Reads all pages.
     ///
-    /// - Throws: Code 134070 for pages that do not end, or that move faster than they are read.
+    /// - Throws: Code 134070 for pages that do not end, or that shift faster than they are read.
     func all(_ request: BackendRequest, _ endpoint: Endpoint) async throws -> PartPage {
         for _ in 0..<3 {
             var whole: PartPage?
@@ -102,7 +102,7 @@ extension CombinedMember {
                 }
                 next.page = token
             }
-            // Resources have come or gone meanwhile, and others have moved past the end of a page.
+            // Resources were inserted or deleted meanwhile, so that others have moved past the end of a page.
             if let whole, endpoint.paging.stability == .cursors || totals.count <= 1 { return whole }
         }
         throw CoreDataError.make(
@@ -110,9 +110,9 @@ extension CombinedMember {
             reason: "Its pages have changed three times while they were read.", next: "Try again, or page by cursors.")
     }
 
-    /// Reads objects by their identity: those that the part does not have are missing in what is returned.
+    /// Reads objects by their identity; objects that the part does not have are omitted.
     ///
-    /// - Throws: The part's error; code 134070 where it has several resources with one identity.
+    /// - Throws: The part's error; code 134070 if it has several resources with the same identity.
     func lookup(_ ids: Set<ResourceID>, _ share: CombinedBackend.Share) async throws -> [ResourceID: PartRow] {
         guard let lookup = lookups[share.entity], !ids.isEmpty else { return [:] }
         let path = lookup.asksIdentifiers ? "SELF" : share.identity
@@ -158,7 +158,7 @@ extension CombinedMember {
                 }
                 missing.remove(id)
             }
-            // Only a read by identifiers may leave some for another answer.
+            // Only a read by identifiers may leave some objects for another answer.
             let isProven = path != "SELF" || size == 1 || pages.allSatisfy(\.answer.isComplete)
             if isProven || missing.count == before { break }
         }
@@ -208,12 +208,12 @@ extension CombinedMember {
 
     // MARK: References
 
-    /// Returns what the part calls some objects, by their identities.
+    /// Returns the part's identifiers of objects, by their identities.
     func natives(of identities: Set<ResourceID>, _ share: CombinedBackend.Share) async throws -> [ResourceID: ResourceID] {
         try await lookup(identities, share).mapValues(\.native)
     }
 
-    /// Replaces the part's own identifiers in references to shared objects by their identities. Those that lead nowhere are nil, and reported.
+    /// Replaces the part's own identifiers in references to shared objects by their identities. Dangling references become nil, and are reported.
     private func translate(_ page: inout PartPage) async throws {
         var known: [String: [ResourceID: ResourceID]] = [:]
         var wanted: [String: Set<ResourceID>] = [:]
@@ -249,14 +249,14 @@ extension CombinedMember {
         page.notesOfPresent += notes.count
     }
 
-    /// The share that a relationship leads to, where its objects must be translated.
+    /// The share of a relationship's destination, if its objects must be translated.
     func translation(of property: String, _ entity: String) -> CombinedBackend.Share? {
         translation(of: (entities[entity]?.propertiesByName[property] as? NSRelationshipDescription)?.destinationEntity?.name)
     }
 }
 
 extension ResourceValue {
-    /// The resources that a value refers to.
+    /// The referenced resources.
     var references: [ResourceReference] {
         switch self {
         case .value: []

@@ -5,7 +5,7 @@ internal import Predicates
 extension CombinedMember {
     /// Returns a change with the part's own identifiers of shared objects.
     ///
-    /// - Throws: Code 134030 where it refers to an object that the part does not have.
+    /// - Throws: Code 134030 if it refers to an object that the part does not have.
     func translated(_ change: BackendChange) async throws -> BackendChange {
         if isPlain { return change }
         var wanted: [String: Set<ResourceID>] = [:]
@@ -14,9 +14,9 @@ extension CombinedMember {
         for (name, references) in change.values.mapValues(\.references).merging(lists, uniquingKeysWith: { $0 + $1 }) {
             guard let share = translation(of: name, change.entity) else { continue }
             needed[share.entity, default: []].formUnion(references.map(\.id))
-            // What the part has not is not in its list either.
+            // An object that the part does not have is not in its list either.
             let removed = change.lists[name]?.removed ?? []
-            // Nor is what others have removed a destination of before.
+            // Nor can it have been the previous destination.
             let before = change.base[name]?.references ?? []
             wanted[share.entity, default: []].formUnion((references + removed + before).map(\.id))
         }
@@ -50,7 +50,7 @@ extension CombinedMember {
         return own
     }
 
-    /// Returns values that the part has told without references to shared objects by its own identifiers, which are read.
+    /// Returns the values that the part has reported, without references to shared objects by its own identifiers, which are read instead.
     func identified(_ values: [String: ResourceValue], _ entity: String) -> [String: ResourceValue] {
         values.filter { translation(of: $0.key, entity) == nil }
     }
@@ -80,14 +80,14 @@ extension CombinedMember {
 }
 
 extension BackendChange {
-    /// Returns the change as that of a user.
+    /// Returns the change with another user.
     func owned(by principal: String?) -> BackendChange {
         var change = self
         change.principal = principal
         return change
     }
 
-    /// Returns the change with the number of the one that it is a part of.
+    /// Returns the change with the number of the change to which it belongs.
     func keyed(_ number: Int) -> BackendChange {
         var change = self
         change.key = Key(number: number)
@@ -101,20 +101,20 @@ extension BackendChange.ListChange {
 }
 
 extension PartRow {
-    /// Whether the part has these values; what its answers do not bring does not count.
+    /// Whether the part has these values; values that its answers lack are ignored.
     func has(_ sent: [String: ResourceValue]) -> Bool {
         sent.allSatisfy { name, value in values[name].map { $0.isSame(as: value) } ?? true }
     }
 }
 
 extension UUID {
-    /// Returns the same key for the same purpose each time, and another one for each purpose.
+    /// Returns a key that is the same for the same purpose each time, and differs for each purpose.
     func derived(for purpose: String) -> UUID {
         var bytes = uuid
         let name = Array(purpose.utf8)
         withUnsafeMutableBytes(of: &bytes) { bytes in
             for half in 0..<2 {
-                // FNV-1a, over the key and the purpose, from another beginning for each half.
+                // FNV-1a over the key and the purpose, with another start value for each half.
                 var hash: UInt64 = half == 0 ? 0xcbf2_9ce4_8422_2325 : 0x8422_2325_cbf2_9ce4
                 for byte in withUnsafeBytes(of: uuid, Array.init) + name { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
                 for place in 0..<8 { bytes[half * 8 + place] = UInt8(truncatingIfNeeded: hash >> (8 * UInt64(place))) }

@@ -2,14 +2,14 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A part of a combination, with what is needed to ask it and to read its answers.
+/// A part of a combination, with the context for its requests and answers.
 // Immutable: models do not change once they are in use.
 final class CombinedMember: Sendable {
     let part: CombinedBackend.Part
     let entities: [String: NSEntityDescription]
-    /// What decodes the part's answers, whose identifiers are its own.
+    /// The context for decoding the part's answers, which have its own identifiers.
     let decoding: AnswerDecoding
-    /// How shares are read by identity.
+    /// The lookups of shares by identity.
     let lookups: [String: CombinedLookup]
 
     var name: String { part.name }
@@ -46,7 +46,7 @@ final class CombinedMember: Sendable {
 
     func share(of entity: String) -> CombinedBackend.Share? { part.shares.first { $0.entity == entity } }
 
-    /// What the part has of an entity whose objects it knows by identifiers of its own; nil where they need no translation.
+    /// The part's share of an entity, if the part has its own identifiers for the objects; nil if they need no translation.
     func translation(of entity: String?) -> CombinedBackend.Share? {
         entity.flatMap(share).flatMap { $0.identifiesAlike ? nil : $0 }
     }
@@ -54,7 +54,7 @@ final class CombinedMember: Sendable {
     /// Whether the part's identifiers are those of the combination, for all entities.
     var isPlain: Bool { part.shares.allSatisfy(\.identifiesAlike) }
 
-    /// Checks that references to shared objects can be told.
+    /// Checks that references to shared objects can be resolved.
     private func checkReferences(_ model: NSManagedObjectModel) throws {
         for resource in part.backend.resources {
             let relationships = model.entitiesByName[resource.entity]?.relationshipsByName.values.map { $0 } ?? []
@@ -71,7 +71,7 @@ final class CombinedMember: Sendable {
 
     // MARK: Parameters
 
-    /// The share that the objects of a key path belong to, where they must be translated.
+    /// The share of the objects of a key path, if they must be translated.
     func translation(at path: String, _ entity: NSEntityDescription) -> CombinedBackend.Share? {
         var current: NSEntityDescription? = entity
         for key in (path.hasPrefix("ANY ") ? String(path.dropFirst(4)) : path).split(separator: ".") where key != "SELF" {
@@ -80,7 +80,7 @@ final class CombinedMember: Sendable {
         return translation(of: current?.name)
     }
 
-    /// The comparisons of a parameter that stay possible: objects of shares are compared for equality only, outside of predicates.
+    /// The comparisons of a parameter that remain possible: shared objects are compared only for equality, outside of predicates.
     func operators(of parameter: Parameter, _ entity: NSEntityDescription, _ logic: Endpoint.Logic) -> Set<Parameter.Operator> {
         guard parameter.keyPaths.contains(where: { translation(at: $0, entity) != nil }) else { return parameter.operators }
         return logic == .tree ? [] : parameter.operators.subtracting([.notEqual])
@@ -96,7 +96,7 @@ final class CombinedMember: Sendable {
             for index in endpoint.parameters.indices {
                 let operators = operators(of: endpoint.parameters[index], entity, endpoint.logic)
                 if operators != endpoint.parameters[index].operators {
-                    // Where nothing is found, there are no values either.
+                    // If nothing is found, there are no values either.
                     (endpoint.aggregates, endpoint.groups) = ([], [])
                 }
                 endpoint.parameters[index].operators = operators
@@ -110,9 +110,9 @@ final class CombinedMember: Sendable {
 
     // MARK: Requests
 
-    /// Returns a request for the part that asks for the same by its own endpoint and identifiers.
+    /// Returns an equivalent request for the part's own endpoint and identifiers.
     ///
-    /// - Returns: Nil where the part has none of the objects that are compared with; the identities of those that it has, by its identifiers.
+    /// - Returns: Nil if the part has none of the compared objects; otherwise also the identities of those that it has, by its identifiers.
     func own(_ request: BackendRequest, _ endpoint: String) async throws -> (request: BackendRequest, identities: [ResourceID: ResourceID])?
     {
         var own = BackendRequest(entity: request.entity, endpoint: endpoint, decoding: decoding)

@@ -4,20 +4,20 @@ internal import Predicates
 
 /// A call that saves objects of several parts.
 ///
-/// What each part has is read first: it gets only what it does not have yet. So a change that is sent again, because another part has refused it or an
-/// answer was lost, is saved once by each.
+/// The current state of each part is read first, and the part receives only the differences. So a change that is sent again, because another part has refused
+/// it or an answer was lost, is saved once by each part.
 struct CombinedSave {
-    /// What became of the part of a change that one part of the combination gets.
+    /// The outcome of one part's share of a change.
     private enum Fate {
-        /// It was saved, or was there before.
+        /// It was saved, now or before.
         case saved([String: ResourceValue])
         case conflict
-        /// Others have deleted it.
+        /// Others have deleted the object.
         case gone
         case refused(any Error)
         case unknown(any Error)
 
-        /// The error of a call that has failed as a whole; nil for another fate.
+        /// The error of a call that has failed as a whole; nil for another outcome.
         var thrown: (any Error)? { if case .refused(let error as ThrownByPart) = self { error.cause } else { nil } }
     }
 
@@ -33,26 +33,26 @@ struct CombinedSave {
     private let changes: [BackendChange]
     private let entity: CombinedEntity
     private let members: [CombinedMember]
-    /// The user of each part, whose changes these are.
+    /// The user of each part, to whom the changes belong.
     private let principals: [String?]
-    /// What was read; an error where a part could not be asked.
+    /// The rows that were read; an error if a part could not be asked.
     private var rows: [Int: Result<[ResourceID: PartRow], any Error>] = [:]
     private var outcomes: [Int: BackendOutcome] = [:]
-    /// The fate of each change, by share.
+    /// The outcome of each change, by share.
     private var fates: [Int: [Int: Fate]] = [:]
 
     init(_ changes: [BackendChange], _ entity: CombinedEntity, _ members: [CombinedMember], _ principals: [String?]) {
         (self.changes, self.entity, self.members, self.principals) = (changes, entity, members, principals)
     }
 
-    /// - Throws: The error of a part, where no part could be asked.
+    /// - Throws: The error of a part, if no part could be asked.
     mutating func run() async throws -> [BackendChange.Key: BackendOutcome] {
         for index in changes.indices { if let error = mistake(in: changes[index]) { outcomes[index] = .refused(error) } }
         let kept = changes.indices.filter { outcomes[$0] == nil }
         for (share, indices) in entity.shares.indices.map({ share in (share, kept.filter { concerns(share, changes[$0]) }) }) {
             await look(indices, share)
         }
-        // Whether an object that those do not have is somewhere else.
+        // The other parts may have an object that these parts lack.
         for share in entity.shares.indices {
             await look(kept.filter { changes[$0].kind == .update && !concerns(share, changes[$0]) && !isFound(changes[$0]) }, share)
         }
@@ -69,7 +69,7 @@ struct CombinedSave {
 
     // MARK: Before
 
-    /// Returns why no part can save a change as it is.
+    /// Returns the reason why no part can save a change as it is.
     private func mistake(in change: BackendChange) -> (any Error)? {
         func error(_ reason: String, _ next: String) -> NSError {
             CoreDataError.make(
@@ -90,15 +90,15 @@ struct CombinedSave {
         return nil
     }
 
-    /// The changed properties that a share has.
+    /// Returns the changed properties that belong to a share.
     private func changed(_ share: Int, _ change: BackendChange) -> Set<String> {
         Set(change.values.keys).union(change.lists.keys).intersection(entity.shares[share].share.properties)
     }
 
-    /// Whether a part must be asked for a change.
+    /// Whether a part must be asked about a change.
     private func concerns(_ share: Int, _ change: BackendChange) -> Bool { change.kind != .update || !changed(share, change).isEmpty }
 
-    /// Whether a part has something to save of a change.
+    /// Whether a part has to save a part of a change.
     private func wants(_ share: Int, _ change: BackendChange) -> Bool {
         switch change.kind {
         case .delete: return true
@@ -127,7 +127,7 @@ struct CombinedSave {
     private func row(_ share: Int, _ id: ResourceID) -> PartRow? { (try? rows[share]?.get())?[id] }
 
     private func isFound(_ change: BackendChange) -> Bool {
-        // Where a part cannot be asked, it may have the object.
+        // A part that cannot be asked may have the object.
         entity.shares.indices.contains { share in
             if case .failure? = rows[share] { return true }
             return change.id.flatMap { row(share, $0) } != nil
@@ -136,7 +136,7 @@ struct CombinedSave {
 
     // MARK: Changes of parts
 
-    /// Decides what each part gets of a change.
+    /// Determines the change that each part receives.
     private mutating func orders(_ index: Int) async throws -> [Order] {
         let change = changes[index]
         guard let id = change.id else { return [] }
@@ -175,7 +175,7 @@ struct CombinedSave {
         return orders
     }
 
-    /// Returns the values of an object that a new one would be the second of; nil where there is none, or only what was saved of this one before.
+    /// Returns the values of an existing object with the identity of a new one; nil if there is none, or only the saved part of the new one.
     private func other(_ change: BackendChange, _ id: ResourceID) -> [String: ResourceValue]? {
         var current: [String: ResourceValue] = [:]
         var isOther = false
@@ -188,7 +188,7 @@ struct CombinedSave {
         return isOther ? current : nil
     }
 
-    /// Returns what a part has of a new object already, which an earlier attempt has made: values that were not sent are among it.
+    /// Returns the values of a new object that a part already has from an earlier attempt, including values that were not sent.
     private func there(_ change: BackendChange, _ id: ResourceID, _ share: Int) -> [String: ResourceValue] {
         guard change.kind == .insert, let row = row(share, id) else { return [:] }
         return row.values.filter { name, value in
@@ -196,7 +196,7 @@ struct CombinedSave {
         }
     }
 
-    /// Returns what is to be sent to a part; nil where it has that already.
+    /// Returns the change to send to a part; nil if the part already has it.
     private func own(_ change: BackendChange, _ id: ResourceID, _ index: Int) async throws -> BackendChange? {
         let share = entity.shares[index]
         let member = members[share.member]
@@ -208,7 +208,7 @@ struct CombinedSave {
         case (.delete, _?): kind = .delete
         case (_, let row?):
             kind = .update
-            // What came whole, and is not changed, is as the part has it.
+            // Values that were sent with the whole object, and are unchanged, equal those of the part.
             own.values = own.values.filter { name, value in
                 own.changedProperties.contains(name) && row.values[name].map { !value.isSame(as: $0) } ?? true
             }
@@ -221,7 +221,7 @@ struct CombinedSave {
         case (_, nil):
             kind = .insert
             own.values = own.values.filter { !$0.value.isNull }
-            // Nothing is to be emptied of what is not there.
+            // Empty lists need not be sent for an object that does not exist.
             if change.kind == .update, own.values.isEmpty, own.lists.allSatisfy({ $0.value.isNothing }) { return nil }
             own.values[entity.identity] = .value(id.attributeValue)
         }
@@ -238,7 +238,7 @@ struct CombinedSave {
         return try await member.translated(made)
     }
 
-    /// Returns what a part is to call a new object; nil where it decides.
+    /// Returns the part's identifier for a new object; nil if the part assigns it.
     private func native(
         _ values: [String: ResourceValue], _ id: ResourceID, _ share: CombinedEntity.Share, _ key: UUID
     ) throws -> ResourceID? {
@@ -257,7 +257,7 @@ struct CombinedSave {
 
     // MARK: Sending
 
-    /// Sends changes to the parts, side by side, and notes what becomes of them.
+    /// Sends changes to the parts concurrently, and records their outcomes.
     private mutating func send(_ orders: [Order]) async {
         struct Call: Hashable {
             let share: Int
@@ -314,12 +314,12 @@ struct CombinedSave {
 
     // MARK: Outcomes
 
-    /// The attributes and to-one relationships that a share has.
+    /// Returns the attributes and to-one relationships of a share.
     private func plain(_ share: Int) -> Set<String> {
         entity.shares[share].share.properties.filter { !(entity.entity.propertiesByName[$0]?.isToManyRelationship ?? false) }
     }
 
-    /// Joins what became of a change in each part.
+    /// Combines the outcomes of a change in all parts.
     private func outcome(_ index: Int) -> BackendOutcome {
         let change = changes[index]
         var (saved, told): (Set<String>, [String: ResourceValue]) = ([], [:])
@@ -340,7 +340,7 @@ struct CombinedSave {
         func refusal(_ part: (share: Int, error: any Error), _ saved: Set<String>) -> PartRefusal {
             PartRefusal(of: change, in: members[entity.shares[part.share].member].name, saved: saved, because: part.error)
         }
-        // The store reads what is there now, also of what was saved.
+        // The store reads the current values, including those that were saved.
         if isInConflict { return .conflict(current: nil) }
         if let unknown { return .unknown(refusal(unknown, [])) }
         if let refused { return .refused(refusal(refused, saved)) }

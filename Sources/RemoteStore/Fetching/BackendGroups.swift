@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A grouped fetch, as a backend could compute it: columns that are grouped by, and functions over attributes.
+/// A grouped fetch in a form that a backend can compute: columns to group by, and functions over attributes.
 struct BackendGroups {
-    /// What a column shows.
+    /// The source of a column.
     private enum Source {
         case key(Int)
         case value(Int)
@@ -12,12 +12,12 @@ struct BackendGroups {
 
     private let query: StoreQuery
     private let sources: [Source]
-    /// The attributes that are grouped by.
+    /// The attributes to group by.
     let keys: [String]
     /// The functions.
     let aggregates: [Endpoint.Aggregate]
 
-    /// Nil for a fetch that does more than that: conditions for groups, or an order by something that is no column.
+    /// Fails for a fetch that needs more than that: conditions for groups, or an order by something that is not a column.
     init?(_ query: StoreQuery) {
         guard query.isGrouped, query.havingPredicate == nil else { return nil }
         var keys: [String] = []
@@ -49,7 +49,7 @@ struct BackendGroups {
         (self.query, self.sources, self.keys, self.aggregates) = (query, sources, keys, aggregates)
     }
 
-    /// Returns the result; nil where the answer has left something out.
+    /// Returns the result; nil if the answer is incomplete.
     func result(_ answer: BackendAnswer) throws -> [NSDictionary]? {
         if keys.isEmpty {
             return answer.aggregates.count == aggregates.count ? try dictionaries([.init(keys: [], values: answer.aggregates)]) : nil

@@ -2,17 +2,17 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Rows that a fetch has read, with those that are related to them, for the evaluation in memory.
+/// The rows that a fetch has read, with related rows, for the evaluation in memory.
 // Used by one task at a time.
 final class CandidateRows: RowSource {
-    /// The rows of the fetched entity, in the order in which they came.
+    /// The rows of the fetched entity, in the order of their arrival.
     private(set) var rows: [Row] = []
     private var byID: [NSManagedObjectID: Row] = [:]
-    /// What was read, where it is known which of it was asked for before.
+    /// The result of the read, if it is known which rows come from earlier requests.
     var found: RemoteReader.Found?
     /// The lists of relationships that rows do not contain, by name.
     private var lists: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
-    /// Rows that `byID` does not have yet: most fetches never look for one.
+    /// Rows that are not in `byID` yet: most fetches never look one up.
     private var unfiled: [[Row]] = []
 
     /// Adds rows of the fetched entity.
@@ -27,13 +27,13 @@ final class CandidateRows: RowSource {
         addRelated(new)
     }
 
-    /// Returns how many of the rows are among others.
+    /// Returns the number of rows that are among others.
     func count(among others: [Row]) -> Int {
         let ids = Set(others.map(\.knownObjectID))
         return rows.count { ids.contains($0.knownObjectID) }
     }
 
-    /// Puts the rows in the order of others, and drops those that are not among them.
+    /// Sorts the rows in the order of others, and drops those that are not among them.
     func order(as others: [Row]) {
         let places = Dictionary(others.enumerated().map { ($1.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
         rows = rows.compactMap { row in places[row.knownObjectID].map { (row, $0) } }.sorted { $0.1 < $1.1 }.map(\.0)
@@ -41,7 +41,7 @@ final class CandidateRows: RowSource {
 
     /// Adds rows that others refer to.
     ///
-    /// An object may be both fetched and referred to: what one row of it knows, the other may not.
+    /// An object may be both fetched and referred to: its rows may know different properties.
     func addRelated(_ more: [Row]) { if !more.isEmpty { unfiled.append(more) } }
 
     private func file() {

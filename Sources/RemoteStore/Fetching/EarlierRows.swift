@@ -1,12 +1,11 @@
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// Rows that were returned without a request, with the time at which they were asked for, until the cache has filed them: they must not
-/// hide what was asked for since.
+/// Rows that were returned without a request, with the time of their original request, until the cache has stored them: they must not hide newer values.
 // Everything is in a `LockedBox`.
 final class EarlierRows: Sendable {
     private struct Entry {
-        /// The address of the row, which tells it from another of the same object.
+        /// The address of the row, which distinguishes it from other rows of the same object.
         let address: UInt
         let time: UInt64
         /// The number of callers that it was returned to.
@@ -14,7 +13,7 @@ final class EarlierRows: Sendable {
     }
 
     private let entries = LockedBox(IDTable<Entry>())
-    /// More than one call returns: what is not filed, because its caller was cancelled, does not pile up.
+    /// The limit is larger than the result of one call. It prevents the accumulation of rows that are never stored because their caller was cancelled.
     private static let limit = 1_000_000
 
     var count: Int { entries.withLock { $0.count } }
@@ -36,7 +35,7 @@ final class EarlierRows: Sendable {
         }
     }
 
-    /// Returns when a row was asked for; nil for one that came with the call.
+    /// Returns the time of a row's original request; nil for a row that arrived with the call.
     func take(_ row: Row) -> UInt64? {
         entries.withLock { entries in
             if entries.isEmpty { return nil }

@@ -3,15 +3,15 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// What one fetch has read, and may read where a part of it is finished in memory.
-// Everything that changes is in a `LockedBox`.
+/// The reads of one fetch, and its limits if a part of it is evaluated in memory.
+// The mutable state is in `LockedBox`es.
 final class FetchBudget: Sendable {
     private let options: RemoteStoreOptions
     private let entity: String
-    /// The clause to blame; nil where everything that is read is a result.
+    /// The clause that makes the limits apply; nil if everything that is read is a result.
     private let clause: String?
     private let used = LockedBox((rows: 0, requests: 0))
-    /// What whole endpoints have answered, which the next page of the fetch needs, too.
+    /// The complete answers of requests, which the next page of the fetch needs, too.
     private let answers = LockedBox<[BackendRequest: RowList]>([:])
 
     init(_ options: RemoteStoreOptions, _ entity: NSEntityDescription, blaming clause: String?) {
@@ -20,9 +20,9 @@ final class FetchBudget: Sendable {
         self.clause = clause
     }
 
-    /// Notes a request that is about to be made.
+    /// Counts a request that is about to be made.
     ///
-    /// - Throws: Code 134091, naming the clause, where there are too many.
+    /// - Throws: Code 134091, naming the clause, if there are too many.
     func noteRequest() throws {
         try check(
             used.withLock { used in
@@ -31,9 +31,9 @@ final class FetchBudget: Sendable {
             })
     }
 
-    /// Notes rows that have come.
+    /// Counts received rows.
     ///
-    /// - Throws: Code 134091, naming the clause, where there are too many.
+    /// - Throws: Code 134091, naming the clause, if there are too many.
     func noteRows(_ count: Int) throws {
         try check(
             used.withLock { used in
@@ -42,19 +42,19 @@ final class FetchBudget: Sendable {
             })
     }
 
-    /// Notes that so many requests are about to be made, each of which is needed.
+    /// Checks that a number of requests, all of which are needed, fits the budget.
     ///
-    /// - Throws: Code 134091, naming the clause, before the first of them where they would be too many: each fetch would make those up to the limit, for
-    ///   nothing.
+    /// - Throws: Code 134091, naming the clause, before the first request if there would be too many. Otherwise each fetch would make requests up to the limit
+    ///   in vain.
     func expectRequests(_ count: Int) throws {
         let used = used.withLock { $0 }
         guard let clause, used.requests + count > options.maximumRequests else { return }
         throw RemoteStoreError.wouldBeOverBudget(entity, clause: clause, requests: used.requests + count, options)
     }
 
-    /// Returns all that the requests of a plan answer; where they are one, it is asked once for the fetch.
+    /// Returns the complete answers to the requests of a plan. A single request is made once for the fetch.
     ///
-    /// - Parameter read: Asks.
+    /// - Parameter read: A closure that makes the requests.
     func whole(_ requests: [BackendRequest], _ read: () async throws -> RowList) async throws -> RowList {
         guard requests.count == 1 else { return try await read() }
         if let known = answers.withLock({ $0[requests[0]] }) { return known }

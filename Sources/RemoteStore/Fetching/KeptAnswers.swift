@@ -3,7 +3,7 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// The complete answers of endpoints with a freshness, until that has passed.
+/// The complete answers of endpoints with a freshness, until they expire.
 // Everything is in a `LockedBox`.
 final class KeptAnswers: Sendable {
     /// The rows of an answer.
@@ -17,7 +17,7 @@ final class KeptAnswers: Sendable {
             self.time = time
         }
 
-        /// Returns the row of an object; nil where the answer has none.
+        /// Returns the row of an object; nil if the answer has none.
         func row(_ id: NSManagedObjectID) -> Row? {
             let place = places.withLock { places -> Int? in
                 if let places { return places[id] }
@@ -34,7 +34,7 @@ final class KeptAnswers: Sendable {
     private struct Entry {
         let answer: Answer
         let epoch: UInt64
-        /// Objects whose current values somebody wants since: until they have been read otherwise, the answer serves nobody.
+        /// The objects whose current values were requested since: until they are read otherwise, the answer is not used.
         var outdated: Set<NSManagedObjectID> = []
         var time: Duration { answer.time.clock }
 
@@ -65,7 +65,7 @@ final class KeptAnswers: Sendable {
         }
     }
 
-    /// Notes that somebody wants the current values of objects.
+    /// Notes that the current values of objects are requested.
     func outdate(_ ids: [NSManagedObjectID]) {
         entries.withLock { entries in
             for (request, entry) in entries {
@@ -75,7 +75,7 @@ final class KeptAnswers: Sendable {
         }
     }
 
-    /// Notes that current values of objects have come.
+    /// Notes that current values of objects were received.
     func didRead(_ rows: RowList) {
         entries.withLock { entries in
             for (request, entry) in entries where !entry.outdated.isEmpty {
@@ -84,7 +84,7 @@ final class KeptAnswers: Sendable {
         }
     }
 
-    /// Keeps a complete answer; the oldest one goes where there are too many.
+    /// Keeps a complete answer; the oldest one is evicted if there are too many.
     func keep(_ rows: RowList, _ request: BackendRequest, askedAt time: AskTime, epoch: UInt64) {
         let old = entries.withLock { entries -> Entry? in
             var old = entries.updateValue(Entry(answer: Answer(rows, time), epoch: epoch), forKey: request)

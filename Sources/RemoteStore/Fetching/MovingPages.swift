@@ -1,13 +1,13 @@
 internal import Platform
 internal import Predicates
 
-/// The requests whose pages have moved while they were last read, and nothing has shown where: `explain` says so.
+/// The requests whose pages have shifted during their last read, at unknown places: `explain` reports them.
 // Everything is in a `LockedBox`.
 final class MovingPages: Sendable {
     private static let limit = 256
     private let requests = LockedBox<Set<BackendRequest>>([])
 
-    /// Notes whether the pages of a request have moved.
+    /// Notes whether the pages of a request have shifted.
     func note(_ request: BackendRequest, hasMoved: Bool) {
         requests.withLock { requests in
             guard hasMoved else {
@@ -23,7 +23,7 @@ final class MovingPages: Sendable {
 }
 
 extension RemoteReader {
-    /// Returns what the results of a plan may lack though no error says so.
+    /// Returns the reasons why the results of a plan may be incomplete without an error.
     func caveats(of plan: FetchPlan) -> [String] {
         var caveats: [String] = []
         func add(_ text: String) { if !caveats.contains(text) { caveats.append(text) } }

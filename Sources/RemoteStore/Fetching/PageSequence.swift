@@ -2,34 +2,34 @@
 
 /// The requests for the pages of an answer, one after the other.
 ///
-/// Pages that begin after a number of resources overlap by one. As long as a page begins with a row that is known, nothing was skipped between
-/// that row and the next one: all that stays at the backend up to the last row of the page has been found. A page that begins with another has
-/// moved: reading goes back, twice as far each time, to a page that does, or to the first.
+/// Pages that begin after a number of resources overlap by one. As long as a page begins with a known row, nothing was skipped between that row and the next
+/// one: all resources that stay at the backend were found up to the last row of the page. If a page begins with another row, the pages have shifted. Reading
+/// then goes back, twice as far each time, until a page begins with a known row, or to the first page.
 struct PageSequence {
     private(set) var request: BackendRequest
     let first: BackendRequest
     private let paging: Paging
-    /// Whether the next page is asked for by the number of resources to skip.
+    /// Whether the next page is requested by the number of resources to skip.
     private var usesOffsets: Bool
-    /// Whether the page must have a row that is known.
+    /// Whether the page must contain a known row.
     private var expectsOverlap = false
-    /// How far to go back where it has none.
+    /// The number of resources to go back if it contains none.
     private var stepBack: Int
-    /// The number of pages without anything new, and of those that have what the one before has.
+    /// The numbers of consecutive pages without new rows, and of pages that equal the previous one.
     private var idlePages = 0
     private var repeatedPages = 0
     /// The resources of the last page.
     private var lastPage: [NSManagedObjectID] = []
     private var seen: Set<PageToken> = []
-    /// The number of all resources, as the first page has told, and how often the pages may be read again because it has changed.
+    /// The total according to the first page, and the number of times that the pages may be read again because it has changed.
     private var total: Int?
     private var restarts = 2
-    /// The largest number of all resources that a page has told.
+    /// The largest total of all pages.
     private var largestTotal = 0
 
-    /// More pages that bring nothing than insertions by others can explain.
+    /// The maximum number of consecutive pages without new rows. Insertions by others cannot explain more.
     private static let mostIdlePages = 200
-    /// More pages in a row with what the one before has than insertions by others can explain, as many as a page has each time.
+    /// The maximum number of consecutive pages equal to the previous one. Insertions by others, a full page each time, cannot explain more.
     private static let mostRepeatedPages = 1
 
     init(_ request: BackendRequest, _ paging: Paging) {
@@ -38,22 +38,22 @@ struct PageSequence {
         stepBack = max(1, (paging.size ?? 2) / 2)
     }
 
-    /// Whether pages show where their rows belong, because all of them are read by offsets, or again from the first.
+    /// Whether the positions of a page's rows are known, because all pages are read by offsets, or again from the first.
     var showsWindows: Bool { usesOffsets || hasRestarted }
-    /// Whether the page begins with a row of the one before.
+    /// Whether the page begins with the last row of the previous one.
     var repeatsOne: Bool { expectsOverlap && request.offset > first.offset }
     /// Whether the page is the first one.
     var isFirst: Bool { request.page == nil && request.offset == first.offset }
     private var hasRestarted = false
-    /// Whether only the number of all resources tells that pages have moved.
+    /// Whether only the total can show that pages have shifted.
     var showsOnlyTotals: Bool { paging.stability == .offsets && !usesOffsets && first.page == nil }
 
-    /// Returns whether resources may lie between the last page and this one, which were not read.
+    /// Returns whether there may be unread resources between the last page and this one.
     func hasLostItsPlace(_ answer: BackendAnswer, _ pages: PagedRows) -> Bool {
         expectsOverlap && request.offset > first.offset && !(answer.rows.first.map { pages.contains($0.knownObjectID) } ?? false)
     }
 
-    /// Goes on with an earlier page.
+    /// Continues with an earlier page.
     mutating func goBack() {
         begin(at: max(first.offset, request.offset - stepBack))
         stepBack *= 2
@@ -65,7 +65,7 @@ struct PageSequence {
         request.limit = first.limit.map { max(0, $0 - (offset - first.offset)) }
     }
 
-    /// Returns whether the number of all resources has changed, where nothing else tells that pages have moved.
+    /// Returns whether the total has changed, if nothing else shows that pages have shifted.
     mutating func mustRestart(_ answer: BackendAnswer) -> Bool {
         guard paging.stability == .offsets, !usesOffsets, let new = answer.total else { return false }
         defer { total = new }
@@ -73,14 +73,14 @@ struct PageSequence {
         return mayRestart()
     }
 
-    /// Returns whether the pages may be read again from the first, and counts that.
+    /// Returns whether the pages may be read again from the first, and counts the restart.
     mutating func mayRestart() -> Bool {
         guard restarts > 0 else { return false }
         restarts -= 1
         return true
     }
 
-    /// Goes on with the first page.
+    /// Continues with the first page.
     mutating func restart() {
         request = first
         seen = []
@@ -88,7 +88,7 @@ struct PageSequence {
         hasRestarted = true
     }
 
-    /// Whether a page has had what the one before has, all of several resources.
+    /// Whether a page equals the previous one, with several resources.
     private(set) var hasRepeatedPage = false
 
     mutating func noteRepetition(_ answer: BackendAnswer) {
@@ -97,10 +97,10 @@ struct PageSequence {
         }
     }
 
-    /// Notes whether a page has brought anything.
+    /// Notes whether a page has new rows.
     private mutating func noteProgress(_ answer: BackendAnswer, hasNew: Bool) throws {
         let page = answer.rows.map(\.knownObjectID)
-        // A page without resources says nothing of where it lies.
+        // The position of a page without resources is unknown.
         repeatedPages = !hasNew && !page.isEmpty && page == lastPage ? repeatedPages + 1 : 0
         if repeatedPages > Self.mostRepeatedPages { throw RemoteStoreError.repeatedPages(request) }
         lastPage = page
@@ -110,21 +110,21 @@ struct PageSequence {
         }
     }
 
-    /// Whether the last page by what it tells is not: some backends tell how many resources are left, and not how many there are.
+    /// Whether reading must continue although the answer claims to be the last: some backends report the number of remaining resources instead of the total.
     private func mustGoOn(after answer: BackendAnswer) -> Bool {
         usesOffsets && answer.foundCount == paging.size && answer.foundCount > 1 && request.offset + answer.foundCount < largestTotal
     }
 
-    /// Goes on with the next page.
+    /// Continues with the next page.
     ///
-    /// - Parameter hasNew: Whether this reading of the pages has got something by the last one.
-    /// - Returns: Whether there is one.
-    /// - Throws: Code 134060 where pages do not end.
+    /// - Parameter hasNew: Whether the last page had rows that are new in this pass over the pages.
+    /// - Returns: Whether there is a next page.
+    /// - Throws: Code 134060 if the pages do not end.
     mutating func advance(after answer: BackendAnswer, hasNew: Bool) throws -> Bool {
         largestTotal = max(largestTotal, answer.total ?? 0)
         guard answer.next != nil || mustGoOn(after: answer) else { return false }
         try noteProgress(answer, hasNew: hasNew)
-        // An answer that ends elsewhere does not count as offsets do.
+        // If an answer has another size than a page, offsets cannot be used.
         let count = answer.foundCount
         usesOffsets = usesOffsets && count == paging.size
         if usesOffsets {

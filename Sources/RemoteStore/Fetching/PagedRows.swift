@@ -1,24 +1,24 @@
 @_spi(Stores) internal import ObjectGraph
 
-/// The rows of a request's pages: each object once, in the order of the backend, whatever pages repeat.
+/// The rows of a request's pages: each object once, in the order of the backend, even if pages repeat some.
 struct PagedRows {
     private(set) var rows = RowList()
     private var known = IDIndex()
-    /// The row that the next page goes on after; nil for the start.
+    /// The row after which the next page continues; nil for the start.
     private var last: NSManagedObjectID?
-    /// Whether that is the last row of all.
+    /// Whether that is the last of all rows.
     private var isAtEnd = true
-    /// Whether rows that had been handed out have moved or gone.
+    /// Whether rows that were already passed on have moved or disappeared.
     private(set) var wasRearranged = false
-    /// What has come since the pages are read again; nil while they are read for the first time.
+    /// The objects of the current pass over the pages; nil during the first pass.
     private var cameAgain: Set<NSManagedObjectID>?
-    /// What the last whole reading has lacked of the earlier ones.
+    /// The objects of earlier passes that the last complete pass lacked.
     private var lackedBefore: Set<NSManagedObjectID> = []
 
-    /// The number of objects that this reading of the pages has brought.
+    /// The number of objects in the current pass over the pages.
     var countOfReading: Int { cameAgain?.count ?? rows.count }
 
-    /// The rows up to the end of the last page, where others that were read before may follow.
+    /// The rows up to the end of the last page, after which previously read rows may follow.
     var confirmedRows: RowList {
         isAtEnd ? rows : RowList(rows.prefix((last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } } ?? -1) + 1))
     }
@@ -26,11 +26,11 @@ struct PagedRows {
     /// Returns whether an object is among the rows.
     func contains(_ id: NSManagedObjectID) -> Bool { known.number(of: id) != nil }
 
-    /// Adds a page to the end, without the rows that it repeats.
+    /// Appends a page, without the rows that it repeats.
     ///
     /// - Returns: The new rows.
     mutating func append(_ page: RowList) -> RowList {
-        // Mostly all are new.
+        // Usually all rows are new.
         let place = known.insert(page)
         if place == page.count {
             rows.append(contentsOf: page)
@@ -42,8 +42,8 @@ struct PagedRows {
         return new
     }
 
-    /// Adds a page that shows a part of the results as it is now: what it has between known rows belongs there, and what it lacks between
-    /// them is gone.
+    /// Merges a page that shows the current state of a part of the results: its rows between known ones are inserted, and known rows that it lacks between them
+    /// are removed.
     ///
     /// - Parameter isFirst: Whether the results begin with the page.
     /// - Returns: The new rows.
@@ -71,7 +71,7 @@ struct PagedRows {
         return RowList(new)
     }
 
-    /// Returns whether a page goes on where the rows end: with the last of them, and otherwise with new ones.
+    /// Returns whether a page continues at the end of the rows: with the last of them, and otherwise with new ones.
     private func begins(_ page: RowList) -> Bool {
         for (index, row) in page.enumerated() where contains(row.knownObjectID) {
             if index > 0 || row.knownObjectID != rows.last?.knownObjectID { return false }
@@ -79,32 +79,33 @@ struct PagedRows {
         return true
     }
 
-    /// Goes back to the start, to read the pages again.
+    /// Goes back to the start, for another pass over the pages.
     mutating func restart() {
         cameAgain = []
         last = nil
         isAtEnd = rows.isEmpty
     }
 
-    /// What earlier readings have brought and this one, which is known to be whole, has not.
+    /// The objects of earlier passes that the current pass, which is known to be complete, lacks.
     private var lacking: [NSManagedObjectID] {
         guard let cameAgain, cameAgain.count < rows.count else { return [] }
         return rows.map(\.knownObjectID).filter { !cameAgain.contains($0) }
     }
 
-    /// Whether the pages are read again.
+    /// Whether this is a repeated pass over the pages.
     var isReadAgain: Bool { cameAgain != nil }
 
-    /// The number of rows that this reading has not brought.
+    /// The number of rows that the current pass lacks.
     var countOfLacking: Int { lacking.count }
 
-    /// Whether something is lacking that the last whole reading has not lacked.
+    /// Whether the current pass lacks an object that the last complete pass had.
     var lacksNewly: Bool { lacking.contains { !lackedBefore.contains($0) } }
 
-    /// Notes what is lacking, before the pages are read again.
+    /// Records the lacking objects, before another pass over the pages.
     mutating func noteLacking() { lackedBefore = Set(lacking) }
 
-    /// Drops what two whole readings have lacked: it is gone, also from between two pages. What only one has lacked was there during the fetch, and stays.
+    /// Drops the objects that two complete passes lacked: they are gone, including those between two pages. An object that only one pass lacked existed during
+    /// the fetch, and stays.
     mutating func dropLacking() {
         isAtEnd = true
         let gone = Set(lacking.filter(lackedBefore.contains))
@@ -114,7 +115,7 @@ struct PagedRows {
         wasRearranged = true
     }
 
-    /// Drops what was known to follow and has not come again.
+    /// Drops the known following rows that were not received again.
     mutating func finish() {
         if isAtEnd { return }
         let confirmed = confirmedRows

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Rows that came along with others, until somebody asks for them.
+/// Embedded rows that are kept until they are requested.
 // Everything is in a `LockedBox`.
 final class ParkedRows: Sendable {
     private struct Parked {
@@ -12,15 +12,15 @@ final class ParkedRows: Sendable {
         let turn: UInt64
     }
     private struct State {
-        // Not a table of values by IDs, which the compiler does not specialize here: hundreds of thousands of rows come along with others.
+        // This is not a table of values by ID, because the compiler does not specialize it here, and hundreds of thousands of rows may be embedded.
         var index = IDIndex()
-        /// The rows by the numbers of their objects; nil for numbers that are free.
+        /// The rows by the numbers of their objects; nil for unused numbers.
         var rows: [Parked?] = []
-        /// The order of arrival, for the limit; the turns of rows that were taken are skipped.
+        /// The order of arrival, for the limit. Entries of rows that were taken are skipped.
         var order: [(number: Int, turn: UInt64)] = []
         var start = 0
         var turn: UInt64 = 0
-        /// When rows were forgotten: what was asked for before may be older than what made them be.
+        /// The time at which rows were forgotten: a row that was requested before may be stale.
         var forgottenAt: UInt64 = 0
 
         func parked(_ id: NSManagedObjectID) -> Parked? { index.number(of: id).flatMap { rows[$0] } }
@@ -28,7 +28,7 @@ final class ParkedRows: Sendable {
         mutating func remove(_ id: NSManagedObjectID) {
             guard let number = index.remove(id) else { return }
             rows[number] = nil
-            // What was large once does not stay so. Nothing in the order is here any more.
+            // The memory of a large table is released. All entries of the order are obsolete now.
             if index.count == 0, rows.capacity > 1024 { (index, rows, order, start) = (IDIndex(), [], [], 0) }
         }
     }
@@ -40,7 +40,7 @@ final class ParkedRows: Sendable {
 
     var count: Int { state.withLock { $0.index.count } }
 
-    /// Keeps rows, the latest ones where there are too many; none that were asked for before others were forgotten, and came only now.
+    /// Keeps rows, the latest ones if there are too many. Rows that were requested before others were forgotten, and arrive only now, are not kept.
     func park(_ rows: some Sequence<Row>, at time: AskTime) {
         if limit == 0 { return }
         state.withLock { state in
@@ -70,11 +70,11 @@ final class ParkedRows: Sendable {
         }
     }
 
-    /// Takes the rows of objects out, unless they are too old.
+    /// Removes and returns the rows of objects, unless they are too old.
     ///
     /// - Parameters:
-    ///   - ids: The objects; those without a row here are left.
-    ///   - oldest: The time before which rows do not count; nil for any.
+    ///   - ids: The objects; those without a row remain.
+    ///   - oldest: The time before which rows are ignored; nil for any.
     func take(_ ids: inout [NSManagedObjectID], since oldest: Duration?) -> [(row: Row, time: AskTime)] {
         state.withLock { state in
             if state.index.count == 0 { return [] }
@@ -90,7 +90,7 @@ final class ParkedRows: Sendable {
         }
     }
 
-    /// Returns the list of a to-many relationship in the row of an object, if both are here.
+    /// Returns the members of a to-many relationship in the row of an object, if both are known.
     func list(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) -> [NSManagedObjectID]? {
         state.withLock { state in
             guard let row = state.parked(id)?.row, !row.isUnknown(relationship) else { return nil }
@@ -103,9 +103,9 @@ final class ParkedRows: Sendable {
         state.withLock { state in for id in ids { state.remove(id) } }
     }
 
-    /// Forgets all rows, and those that were asked for before a time and are still to come.
+    /// Forgets all rows, including rows that were requested before a time and are still to arrive.
     func forgetAll(before time: AskTime) {
-        // Released without the lock.
+        // The rows are released without the lock.
         let old = state.withLock { state in
             let old = state
             state = State()

@@ -11,10 +11,10 @@ final class RemotePages: StorePages, @unchecked Sendable {
     private let caller: StoreCaller
     private var reading: RemoteReader.PageReading
     private let candidates = CandidateRows()
-    /// The results that were returned.
+    /// The returned results.
     private var returned: Set<NSManagedObjectID> = []
     private var isAtEnd = false
-    /// Rows that have come and were not compared with the predicate yet.
+    /// Received rows that were not compared with the predicate yet.
     private var unmatched: [Row] = []
 
     init(_ reader: RemoteReader, _ query: StoreQuery, _ plan: FetchPlan, for caller: StoreCaller) {
@@ -25,7 +25,7 @@ final class RemotePages: StorePages, @unchecked Sendable {
     func next(_ count: Int) async throws -> StorePage {
         let budget = FetchBudget(reader.options, query.entity, blaming: plan.costlyClause)
         var hasRearranged = false
-        // Pages of the same size as the batches bring a little less, because they overlap.
+        // Pages of the batch size contain slightly fewer new rows, because they overlap.
         while unshown * 2 < count, !(isAtEnd && unmatched.isEmpty) {
             if !isAtEnd {
                 guard let step = try await reader.step(&reading, budget) else { continue }
@@ -33,7 +33,7 @@ final class RemotePages: StorePages, @unchecked Sendable {
                 hasRearranged = hasRearranged || step.hasRearranged
                 unmatched += Array(step.new)
             }
-            // What fails is tried again with the next call.
+            // A failed read is repeated by the next call.
             _ = try await reader.matching(unmatched, query, plan, budget, candidates, for: caller)
             unmatched = []
             if hasRearranged { candidates.order(as: Array(reading.pages.rows)) }
@@ -51,7 +51,7 @@ final class RemotePages: StorePages, @unchecked Sendable {
 }
 
 extension RemoteReader {
-    /// Returns the pages of a query; nil where the order is made in memory, or several requests find the results, or there is only one page.
+    /// Returns the pages of a query; nil if the results are sorted in memory, or come from several requests, or have only one page.
     func pages(of query: StoreQuery, for caller: StoreCaller) throws -> RemotePages? {
         let plan = try plan(query, for: caller)
         return plan.isScrollable ? RemotePages(self, query, plan, for: caller) : nil
@@ -59,7 +59,7 @@ extension RemoteReader {
 }
 
 extension FetchPlan {
-    /// Whether the results come in order, page by page.
+    /// Whether the results arrive in order, page by page.
     var isScrollable: Bool {
         requests.count == 1 && joins.isEmpty && isOrdered && !usesKeptAnswer && !isCountedByBackend && !isAggregatedByBackend
             && endpoints[0].paging.size != nil

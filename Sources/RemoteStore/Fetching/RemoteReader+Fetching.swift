@@ -6,8 +6,8 @@ internal import Predicates
 extension RemoteReader {
     /// Answers a query.
     ///
-    /// - Throws: Code 134091 for what no endpoint can answer, and where too much would be read to finish it in memory; the backend's
-    ///   error; `CancellationError`.
+    /// - Throws: Code 134091 for a query that no endpoint can answer, or that would read too much for an evaluation in memory; the backend's error;
+    ///   `CancellationError`.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
         var fetch = try planned(query)
         var plan = try planner(caller).plan(fetch)
@@ -29,7 +29,7 @@ extension RemoteReader {
             if plan.isAggregatedByBackend, let found = try BackendGroups(query)?.result(answer) {
                 return .dictionaries(StoreDictionaries(found))
             }
-            // The backend has left the number out: the results themselves tell.
+            // The backend has not reported the number: it is determined from the results.
             var whole = plan
             whole.requests[0].wantsCount = false
             whole.requests[0].aggregates = []
@@ -39,7 +39,7 @@ extension RemoteReader {
         return try await finish(query, plan, try await candidates(query, plan, budget, for: caller), for: caller)
     }
 
-    /// Returns the number of results where the backend tells it by one request; nil where rows have to be read for it.
+    /// Returns the number of results if the backend reports it in one request; nil if rows have to be read for it.
     ///
     /// - Throws: As ``fetch(_:for:)``.
     func numberOfResults(_ query: StoreQuery, for caller: StoreCaller) async throws -> Int? {
@@ -48,7 +48,7 @@ extension RemoteReader {
         return try await runner.answer(plan.requests[0]).total
     }
 
-    /// Returns the destinations of a relationship that match. Their rows are kept for when they are asked for.
+    /// Returns the destinations of a relationship that match. Their rows are kept for later requests.
     private func destinations(_ join: FetchPlan.SemiJoin, for caller: StoreCaller) async throws -> [NSManagedObjectID] {
         guard let entity = join.part.relationship.destinationEntity else { return [] }
         let time = AskTime(options.now())
@@ -58,9 +58,9 @@ extension RemoteReader {
         return rows.map(\.knownObjectID)
     }
 
-    /// Reads rows until nothing that belongs to the results can be missing.
+    /// Reads rows until no result can be missing.
     ///
-    /// - Returns: Rows that match the predicate, in the order of the results unless that is made in memory.
+    /// - Returns: Rows that match the predicate, in the order of the results unless they are sorted in memory.
     private func candidates(
         _ query: StoreQuery, _ plan: FetchPlan, _ budget: FetchBudget, for caller: StoreCaller
     ) async throws -> CandidateRows {
@@ -92,7 +92,7 @@ extension RemoteReader {
         return candidates
     }
 
-    /// Adds the rows that match.
+    /// Adds the matching rows.
     func matching(
         _ rows: [Row], _ query: StoreQuery, _ plan: FetchPlan, _ budget: FetchBudget, _ candidates: CandidateRows, for caller: StoreCaller
     ) async throws -> CandidateRows {
@@ -116,7 +116,7 @@ extension RemoteReader {
         return candidates
     }
 
-    /// Makes the answer of matching rows: order, page and shape.
+    /// Creates the answer from the matching rows: their order, page and form.
     private func finish(
         _ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows, for caller: StoreCaller
     ) async throws -> StoreAnswer {
@@ -147,9 +147,9 @@ extension RemoteReader {
         }
     }
 
-    // MARK: What evaluation reads
+    // MARK: Inputs of the evaluation
 
-    /// Loads what the evaluation of rows reads and they do not contain.
+    /// Loads values that the evaluation of rows reads and that the rows do not contain.
     func completed(
         _ rows: [Row], _ needs: Needs, _ candidates: CandidateRows, _ budget: FetchBudget, for caller: StoreCaller
     ) async throws -> [Row] {
@@ -189,7 +189,7 @@ extension RemoteReader {
         return rows
     }
 
-    /// Returns the destinations of a relationship of rows, each once, and by owner those of to-one relationships that the rows do not know.
+    /// Returns the distinct destinations of a relationship of rows and, by owner, those of to-one relationships that are unknown in the rows.
     private func targets(
         of name: String, from rows: [Row], _ candidates: CandidateRows, _ budget: FetchBudget, for caller: StoreCaller
     ) async throws -> (ids: [NSManagedObjectID], resolved: [NSManagedObjectID: [NSManagedObjectID]]) {
@@ -219,7 +219,7 @@ extension RemoteReader {
 }
 
 extension Row {
-    /// Returns the row with nil for what all endpoints have left out that are declared to bring it: a comparison with nil finds it.
+    /// Returns the row with nil for values that all endpoints have omitted although they are declared to return them, so that a comparison with nil matches.
     fileprivate func withoutUnknown(_ names: Set<String>) throws -> Row {
         let own = names.compactMap { knownObjectID.owningEntity.frozenParts.byName[$0] }.filter(isUnknown)
         if own.isEmpty { return self }

@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
 extension RemoteReader {
-    /// Notes objects as unreadable whose rows have come with their identifiers in another form: they are not gone.
+    /// Marks objects as unreadable whose rows have arrived with their identifiers in another form: they are not deleted.
     ///
-    /// - Parameter asked: What was asked for. A row of it is that object's own, however much its identifier is like another one.
+    /// - Parameter asked: The requested objects. A row of one of them is its own, even if its identifier resembles another one.
     func noteOtherForms(
         _ missing: some Sequence<NSManagedObjectID>, of entity: NSEntityDescription, among rows: RowList, asked: Set<NSManagedObjectID>,
         _ failures: inout Failures

@@ -2,12 +2,11 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// References to objects of one of several entities, without a word about which.
+/// Resolves references to objects of one of several entities, if the backend does not name the entity.
 extension RemoteReader {
-    /// Returns rows that are about to be returned to a context, with references to objects of the right entities: a context makes an object of
-    /// the class that a reference has.
+    /// Returns rows for a context with references to objects of the actual entities: a context creates an object of the class that belongs to the reference.
     ///
-    /// What is unknown is read, all in one batch, and kept for when it is asked for.
+    /// Unknown objects are read in one batch, and kept for later requests.
     func knowingKinds(_ rows: [Row], for caller: StoreCaller) async throws -> [Row] {
         var unsure: [NSManagedObjectID] = []
         var places: [Int] = []
@@ -47,7 +46,7 @@ extension RemoteReader {
         return lists.mapValues { $0.map { known[$0] ?? $0 } }
     }
 
-    /// Whether an object may be of a subentity of the entity that its ID has.
+    /// Whether an object may be of a subentity of its ID's entity.
     private func isUnsure(_ id: NSManagedObjectID) -> Bool {
         guard !id.owningEntity.subentities.isEmpty else { return false }
         return decoding.kinds.kind(id) !== id.owningEntity
@@ -77,7 +76,7 @@ extension RemoteReader {
         }
     }
 
-    /// Returns the IDs of objects with their entities; those that do not exist are left as they are.
+    /// Returns the IDs of objects with their actual entities; those of missing objects are unchanged.
     private func kinds(of ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [NSManagedObjectID: NSManagedObjectID] {
         var known: [NSManagedObjectID: NSManagedObjectID] = [:]
         var missing: [NSManagedObjectID] = []
@@ -95,10 +94,10 @@ extension RemoteReader {
             let (rows, failures) = try await readAvailable(missing, for: caller)
             for row in rows { known[row.knownObjectID] = row.knownObjectID }
             parked.park(rows, at: time)
-            // Those are taken for what the relationship says until they can be read.
+            // The relationship's entity is assumed until they can be read.
             missing.removeAll { failures[$0] != nil }
         } catch let error as NSError where error.code == NSPersistentStoreUnsupportedRequestTypeError {
-            // No endpoint tells: they are taken for what the relationship says.
+            // No endpoint tells the entity: the relationship's entity is assumed.
             RequestRunner.log.info("The entities of \(missing.count) references are unknown: \(error.localizedDescription)")
         }
         for id in missing where known[id] == nil { decoding.kinds.note(id) }

@@ -1,19 +1,20 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Reading several objects of which some may not be readable: one refusal does not hide the others.
+/// Reads several objects of which some may not be readable: one refusal does not hide the others.
 extension RemoteReader {
     typealias Failures = [NSManagedObjectID: UnreadObjects.Failure]
 
-    /// For how long an object is not asked for again where the failure may pass, and the backend has named no time.
+    /// The time for which an object is not requested again after a temporary failure, if the backend has not specified a time.
     private static let usualWait = Duration.seconds(5)
-    /// How often requests are halved to find out whom a refusal is about: a backend that refuses everything is not asked for each object.
+    /// The number of times that requests are halved to find the objects that a refusal is about: a backend that refuses everything is not asked for each
+    /// object.
     private static let mostHalvings = 16
-    /// After so many rounds without an answer, what may pass is about the backend: a request, its halves and its quarters, which less than four objects
-    /// cannot all spoil.
+    /// The number of rounds without an answer after which a temporary failure is attributed to the backend: a request, its halves and its quarters, which fewer
+    /// than four objects cannot all affect.
     private static let mostSilences = 3
 
-    /// Runs a read for each number, so many side by side as the options allow, and returns what came of each.
+    /// Runs a read for each number, as many concurrently as the options allow, and returns their results.
     ///
     /// - Throws: `CancellationError`.
     func outcomes<Value: Sendable>(
@@ -40,9 +41,9 @@ extension RemoteReader {
         return results.compactMap { $0 }
     }
 
-    /// Returns an error as one of some of the objects that were asked for.
+    /// Returns an error as the failure of some of the requested objects.
     ///
-    /// - Throws: One that says nothing of an object: the task is cancelled, or no request can be made.
+    /// - Throws: An error that is not about an object: the task is cancelled, or no request can be made.
     static func failure(_ error: any Error) throws -> UnreadObjects.Failure {
         if error is CancellationError { throw error }
         let known = error as NSError
@@ -56,9 +57,9 @@ extension RemoteReader {
         return .init(error, retryAfter: prospect.retryAfter ?? (prospect.mayPass == true ? usualWait : nil))
     }
 
-    /// Reads what the requests of a plan find, each by itself.
+    /// Reads the results of each request of a plan separately.
     ///
-    /// - Parameter failures: The objects that could not be read; all of `ids` that are missing, where a request names none.
+    /// - Parameter failures: The objects that could not be read; all missing ones of `ids`, if a request names no objects.
     func readEach(
         _ plan: FetchPlan, _ budget: FetchBudget, mayEndEarly: Bool = true, for ids: [NSManagedObjectID],
         _ failures: inout Failures, for caller: StoreCaller
@@ -75,11 +76,11 @@ extension RemoteReader {
         return Found(joining: parts)
     }
 
-    /// Asks requests for several objects each. One that is refused is asked again in halves, until it is known whom the refusal is about.
+    /// Makes requests for several objects each. A refused request is repeated in halves, until the affected objects are known.
     ///
-    /// What may pass is left alone where the backend has named a time or could not be reached, and after some rounds in which nothing was answered.
+    /// A temporary failure is not investigated if the backend has specified a time or could not be reached, or after some rounds without an answer.
     ///
-    /// - Returns: What was answered, and the requests that are refused, with the reason. Those that name several objects may be about any of them.
+    /// - Returns: The answers, and the refused requests with the reasons. A refused request that names several objects may be about any of them.
     func answers<Value: Sendable>(
         _ requests: [GroupRequest], _ read: @escaping @Sendable (GroupRequest) async throws -> Value
     ) async throws -> (values: [Value], refused: [(request: GroupRequest, failure: UnreadObjects.Failure)]) {
@@ -109,9 +110,9 @@ extension RemoteReader {
         return (values, refused)
     }
 
-    /// Whether a refusal of several objects may be about some of them.
+    /// Whether the refusal of several objects may be about some of them only.
     ///
-    /// - Parameter silences: How many rounds have ended without an answer.
+    /// - Parameter silences: The number of rounds without an answer.
     private static func isWorthHalving(_ error: any Error, _ silences: Int) -> Bool {
         let prospect = Prospect(error)
         if prospect.retryAfter != nil { return false }
@@ -124,14 +125,14 @@ extension RemoteReader {
 struct GroupRequest: Sendable {
     let request: BackendRequest
     let endpoint: Endpoint
-    /// The place of the filter that names them; nil where the request asks by something else.
+    /// The index of the filter that names them; nil if the request names no objects.
     private let index: Int?
 
     init(_ request: BackendRequest, at endpoint: Endpoint, naming index: Int?) {
         (self.request, self.endpoint, self.index) = (request, endpoint, index)
     }
 
-    /// The identifiers that the request names; none where it asks by something else.
+    /// The identifiers that the request names; empty if it names none.
     var ids: [ResourceID] { index.map { request.filters[$0].ids } ?? [] }
 
     /// Two requests, for half of the objects each.
@@ -143,7 +144,7 @@ struct GroupRequest: Sendable {
 }
 
 extension BackendRequest {
-    /// The place of the filter by identifiers; nil where the request asks by something else.
+    /// The index of the filter by identifiers; nil if the request has none.
     fileprivate var identityIndex: Int? { filters.firstIndex { $0.keyPath == "SELF" && !$0.ids.isEmpty } }
 
     /// Returns the request with other identifiers in one of its filters.

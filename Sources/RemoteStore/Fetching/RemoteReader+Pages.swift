@@ -3,38 +3,38 @@ internal import Foundation
 internal import Predicates
 
 extension RemoteReader {
-    /// How the reading of a request's pages has ended.
+    /// The end of reading a request's pages.
     enum End {
-        /// No more is wanted.
+        /// The caller wants no more pages.
         case stopped
         /// The last page was read.
         ///
-        /// - Parameter isProven: Whether nothing can be missing that the request has asked for.
+        /// - Parameter isProven: Whether no requested resource can be missing.
         case last(isProven: Bool)
     }
 
-    /// The reading of a request's pages, as far as it has come.
+    /// The progress of reading a request's pages.
     struct PageReading {
         fileprivate var sequence: PageSequence
         fileprivate let endpoint: Endpoint
-        /// What asks for pages before they are wanted, where all of them will be.
+        /// The prefetcher of pages, if all pages will be read.
         fileprivate let ahead: ReadAhead?
         /// The rows so far.
         fileprivate(set) var pages = PagedRows()
-        /// New rows of a page after which reading began again: they are handed out with the next page.
+        /// New rows of a page after which reading started over: they are returned with the next page.
         private var heldBack: [Row] = []
-        /// Whether the caller asks again for what has not come.
+        /// Whether the caller requests missing resources again.
         private let mayEndEarly: Bool
-        /// The number of resources that the first page has told.
+        /// The total according to the first page.
         private var total: Int?
-        /// Whether a later page has told another one.
+        /// Whether a later page has reported another total.
         private(set) var hasOtherTotals = false
-        /// The number of resources that have come since, and of those that were left out.
+        /// The numbers of received and of omitted resources in this pass.
         private var received = 0
         private var leftOut = 0
-        /// The resources that have come several times.
+        /// The resources that were received several times.
         private var repeated = RepeatedRows()
-        /// Whether the pages are read again only to see which resources come twice: what has come stays.
+        /// Whether this pass only determines which resources are received twice: the rows of the previous pass stay.
         fileprivate private(set) var isChecking = false
 
         init(_ request: BackendRequest, _ endpoint: Endpoint, mayEndEarly: Bool = false, ahead: ReadAhead? = nil) {
@@ -52,11 +52,11 @@ extension RemoteReader {
             if let total, let other = answer.total, other != total { hasOtherTotals = true }
             received += answer.foundCount - (sequence.repeatsOne && answer.foundCount > 0 ? 1 : 0)
             leftOut += answer.foundCount - answer.count
-            // A list of one page has what it has.
+            // A list with a single page is taken as it is.
             if total != nil, !sequence.isFirst || answer.next != nil { repeated.note(answer.rows, repeatsOne: sequence.repeatsOne) }
         }
 
-        /// Begins again with the first page.
+        /// Starts over with the first page.
         fileprivate mutating func restart(holdingBack new: RowList = RowList()) {
             isChecking = false
             heldBack += Array(new)
@@ -65,7 +65,7 @@ extension RemoteReader {
             sequence.restart()
         }
 
-        /// Begins again with the first page, after some resources have come twice and others have not come.
+        /// Starts over with the first page, after some resources were received twice and others are missing.
         fileprivate mutating func check(holdingBack new: RowList) {
             isChecking = true
             heldBack += Array(new)
@@ -73,9 +73,9 @@ extension RemoteReader {
             sequence.restart()
         }
 
-        /// Takes the rows of a page.
+        /// Merges the rows of a page.
         ///
-        /// - Returns: The new ones, and whether the page has brought anything.
+        /// - Returns: The new rows, and whether the page has any.
         fileprivate mutating func take(_ page: RowList) -> (new: RowList, hasNew: Bool) {
             if isChecking { return (RowList(), true) }
             let before = pages.countOfReading
@@ -83,10 +83,10 @@ extension RemoteReader {
             return (new, !new.isEmpty || pages.countOfReading > before)
         }
 
-        /// Whether as many resources have come as were told of, and some of them twice.
+        /// Whether the number of received resources equals the total, although some were received twice.
         fileprivate func hasComeTwice(of expected: Int) -> Bool { received >= expected }
 
-        /// Returns the new rows of a page, with those that were held back and are still there.
+        /// Returns the new rows of a page, with those that were held back and still exist.
         fileprivate mutating func handOut(_ new: RowList) -> RowList {
             if heldBack.isEmpty { return new }
             defer { heldBack = [] }
@@ -94,51 +94,51 @@ extension RemoteReader {
             return RowList(heldBack.filter { pages.contains($0.knownObjectID) && !own.contains($0.knownObjectID) } + Array(new))
         }
 
-        /// Whether this reading is whole by the number of its resources, and lacks some that an earlier one has brought and the one before has not lacked.
-        /// They have gone, or they have moved from a page to the one before it while that was read, and others have come meanwhile.
+        /// Whether this pass is complete by the number of its resources, but lacks some that an earlier pass had and that the previous one did not lack. They
+        /// may have been deleted, or have moved from an unread page to one that was already read, while others were inserted.
         fileprivate var lacksWhatWasThere: Bool { isWhole && pages.lacksNewly }
 
-        /// Begins again with the first page, to see whether what is lacking comes then.
+        /// Starts over with the first page, to check whether the missing resources are received then.
         fileprivate mutating func confirm(holdingBack new: RowList) {
             pages.noteLacking()
             restart(holdingBack: new)
         }
 
-        /// Notes that the last page was read: what two readings have lacked is gone.
+        /// Notes that the last page was read: resources that two passes lacked are gone.
         fileprivate mutating func finish() {
             if isWhole, pages.isReadAgain { pages.dropLacking() } else { pages.finish() }
         }
 
         private var isWhole: Bool { wanted.map { pages.countOfReading + leftOut >= $0 } ?? false }
 
-        /// The number of resources that the request asks for, where each page has told the same number of all.
+        /// The number of requested resources, if each page has reported the same total.
         private var wanted: Int? {
             guard let total, !hasOtherTotals else { return nil }
             return min(sequence.first.limit ?? .max, max(0, total - sequence.first.offset))
         }
 
-        /// Returns the number of resources that the backend has told of, if others have come up to the last page: fewer, or more.
+        /// Returns the total if the number of received resources differs from it, in either direction.
         ///
-        /// Others may have added or removed some meanwhile: then the number is another one.
+        /// Others may have inserted or deleted resources meanwhile: then the total has changed as well.
         fileprivate func expectedCount(_ answer: BackendAnswer) -> Int? {
             guard !mayEndEarly, let total, total == answer.total else { return nil }
-            // A resource that came twice has moved, and those that were left out may have been the same.
+            // A resource that was received twice has moved, and the omitted ones may have been the same.
             if !hasOtherTotals, pages.rows.count - pages.countOfLacking > max(0, total - sequence.first.offset) { return total }
             let expected = min(sequence.first.limit ?? .max, total - sequence.first.offset)
             if pages.rows.count + leftOut >= expected { return nil }
             if received < expected { return expected }
-            // Some have come twice. A resource that belongs to several owners comes once for each, and there may be other lists that have some twice. Where
-            // the order of equal ones is another one each time, others have not come instead: then another reading finds other ones.
+            // Some resources were received twice. A resource of several owners is received once for each, and some lists legitimately contain duplicates. If
+            // the order of equal resources differs for each request, others are missing instead: then another pass finds different duplicates.
             return asksOneByOne && hasPages && !repeated.areTheSame ? expected : nil
         }
 
-        /// Whether a page was the one before once more, and not all of the resources have come that the backend has told of.
+        /// Whether a page equals the previous one, and not all resources of the total were received.
         fileprivate var isStuck: Bool {
             guard sequence.hasRepeatedPage, asksOneByOne, let wanted else { return false }
             return pages.rows.count + leftOut < wanted
         }
 
-        /// Whether the last page is another one than the first.
+        /// Whether there is more than one page.
         private var hasPages: Bool { !sequence.isFirst }
 
         /// Whether no filter of the request has several values.
@@ -150,20 +150,18 @@ extension RemoteReader {
     /// A page that was read.
     struct PageStep {
         let answer: BackendAnswer
-        /// The rows that are new in it.
+        /// The new rows of the page.
         let new: RowList
-        /// Whether rows before them have moved or gone.
+        /// Whether rows before them have moved or disappeared.
         let hasRearranged: Bool
-        /// How the reading has ended, if it has.
+        /// The end of the reading, if it has ended.
         let end: End?
     }
 
-    /// Reads the next page. What stays at the backend meanwhile is found, whatever comes and goes, as far as the paging of the endpoint
-    /// allows.
+    /// Reads the next page. Resources that stay at the backend are found, regardless of insertions and deletions, as far as the paging of the endpoint allows.
     ///
-    /// - Returns: The page; nil where reading goes on elsewhere, because the pages have moved.
-    /// - Throws: Code 134070 for answers that end before the number of resources has come that the backend has told; the backend's error, with the
-    ///   reading as it was.
+    /// - Returns: The page; nil if reading continues elsewhere because the pages have shifted.
+    /// - Throws: Code 134070 for answers that end before the reported total is reached; the backend's error, with the reading unchanged.
     func step(_ reading: inout PageReading, _ budget: FetchBudget) async throws -> PageStep? {
         try Task.checkCancellation()
         try budget.noteRequest()
@@ -175,7 +173,7 @@ extension RemoteReader {
             return nil
         }
         if reading.sequence.mustRestart(answer) {
-            // What the next reading skips is known by what this one has brought.
+            // The rows of this pass identify those that the next pass skips.
             let new = reading.pages.append(answer.rows)
             reading.restart(holdingBack: new)
             return nil
@@ -195,7 +193,7 @@ extension RemoteReader {
             }
             if reading.isStuck { throw RemoteStoreError.repeatedPages(request) }
             if let expected = reading.expectedCount(answer) {
-                // As many may have come as have gone.
+                // The number of insertions may equal the number of deletions.
                 guard !reading.isChecking, reading.sequence.mayRestart() else {
                     throw RemoteStoreError.endedEarly(reading.sequence.first, reading.pages.rows.count, expected)
                 }
@@ -215,16 +213,16 @@ extension RemoteReader {
     /// Reads the pages of a request, in order.
     ///
     /// - Parameters:
-    ///   - mayEndEarly: Whether the caller asks again for what has not come.
+    ///   - mayEndEarly: Whether the caller requests missing resources again.
     ///   - readsAll: Whether the caller wants all pages.
-    ///   - body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of this
-    ///   page. It returns whether to read on.
-    /// - Returns: How the reading has ended, and the rows.
+    ///   - body: A closure that receives each answer, its new rows and, if earlier rows have moved, all rows up to the end of this page. It returns whether to
+    ///     continue.
+    /// - Returns: The end of the reading, and the rows.
     func readPages(
         _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, mayEndEarly: Bool = false, readsAll: Bool = false,
         _ body: (BackendAnswer, RowList, RowList?) async throws -> Bool
     ) async throws -> (end: End, pages: PagedRows) {
-        // Pages that overlap are asked for by what the one before has brought.
+        // The request for an overlapping page depends on the previous page.
         let ahead = readsAll && !endpoint.paging.overlaps ? ReadAhead(runner) : nil
         defer { ahead?.end() }
         var reading = PageReading(request, endpoint, mayEndEarly: mayEndEarly, ahead: ahead)
@@ -242,14 +240,14 @@ extension RemoteReader {
         var rows = RowList()
         /// Whether each request was read to an end that proves that nothing is missing.
         var isProven = true
-        /// When the rows were asked for, where that was before.
+        /// The time of the rows' request, if it was an earlier one.
         var time: AskTime?
         /// The same for rows of one of several requests.
         var earlierParts: [(time: AskTime, ids: Set<NSManagedObjectID>)] = []
 
         init(rows: RowList = RowList(), time: AskTime? = nil) { (self.rows, self.time) = (rows, time) }
 
-        /// Joins what several requests have found.
+        /// Joins the results of several requests.
         init(joining parts: [Found]) {
             if parts.count == 1 {
                 self = parts[0]
@@ -263,19 +261,19 @@ extension RemoteReader {
             }
         }
 
-        /// Whether some of the rows were asked for before.
+        /// Whether some of the rows come from earlier requests.
         var isEarlier: Bool { time != nil || !earlierParts.isEmpty }
 
-        /// Notes which of the rows that are returned were asked for before.
+        /// Notes which of the returned rows come from earlier requests.
         func note(_ returned: some Sequence<Row>, in earlier: EarlierRows) {
             if let time { earlier.note(returned, askedAt: time.uptime) }
             for (time, ids) in earlierParts { earlier.note(returned.filter { ids.contains($0.knownObjectID) }, askedAt: time.uptime) }
         }
     }
 
-    /// Reads everything that the requests of a plan find, side by side.
+    /// Reads all results of the requests of a plan, concurrently.
     ///
-    /// - Parameter mayEndEarly: Whether the caller asks again for what has not come.
+    /// - Parameter mayEndEarly: Whether the caller requests missing resources again.
     func readAll(
         _ plan: FetchPlan, _ budget: FetchBudget, mayEndEarly: Bool = false, for caller: StoreCaller
     ) async throws -> Found {
@@ -307,7 +305,7 @@ extension RemoteReader {
         return Found(joining: parts)
     }
 
-    /// Reads everything that a request finds.
+    /// Reads all results of a request.
     func readAll(
         _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, _ mayEndEarly: Bool, for caller: StoreCaller
     ) async throws -> Found {

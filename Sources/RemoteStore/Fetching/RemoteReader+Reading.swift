@@ -3,21 +3,21 @@ internal import Foundation
 internal import Predicates
 
 extension RemoteReader {
-    /// The predicate of some objects.
+    /// Returns the predicate for some objects.
     private func identity(_ ids: [NSManagedObjectID]) -> PredicateTree {
         let values = ids.map { PropertyValue.object(ObjectReference($0)) }
         return values.count == 1
             ? .compare(.evaluatedObject, .equal, .constant(values[0])) : .compare(.evaluatedObject, .isIn, .constant(.array(values)))
     }
 
-    /// Reads objects by their identifiers: those that have come along with others are here already.
+    /// Reads objects by their identifiers. Embedded rows from earlier answers are used first.
     ///
     /// - Parameters:
-    ///   - properties: The properties that the rows must know; empty for whatever comes.
-    ///   - isFresh: Whether rows that have come along before do not count.
+    ///   - properties: The properties that the rows must know; empty if any will do.
+    ///   - isFresh: Whether embedded rows from earlier answers are ignored.
     ///   - isReturned: Whether the store returns the rows.
     /// - Returns: The rows, without those of objects that do not exist.
-    /// - Throws: Also where only one of them cannot be read.
+    /// - Throws: An error even if only one of them cannot be read.
     func read(
         _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, _ budget: FetchBudget? = nil,
         for caller: StoreCaller
@@ -27,7 +27,7 @@ extension RemoteReader {
         return found.rows
     }
 
-    /// Reads objects by their identifiers, as ``read(_:knowing:isFresh:_:for:)`` does, and tells which of them cannot be read.
+    /// Reads objects by their identifiers like ``read(_:knowing:isFresh:_:for:)``, and reports which of them cannot be read.
     func readAvailable(
         _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, isReturned: Bool = false,
         _ budget: FetchBudget? = nil, for caller: StoreCaller
@@ -35,7 +35,7 @@ extension RemoteReader {
         var failures: Failures = [:]
         var missing = ids
         var rows: [Row] = []
-        // What has come and could not be read is not asked for again before it is refreshed.
+        // An unreadable value is not requested again before the object is refreshed.
         if !isFresh { takeUnread(properties, of: &missing, &failures) }
         if !isFresh {
             let oldest = caller.stalenessInterval < 0 ? nil : options.now() - .seconds(caller.stalenessInterval)
@@ -53,7 +53,7 @@ extension RemoteReader {
             }
         }
         if missing.isEmpty { return (rows, failures) }
-        // By kind, for each may have endpoints of its own.
+        // The objects are read by entity, because each may have endpoints of its own.
         var groups: [(entity: NSEntityDescription, ids: [NSManagedObjectID])] = []
         for id in missing {
             if let index = groups.firstIndex(where: { $0.entity === id.owningEntity }) {
@@ -78,7 +78,7 @@ extension RemoteReader {
         return (rows, failures)
     }
 
-    /// Takes those out of some objects of which a property has come and could not be read.
+    /// Removes the objects with an unreadable value of one of the properties.
     private func takeUnread(_ properties: Set<String>, of ids: inout [NSManagedObjectID], _ failures: inout Failures) {
         if properties.isEmpty || unreadable.isEmpty { return }
         ids.removeAll { id in
@@ -88,7 +88,7 @@ extension RemoteReader {
         }
     }
 
-    /// Reads on, or asks again for the rest, until each object has come or is known not to exist.
+    /// Reads further, or repeats the request for the rest, until each object was received or is known not to exist.
     private func read(
         _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ properties: Set<String>, isReturned: Bool, _ budget: FetchBudget,
         _ failures: inout Failures, for caller: StoreCaller
@@ -122,7 +122,7 @@ extension RemoteReader {
                 noteOtherForms(missing, of: entity, among: kept?.rows ?? found.rows, asked: Set(ids), &failures)
                 missing.subtract(failures.keys)
             }
-            // One that was asked for alone, or by a call that brings everything, does not exist.
+            // An object that was requested alone, or by a call that returns everything, does not exist.
             if found.isProven || new == 0 || plan.predicateInMemory != nil || plan.requests.count == order.count { break }
             order = order.filter(missing.contains)
         }
@@ -136,9 +136,9 @@ extension RemoteReader {
 
     // MARK: Relationships
 
-    /// Returns the destinations of a relationship of objects, by owner. What comes along is kept for when it is asked for.
+    /// Returns the destinations of a relationship of objects, by owner. Embedded rows are kept for later requests.
     ///
-    /// - Throws: Code 134091 where no endpoint tells; the backend's error, also where only those of one owner cannot be read.
+    /// - Throws: Code 134091 if no endpoint returns them; the backend's error, even if only those of one owner cannot be read.
     func related(
         by relationship: NSRelationshipDescription, from owners: [NSManagedObjectID], _ budget: FetchBudget? = nil, for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
@@ -147,9 +147,9 @@ extension RemoteReader {
         return found
     }
 
-    /// Returns the destinations of a relationship for a context or a cache, with their entities.
+    /// Returns the destinations of a relationship for a context or a cache, with their actual entities.
     ///
-    /// - Throws: `UnreadObjects` with those of the other owners where some cannot be read.
+    /// - Throws: `UnreadObjects` with the destinations of the other owners if some cannot be read.
     func relatedReturned(
         by relationship: NSRelationshipDescription, from owners: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
@@ -159,7 +159,7 @@ extension RemoteReader {
         return known
     }
 
-    /// Returns the destinations of a relationship, as ``related(by:from:_:for:)`` does, and tells those of which owners cannot be read.
+    /// Returns the destinations of a relationship like ``related(by:from:_:for:)``, and the owners whose destinations cannot be read.
     private func relatedAvailable(
         by relationship: NSRelationshipDescription, from owners: [NSManagedObjectID], _ budget: FetchBudget? = nil, for caller: StoreCaller
     ) async throws -> (found: [NSManagedObjectID: [NSManagedObjectID]], failures: Failures) {
@@ -181,7 +181,7 @@ extension RemoteReader {
         let budget = budget ?? FetchBudget(options, entity, blaming: nil)
         let planner = planner(caller)
 
-        // The owners may tell their destinations, or the destinations their owners.
+        // Either the owners contain their destinations, or the destinations their owners.
         var byOwner = PlannedFetch(entity: entity)
         byOwner.clauses = [identity(unknown)]
         byOwner.mayComplete = false
@@ -195,7 +195,7 @@ extension RemoteReader {
         var destinationPlan: FetchPlan?
         if inverse != nil {
             do { destinationPlan = try planner.plan(byDestination) } catch { reason = error }
-            // Where the owner is compared in memory, the answers must tell it.
+            // If the owner is compared in memory, the answers must contain it.
             if let plan = destinationPlan, plan.predicateInMemory != nil,
                 let inverse, !plan.endpoints.allSatisfy({ $0.brings(inverse.name, of: destination) })
             {
@@ -216,13 +216,13 @@ extension RemoteReader {
                     ])
         }
         for owner in unknown where found[owner] == nil && failures[owner] == nil {
-            // No list stands in for one that has come and could not be read.
+            // An unreadable list must not become an empty one.
             if let failure = unreadable.failure([relationship.name], of: owner) { failures[owner] = failure } else { found[owner] = [] }
         }
         return (found, failures)
     }
 
-    /// Returns the cheapest plan whose answers are declared to bring the relationship; nil where there is none.
+    /// Returns the cheapest plan whose answers are declared to contain the relationship; nil if there is none.
     private func relationshipPlan(_ fetch: PlannedFetch, _ relationship: NSRelationshipDescription, _ planner: Planner) -> FetchPlan? {
         guard let plan = try? planner.bringing(relationship).plan(fetch) else { return nil }
         return plan.predicateInMemory == nil || plan.endpoints.allSatisfy({ $0.freshness != nil }) ? plan : nil
@@ -287,7 +287,7 @@ extension RemoteReader {
         return found
     }
 
-    /// Groups everything that an endpoint brings by its owners.
+    /// Groups all resources of an endpoint by their owners.
     private func fromDump(
         _ plan: FetchPlan, _ inverse: NSRelationshipDescription, _ owners: Set<NSManagedObjectID>, _ budget: FetchBudget,
         for caller: StoreCaller
@@ -316,7 +316,7 @@ extension RemoteReader {
         let member: NSManagedObjectID
     }
 
-    /// Returns the destinations that a request finds, each with the owner that it belongs to.
+    /// Returns the destinations that a request finds, each with its owner.
     private func pairs(
         _ request: BackendRequest, _ endpoint: Endpoint, _ inverse: NSRelationshipDescription, _ wanted: [ResourceID: NSManagedObjectID],
         _ budget: FetchBudget
@@ -364,7 +364,7 @@ extension RemoteReader {
 }
 
 extension Endpoint {
-    /// Whether answers tell the owners of their resources by themselves: an endpoint of a relationship that takes several owners.
+    /// Whether answers contain the owners of their resources: an endpoint of a relationship that accepts several owners.
     var tellsOwners: Bool { parameters.contains { $0.maximumValues > 1 && $0.keyPaths.contains { $0.hasPrefix("ANY ") } } }
 }
 
@@ -373,10 +373,10 @@ extension BackendRequest {
         (filter.keyPath == inverse || filter.keyPath == "ANY \(inverse)") && (filter.comparison == .equal || filter.comparison == .isIn)
     }
 
-    /// The place of the filter by owners; nil where the request asks by something else.
+    /// The index of the filter by owners; nil if the request has none.
     fileprivate func linkIndex(_ inverse: String) -> Int? { filters.firstIndex { isLink($0, inverse) } }
 
-    /// The owner that the request asks for, if it is only one.
+    /// The owner that the request names, if there is only one.
     func onlyOwner(_ inverse: String) -> ResourceID? {
         let owners = linkIndex(inverse).map { filters[$0].ids } ?? []
         return owners.count == 1 ? owners[0] : nil
@@ -392,7 +392,7 @@ extension BackendRequest {
 extension RemoteReader {
     /// Reads objects for a context.
     ///
-    /// - Throws: `UnreadObjects` with the rows of the others where some cannot be read.
+    /// - Throws: `UnreadObjects` with the rows of the others if some cannot be read.
     func returned(
         _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], for caller: StoreCaller
     ) async throws -> [Row] {
@@ -402,7 +402,7 @@ extension RemoteReader {
         return rows
     }
 
-    /// Returns rows of objects that know some properties. A value that an endpoint is declared to bring and has left out is nil.
+    /// Returns rows of objects that know some properties. A value that an endpoint is declared to return and has omitted is nil.
     func values(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [Row] {

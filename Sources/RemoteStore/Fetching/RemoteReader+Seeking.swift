@@ -2,9 +2,9 @@
 internal import Predicates
 
 extension RemoteReader {
-    /// Returns the objects at the backend that have what was sent of a new one, which was accepted without an identifier.
+    /// Returns the objects at the backend that have the sent values of a new object, which was accepted without an identifier.
     ///
-    /// Where there is just one, it is the new one: an equal one that others have made would be a second.
+    /// If there is exactly one, it is the new object: if others had created an equal one, there would be two.
     ///
     /// - Throws: As `fetch(_:for:)`.
     func seek(_ sent: BackendChange, _ entity: NSEntityDescription, for caller: StoreCaller) async throws -> [NSManagedObjectID] {
@@ -22,7 +22,7 @@ extension RemoteReader {
         return rows.filter { contains($0, sent.values) }.map(\.knownObjectID)
     }
 
-    /// Returns whether a row has values that were sent. One that is unknown does not count, unless nil was sent: many services leave that out.
+    /// Returns whether a row has the sent values. An unknown value does not match, unless nil was sent: many services omit nil values.
     func contains(_ row: Row, _ values: [String: ResourceValue]) -> Bool {
         values.allSatisfy { name, value in
             switch (row.knownObjectID.owningEntity.frozenParts.byName[name], value) {

@@ -2,10 +2,10 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Reads from a backend: plans, sends requests page by page, and keeps what came along.
+/// Reads from a backend: it plans, sends requests page by page, and keeps embedded rows.
 // Immutable; its parts guard themselves.
 final class RemoteReader: Sendable {
-    /// Where the backend's resources are.
+    /// The location of the backend's resources.
     let location: URL
     let catalog: Catalog
     let decoding: AnswerDecoding
@@ -15,17 +15,17 @@ final class RemoteReader: Sendable {
     let kept: KeptAnswers
     let versions: VersionTable
     let earlier = EarlierRows()
-    /// The requests whose pages were last read while the number of resources changed.
+    /// The requests whose total changed while their pages were last read.
     let moving = MovingPages()
     let unreadable: UnreadableTable
-    /// Receives the rows that were read to evaluate others, and that are not returned.
+    /// A closure that receives the rows that were read to evaluate others, and that are not returned.
     let didComplete: (@Sendable ([Row]) -> Void)?
     /// Whether the model has relationships to entities with subentities.
     let hasReferencesToKinds: Bool
 
     /// - Parameters:
-    ///   - didReceive: Called with each answer.
-    ///   - didComplete: Called with rows that are read to evaluate others.
+    ///   - didReceive: A closure that is called with each answer.
+    ///   - didComplete: A closure that is called with rows that are read to evaluate others.
     init(
         _ backend: any Backend, _ catalog: Catalog, _ decoding: AnswerDecoding, _ options: RemoteStoreOptions,
         didReceive: (@Sendable (BackendAnswer) -> Void)? = nil, didComplete: (@Sendable ([Row]) -> Void)? = nil
@@ -53,7 +53,7 @@ final class RemoteReader: Sendable {
                     report(error as? UnreadableResource ?? UnreadableResource(answer.entity, id: nil, reason: error))
                 }
             }
-            // Nobody else asks for them.
+            // Only models with such references use the table.
             if hasReferencesToKinds {
                 decoding.kinds.note(answer.rows)
                 decoding.kinds.note(answer.embedded)
@@ -65,9 +65,9 @@ final class RemoteReader: Sendable {
         }
     }
 
-    /// Forgets what may be older than changes that were just made or heard of.
+    /// Forgets answers that may be older than changes that were made or reported a moment ago.
     ///
-    /// - Parameter time: When the changes were asked for; nil for those that were made until now.
+    /// - Parameter time: The time at which the changes were requested; nil for changes that were made until now.
     func forgetEarlierAnswers(before time: AskTime? = nil) {
         runner.beginEpoch()
         parked.forgetAll(before: time ?? AskTime(options.now()))
@@ -83,9 +83,9 @@ final class RemoteReader: Sendable {
         }
     }
 
-    /// Returns what is to be planned for a query.
+    /// Returns the fetch to plan for a query.
     ///
-    /// - Throws: The error of a predicate that did not parse.
+    /// - Throws: The error of a predicate that could not be parsed.
     func planned(_ query: StoreQuery) throws -> PlannedFetch {
         var fetch = PlannedFetch(entity: query.entity, includesSubentities: query.includesSubentities)
         if let tree = try query.predicateTree() { fetch.clauses = NormalForm(query.entity).clauses(tree) }
@@ -103,7 +103,7 @@ final class RemoteReader: Sendable {
             let grouped = BackendGroups(query)
             fetch.aggregates = grouped?.aggregates ?? []
             fetch.groups = grouped?.keys ?? []
-            // Whatever the order is made of, it is the order of dictionaries.
+            // The order applies to the dictionaries, regardless of its keys.
             if query.isGrouped || query.returnsDistinctResults { (fetch.limit, fetch.offset) = (0, 0) }
             if query.isGrouped {
                 for descriptor in query.sortDescriptors { if let key = descriptor.key { reader.add(path: key) } }

@@ -1,9 +1,9 @@
 @_spi(Stores) internal import ObjectGraph
 
-/// The resources that have come several times while the pages of a list were read.
+/// The resources that were received several times while the pages of a list were read.
 ///
-/// A list may have some twice, as a playlist has: then the same ones come twice each time. Where the order of equal ones is another one at each request,
-/// others have not come instead.
+/// Some lists legitimately contain duplicates, such as a playlist: then the same resources are received twice in each pass. If the order of equal resources
+/// differs for each request, other resources are missing instead.
 struct RepeatedRows {
     private var came: Set<NSManagedObjectID> = []
     private var twice: Set<NSManagedObjectID> = []
@@ -11,16 +11,16 @@ struct RepeatedRows {
 
     /// Notes the rows of a page.
     ///
-    /// - Parameter repeatsOne: Whether the page was asked for with the last row of the one before.
+    /// - Parameter repeatsOne: Whether the page was requested with the last row of the previous one.
     mutating func note(_ page: RowList, repeatsOne: Bool) {
         for (index, row) in page.enumerated() where !came.insert(row.knownObjectID).inserted {
             if index > 0 || !repeatsOne { twice.insert(row.knownObjectID) }
         }
     }
 
-    /// Begins with the first page again.
+    /// Starts over with the first page.
     mutating func restart() { (came, twice, twiceBefore) = ([], [], twice) }
 
-    /// Whether the same ones have come twice in this reading of the pages and in the one before.
+    /// Whether the same resources were received twice in this pass over the pages and in the previous one.
     var areTheSame: Bool { twice == twiceBefore }
 }

@@ -3,20 +3,20 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// What a backend has got for objects that it could read in part only.
+/// The raw data and errors of objects that could be read only in part.
 // Everything is in a `LockedBox`.
 final class UnreadableTable: Sendable {
     private struct Entry {
-        /// The resource, where what could be read is kept as it came.
+        /// The resource, if its raw data is kept.
         var resource: UnreadableResource?
-        /// Why values cannot be read, by the names of the properties.
+        /// The reasons why values cannot be read, by the names of the properties.
         var values: [String: UnreadObjects.Failure] = [:]
 
         var isEmpty: Bool { resource == nil && values.isEmpty }
     }
     private let entries = LockedBox(IDTable<Entry>())
 
-    /// Notes what of an answer could be read in part, and forgets what could not be read before and can now.
+    /// Records the unreadable parts of an answer, and forgets earlier ones that could be read now.
     func receive(_ answer: BackendAnswer) {
         entries.withLock { entries in
             if !entries.isEmpty {
@@ -25,7 +25,7 @@ final class UnreadableTable: Sendable {
             }
             for (_, row, note) in answer.keptRaw { entries[answer.rows[row].knownObjectID, default: Entry()].resource = note }
             for value in answer.unreadValues {
-                // The runner has logged it with others of its cause.
+                // The runner has already logged it, together with others of the same cause.
                 let failure = UnreadObjects.Failure(RemoteStoreError.unreadValue(value.note, value.property), isLogged: true)
                 entries[value.id, default: Entry()].values[value.property] = failure
             }
@@ -53,18 +53,18 @@ final class UnreadableTable: Sendable {
 
     var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
-    /// Returns why values of an object could not be read, by the names of the properties.
+    /// Returns the reasons why values of an object could not be read, by the names of the properties.
     func values(of id: NSManagedObjectID) -> [String: UnreadObjects.Failure] {
         entries.withLock { $0.isEmpty ? [:] : $0[id]?.values ?? [:] }
     }
 
-    /// Returns why one of some values of an object could not be read.
+    /// Returns the reason why one of some values of an object could not be read.
     func failure(_ names: Set<String>, of id: NSManagedObjectID) -> UnreadObjects.Failure? {
         let values = values(of: id)
         return values.isEmpty ? nil : values.filter { names.contains($0.key) }.min { $0.key < $1.key }?.value
     }
 
-    /// Forgets objects that no context has any more, or that are to be read anew.
+    /// Forgets objects that no context has any more, or that must be read again.
     func forget(_ ids: [NSManagedObjectID]) {
         entries.withLock { entries in if !entries.isEmpty { for id in ids { entries.remove(id) } } }
     }

@@ -3,21 +3,21 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Numbers the versions of objects whose backend marks them by tags, or not at all: rows have numbers.
+/// Assigns numbers to the versions of objects whose backend uses tags, or no versions: rows have numbers.
 // Everything is in a `LockedBox`.
 final class VersionTable: Sendable {
     private struct Entry {
         var tag: String?
         var number: Int64
-        /// The first number of a row that had a tag. A row with a smaller one had none: whether it is the latest, its values alone tell.
+        /// The first number of a row that had a tag. A row with a smaller number had none: only its values show whether it is the latest.
         var first: Int64 = 0
     }
     private struct State {
-        /// Objects that have a tag, or that were saved without a version.
+        /// The objects that have a tag, or that were saved without a version.
         var entries = IDTable<Entry>()
         /// The entities whose resources have numbers.
         var numbered: Set<ObjectIdentifier> = []
-        /// The entities of which rows have come without a version: lists without tags, whose resources may have some when they are read alone.
+        /// The entities with rows that were received without a version: lists may have no tags, although single resources have some.
         var untagged: Set<ObjectIdentifier> = []
     }
 
@@ -25,7 +25,7 @@ final class VersionTable: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Numbers the rows of an answer, before they are shared.
+    /// Assigns numbers to the rows of an answer, before they are shared.
     func number(_ answer: BackendAnswer) {
         let isNumbered = answer.hasVersions && answer.tags.isEmpty
         for rows in [answer.rows, answer.embedded] where !rows.isEmpty {
@@ -43,7 +43,7 @@ final class VersionTable: Sendable {
                             row.version = known.tag == tag ? known.number : known.number + 1
                             state.entries[id] = Entry(tag: tag, number: row.version, first: known.first)
                         } else {
-                            // A row without a tag has the number 1, and may be of another version than this one.
+                            // A row without a tag has the number 1, and may have another version than this one.
                             row.version = state.untagged.contains(ObjectIdentifier(id.owningEntity.top)) ? 2 : 1
                             state.entries[id] = Entry(tag: tag, number: row.version, first: row.version)
                         }
@@ -57,7 +57,7 @@ final class VersionTable: Sendable {
         }
     }
 
-    /// Gives rows without versions the first number, as long as nothing is known of any object. Returns false where some have versions.
+    /// Assigns the first number to rows without versions, as long as no object is known. Returns false if some have versions.
     private static func numberFirst(_ rows: RowList) -> Bool {
         if rows.contains(where: { $0.version != 0 }) { return false }
         for row in rows { row.version = 1 }
@@ -84,7 +84,7 @@ final class VersionTable: Sendable {
         }
     }
 
-    /// Returns the version that a backend knows an object by.
+    /// Returns the backend's version of an object.
     ///
     /// - Parameter number: The version of the row that the change is based on.
     func version(_ id: NSManagedObjectID, _ number: Int64) -> ResourceVersion? {
@@ -94,26 +94,26 @@ final class VersionTable: Sendable {
         }
     }
 
-    /// Returns whether a change is based on an earlier version than the latest that is known, whose tag is not kept.
+    /// Returns whether a change is based on an earlier version than the latest known one, whose tag is no longer kept.
     func isOutdated(_ id: NSManagedObjectID, _ number: Int64) -> Bool {
         state.withLock { state in state.entries[id].map { $0.tag != nil && $0.number != number && number >= $0.first } ?? false }
     }
 
-    /// Returns whether the resources of an entity have versions that a save must learn.
+    /// Returns whether the resources of an entity have versions that a save must determine.
     func hasVersions(_ id: NSManagedObjectID) -> Bool {
         state.withLock { $0.entries[id]?.tag != nil || $0.numbered.contains(ObjectIdentifier(id.owningEntity.top)) }
     }
 
-    /// Returns whether a row is older than another of the same object, by numbers that only grow.
+    /// Returns whether a row is older than another one of the same object, by numbers that only increase.
     func isOlder(_ row: Row, than other: Row) -> Bool {
         row.version < other.version
             && state.withLock { $0.numbered.contains(ObjectIdentifier(row.knownObjectID.owningEntity.top)) }
     }
 
-    /// Notes the version of a saved object.
+    /// Records the version of a saved object.
     ///
     /// - Parameter number: The version of the row that the context has sent.
-    /// - Returns: The version of the row that the store has now.
+    /// - Returns: The new version of the row in the store.
     func didSave(_ id: NSManagedObjectID, _ number: Int64, _ version: ResourceVersion?) -> Int64 {
         state.withLock { state in
             switch version {
@@ -138,6 +138,6 @@ final class VersionTable: Sendable {
 }
 
 extension NSEntityDescription {
-    /// The entity at the top of the inheritance, whose objects share their identifiers.
+    /// The root entity of the inheritance tree, whose objects share their identifiers.
     var top: NSEntityDescription { superentity?.top ?? self }
 }

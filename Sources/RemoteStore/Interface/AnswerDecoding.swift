@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// What is needed to decode answers: the entities of the store's model, and the identity of its objects.
+/// The context for decoding answers: the entities of the store's model, and the identity of its objects.
 // Immutable: models do not change once they are in use.
 final class AnswerDecoding: Sendable {
     /// An entity with the places of its properties.
@@ -35,7 +35,7 @@ final class AnswerDecoding: Sendable {
     let token: StoreToken
     let kinds = KindTable()
 
-    /// What becomes of resources that cannot be read, by entity.
+    /// The policies for unreadable resources, by entity.
     let unreadable: [String: Resource.UnreadablePolicy]
 
     init(_ model: NSManagedObjectModel, _ resources: [Resource], token: StoreToken) {
@@ -45,7 +45,7 @@ final class AnswerDecoding: Sendable {
         self.token = token
     }
 
-    /// Returns what becomes of resources of an entity that cannot be read.
+    /// Returns the policy for unreadable resources of an entity.
     func unreadablePolicy(_ entity: String) -> Resource.UnreadablePolicy { unreadable[entity] ?? .ownError }
 
     /// Whether the model has relationships to entities with subentities.

@@ -1,34 +1,34 @@
 @_spi(Stores) internal import ObjectGraph
 package import Predicates
 
-/// A resource of an answer that belongs to no store: for what tries a backend by itself.
+/// A resource of an answer that belongs to no store, for trying out a backend on its own.
 package struct TrialResource: Sendable {
     /// The identifier.
     package let id: ResourceID
     /// The name of the entity.
     package let entity: String
-    /// The version; nil where the answer has brought none.
+    /// The version; nil if the answer has none.
     package let version: ResourceVersion?
-    /// The values of the attributes, and the identifiers of the destinations of relationships, that the answer has brought.
+    /// The values of the attributes, and the identifiers of the destinations of relationships, that the answer contains.
     package let values: [String: ResourceValue]
 
-    /// Creates a resource that no answer has brought.
+    /// Creates a resource that does not come from an answer.
     package init(_ id: ResourceID, entity: String, version: ResourceVersion? = nil, values: [String: ResourceValue] = [:]) {
         (self.id, self.entity, self.version, self.values) = (id, entity, version, values)
     }
 }
 
 extension BackendAnswer {
-    /// A number that lists of the same resources in the same order have alike, within a process.
+    /// A hash that is equal, within a process, for lists of the same resources in the same order.
     package var listSignature: Int {
         var hasher = Hasher()
         for row in rows { hasher.combine(row.knownObjectID) }
         return hasher.finalize()
     }
 
-    /// The resources that were asked for, as values.
+    /// The requested resources, as values.
     package var trialResources: [TrialResource] { rows.compactMap(trialResource) }
-    /// The resources that came along, as values.
+    /// The embedded resources, as values.
     package var trialEmbedded: [TrialResource] { embedded.compactMap(trialResource) }
 
     private func trialResource(_ row: Row) -> TrialResource? {
@@ -51,7 +51,7 @@ extension BackendAnswer {
 }
 
 extension BackendRequest {
-    /// Asks for an order, the most significant key first.
+    /// Requests an order, the most significant key first.
     package mutating func sort(_ keys: [(keyPath: String, isAscending: Bool)]) {
         sorts = keys.map { Sort(keyPath: $0.keyPath, isAscending: $0.isAscending) }
     }

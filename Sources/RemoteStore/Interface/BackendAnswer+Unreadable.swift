@@ -1,24 +1,23 @@
 public import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// A value of a row that a backend has got and could not read: the row does not know it.
+/// A value that a backend received and could not read. It is unknown in its row.
 struct UnreadValue: Sendable {
     let id: NSManagedObjectID
     let property: String
     let note: UnreadableResource
 }
 
-// What an answer does with resources that cannot be read, as their `Resource.unreadable` says.
+// How an answer treats unreadable resources, according to `Resource.unreadable`.
 
 extension BackendAnswer {
-    /// Adds a resource, or does with it what its ``Resource/unreadable`` says where its values do not fit: so that one that cannot be read
-    /// does not lose the others.
+    /// Adds a resource. If some of its values do not fit, applies its ``Resource/unreadable`` policy, so that one unreadable resource does not lose the others.
     ///
     /// - Parameters:
     ///   - id: Its identifier.
     ///   - entity: Its entity; nil for that of the request.
     ///   - version: Its version; nil for none.
-    ///   - raw: What the backend has got, in its own form; evaluated only where the resource cannot be read.
+    ///   - raw: The data that the backend received, in its own format; evaluated only if the resource cannot be read.
     ///   - values: The known values, by the names of the properties.
     /// - Throws: Code 134070 for an entity that the model does not have.
     public mutating func addReadable(
@@ -43,13 +42,13 @@ extension BackendAnswer {
     /// A property that could not be read, with the reason.
     package typealias Unread = (property: String, reason: any Error)
 
-    /// Adds the resource that a writer has begun, of which some values could not be read, or does with it what its ``Resource/unreadable`` says.
+    /// Adds the resource that a writer has begun. If some of its values could not be read, applies its ``Resource/unreadable`` policy.
     ///
     /// - Parameters:
     ///   - id: The identifier.
-    ///   - version: The version; nil where the backend has none.
-    ///   - unread: The properties that could not be read, with the reasons: the writer does not know them.
-    ///   - raw: What the backend has got, in its own form; evaluated only where a value could not be read.
+    ///   - version: The version; nil if the backend has none.
+    ///   - unread: The properties that could not be read, with the reasons. They are unknown to the writer.
+    ///   - raw: The data that the backend received, in its own format; evaluated only if a value could not be read.
     package mutating func add(
         _ writer: ResourceRowWriter, id: ResourceID, version: ResourceVersion? = nil, unread: [Unread], raw: @autoclosure () -> Data? = nil
     ) {
@@ -65,7 +64,7 @@ extension BackendAnswer {
         }
     }
 
-    /// Adds a resource that came along, of which some values could not be read, or leaves it out where its ``Resource/unreadable`` says so.
+    /// Adds an embedded resource, some of whose values could not be read, or omits it if its ``Resource/unreadable`` policy says so.
     package mutating func embed(
         _ writer: ResourceRowWriter, id: ResourceObjectID, version: ResourceVersion? = nil, unread: [Unread],
         raw: @autoclosure () -> Data? = nil
@@ -85,14 +84,14 @@ extension BackendAnswer {
         }
     }
 
-    /// Does with the resource that a writer has begun, and that cannot be read, what its ``Resource/unreadable`` says: it is given up and
-    /// reported, or added with what could be read.
+    /// Applies the ``Resource/unreadable`` policy to an unreadable resource that a writer has begun: the resource is dropped and reported, or added with the
+    /// values that could be read.
     ///
     /// - Parameters:
-    ///   - id: The identifier; nil where that could not be read either.
-    ///   - property: The property that could not be read; nil where that is not known.
-    ///   - reason: Why it cannot be read.
-    ///   - raw: What the backend has got, in its own form.
+    ///   - id: The identifier; nil if it could not be read either.
+    ///   - property: The property that could not be read; nil if that is not known.
+    ///   - reason: The reason why it cannot be read.
+    ///   - raw: The data that the backend received, in its own format.
     package mutating func addUnreadable(
         _ writer: ResourceRowWriter, id: ResourceID?, property: String? = nil, reason: any Error, raw: @autoclosure () -> Data? = nil
     ) {
@@ -112,12 +111,12 @@ extension BackendAnswer {
             notesOfPresent += 1
         case .ownError:
             add(writer, id: id)
-            // Nothing is known of what it has not said.
+            // Properties that the resource has not set are unknown.
             for name in property.map({ [$0] }) ?? unknownNames(isEmbedded: false) { noteUnread(note, name) }
         }
     }
 
-    /// - Throws: Code 134070 where the resource's ``Resource/unreadable`` does not allow what could not be read.
+    /// - Throws: Code 134070 if the resource's ``Resource/unreadable`` policy does not allow the unreadable resources of this answer.
     func refuseUnreadable(_ request: BackendRequest) throws {
         if unreadable.isEmpty { return }
         switch unreadablePolicy {

@@ -4,8 +4,7 @@ public import Predicates
 // Unchecked: the writers are used by the only owner of a reference to them.
 /// An answer to a ``BackendRequest``: resources, written straight into the rows that contexts will show.
 ///
-/// A property that is not given is unknown: it is asked for when it is read, and an earlier value of it stays. A null is a value, as is an
-/// empty list.
+/// A property that is not set is unknown: it is requested when it is read, and a previously known value of it is kept. A null is a value, as is an empty list.
 ///
 /// ```swift
 /// var answer = request.answer()
@@ -13,9 +12,9 @@ public import Predicates
 /// answer.next = page.next.map(PageToken.init)
 /// ```
 public struct BackendAnswer: @unchecked Sendable {
-    /// The token of the next page; nil where this is the last.
+    /// The token of the next page; nil if this is the last.
     public var next: PageToken?
-    /// The number of resources in all pages, if the backend tells.
+    /// The number of resources in all pages, if the backend reports it.
     public var total: Int?
     /// The values of the requested functions, in their order.
     public var aggregates: [PropertyValue] = []
@@ -36,35 +35,35 @@ public struct BackendAnswer: @unchecked Sendable {
         }
     }
 
-    /// Whether a requested identifier without a resource here does not exist. Where it is false, the store asks again for those that
-    /// have not come, until an answer brings none of them.
+    /// Whether a requested identifier without a resource in the answer does not exist. If false, the store requests the missing ones again until an answer
+    /// contains none of them.
     public var isComplete = false
-    /// What could not be read, each with its reason: see ``addReadable(_:entity:version:raw:_:)``. ``Resource/unreadable`` says what becomes of it: what is
-    /// added here by itself stands for a resource that is not among those of the answer.
+    /// The errors of unreadable resources: see ``addReadable(_:entity:version:raw:_:)``. ``Resource/unreadable`` is the policy for them. An error that is added
+    /// directly to this array stands for a resource that the answer does not contain.
     public var unreadable: [any Error] = []
 
-    /// The resources that were asked for, in order.
+    /// The requested resources, in order.
     private(set) var rows = RowList()
-    /// Resources that came along.
+    /// The embedded resources.
     private(set) var embedded = RowList()
-    /// The tags of rows that have one, by the address of the slots, which the lists keep.
+    /// The tags of the rows that have one, by the address of their slots, which the lists keep alive.
     private(set) var tags: [UnsafeMutableRawPointer: String] = [:]
-    /// Rows whose version is unknown.
+    /// Whether the versions of all rows are known.
     private(set) var hasVersions = true
     /// The owners of the resources, by relationship, for requests by owner of a relationship without a to-one inverse.
     private(set) var owners: [(owner: ResourceID, row: Int)] = []
 
-    /// Resources that could be read in part, with their places among the rows.
+    /// Resources that could be read in part, with their indexes among the rows.
     var keptRaw: [(id: ResourceID, row: Int, note: UnreadableResource)] = []
-    /// Values that could not be read, of resources that are here: they are unknown.
+    /// Values that could not be read, of resources that the answer contains. They are unknown.
     private(set) var unreadValues: [UnreadValue] = []
-    /// How many of the errors are not about a resource that was asked for and left out.
+    /// The number of errors that are not about a requested resource that was omitted.
     var notesOfPresent = 0
-    /// The number of resources that were asked for and left out, since they cannot be read.
+    /// The number of requested resources that were omitted because they cannot be read.
     var leftOutCount: Int { unreadable.count - notesOfPresent }
     /// The number of resources that the backend has found for this answer.
     var foundCount: Int { rows.count + leftOutCount }
-    /// What becomes of resources that cannot be read.
+    /// The policy for unreadable resources.
     var unreadablePolicy: Resource.UnreadablePolicy { decoding.unreadablePolicy(entity) }
 
     let entity: String
@@ -77,16 +76,16 @@ public struct BackendAnswer: @unchecked Sendable {
         writers = AnswerWriters(decoding)
     }
 
-    /// The number of resources that were asked for and are here.
+    /// The number of requested resources in the answer.
     public var count: Int { rows.count }
 
     /// Adds a resource with its values.
     ///
     /// - Parameters:
     ///   - id: The identifier.
-    ///   - entity: The entity; that of the request unless given.
-    ///   - version: The version; nil where the backend has none.
-    ///   - owner: The object whose list it was asked for in, where a request names several and the values do not tell.
+    ///   - entity: The entity; that of the request by default.
+    ///   - version: The version; nil if the backend has none.
+    ///   - owner: The object whose list contains the resource. Needed if a request names several owners and the values do not tell.
     ///   - values: The known values, by the names of the properties.
     /// - Throws: Code 134070 for names that the model does not have, and values that do not fit.
     public mutating func add(
@@ -98,7 +97,7 @@ public struct BackendAnswer: @unchecked Sendable {
         }
     }
 
-    /// Adds a resource whose values are written by a closure, which is the fast way.
+    /// Adds a resource whose values are written by a closure, which is faster.
     ///
     /// - Throws: The errors of the closure; code 134070 for an entity that the model does not have.
     public mutating func add(
@@ -110,7 +109,7 @@ public struct BackendAnswer: @unchecked Sendable {
         rows.append(slots)
     }
 
-    /// Adds a resource that came along with those that were asked for.
+    /// Adds an embedded resource, which the answer contains in addition to the requested ones.
     ///
     /// - Throws: Code 134070 for names that the model does not have, and values that do not fit.
     public mutating func embed(
@@ -121,7 +120,7 @@ public struct BackendAnswer: @unchecked Sendable {
         }
     }
 
-    /// Adds a resource that came along with those that were asked for, whose values are written by a closure.
+    /// Adds an embedded resource whose values are written by a closure.
     ///
     /// - Throws: The errors of the closure; code 134070 for an entity that the model does not have.
     public mutating func embed(
@@ -167,7 +166,7 @@ public struct BackendAnswer: @unchecked Sendable {
 
     /// Returns a writer of resources of an entity, for a decoder that knows their columns: see ``ResourceRowWriter``.
     ///
-    /// - Parameter entity: The entity; that of the request unless given.
+    /// - Parameter entity: The entity; that of the request by default.
     /// - Throws: Code 134070 for an entity that the model does not have.
     package func writer(_ entity: String? = nil) throws -> ResourceRowWriter {
         ResourceRowWriter(try decoding.entity(entity ?? self.entity), decoding)
@@ -178,25 +177,25 @@ public struct BackendAnswer: @unchecked Sendable {
     /// - Parameters:
     ///   - writer: A writer of this answer.
     ///   - id: The identifier.
-    ///   - version: The version; nil where the backend has none.
-    ///   - owner: The object whose list it was asked for in, where a request names several and the values do not tell.
+    ///   - version: The version; nil if the backend has none.
+    ///   - owner: The object whose list contains the resource. Needed if a request names several owners and the values do not tell.
     package mutating func add(_ writer: ResourceRowWriter, id: ResourceID, version: ResourceVersion? = nil, owner: ResourceID? = nil) {
         let slots = end(writer, id, version)
         if let owner { owners.append((owner, rows.count)) }
         rows.append(slots)
     }
 
-    /// Adds a resource that came along with those that were asked for, like ``add(_:id:version:owner:)``.
+    /// Adds an embedded resource, like ``add(_:id:version:owner:)``.
     package mutating func embed(_ writer: ResourceRowWriter, id: ResourceID, version: ResourceVersion? = nil) {
         embedded.append(end(writer, id, version))
     }
 
-    /// Adds a resource that came along, by the object ID that its writer has given.
+    /// Adds an embedded resource by the object ID from its writer.
     package mutating func embed(_ writer: ResourceRowWriter, id: ResourceObjectID, version: ResourceVersion? = nil) {
         embedded.append(end(writer, id, version))
     }
 
-    /// Notes a value of the last of the resources that could not be read.
+    /// Records an unreadable value of the last resource.
     mutating func noteUnread(_ note: UnreadableResource, _ property: String, isEmbedded: Bool = false) {
         guard let row = isEmbedded ? embedded.last : rows.last else { return }
         unreadable.append(note)
@@ -204,7 +203,7 @@ public struct BackendAnswer: @unchecked Sendable {
         unreadValues.append(UnreadValue(id: row.knownObjectID, property: property, note: note))
     }
 
-    /// Returns the names of the properties that the last of the resources does not know.
+    /// Returns the names of the properties that are unknown in the last resource.
     func unknownNames(isEmbedded: Bool) -> [String] {
         guard let row = isEmbedded ? embedded.last : rows.last else { return [] }
         return row.knownObjectID.owningEntity.frozenParts.properties.filter { !$0.isTransient && row.isUnknown($0) }.map(\.name)

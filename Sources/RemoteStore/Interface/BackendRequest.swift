@@ -3,7 +3,7 @@ public import Predicates
 
 /// A request to an endpoint: a value that a backend translates to its own language.
 ///
-/// Equal requests that are under way at the same time are sent once.
+/// Equal requests that are in flight at the same time are sent once.
 public struct BackendRequest: Hashable, Sendable {
     /// A comparison that the endpoint is to apply.
     public struct Filter: Hashable, Sendable {
@@ -13,9 +13,9 @@ public struct BackendRequest: Hashable, Sendable {
         public let keyPath: String
         /// The comparison.
         public let comparison: Parameter.Operator
-        /// The values: one, or several for ``Parameter/Operator/isIn``; none for a comparison with nil. Objects are ``ids`` instead.
+        /// The values: one, or several for ``Parameter/Operator/isIn``; none for a comparison with nil. Objects are in ``ids`` instead.
         public let values: [PropertyValue]
-        /// The identifiers of the objects that are compared with.
+        /// The identifiers of the objects to compare with.
         public let ids: [ResourceID]
     }
 
@@ -37,25 +37,25 @@ public struct BackendRequest: Hashable, Sendable {
     public var predicate: PredicateTree?
     /// The order, the most significant key first; empty for any.
     public var sorts: [Sort] = []
-    /// The number of resources that are wanted; nil for all that one answer brings.
+    /// The maximum number of resources; nil for all that one answer contains.
     public var limit: Int?
     /// The number of resources to skip.
     public var offset = 0
-    /// The token of the page, from the answer before; nil for the first.
+    /// The token of the page, from the previous answer; nil for the first page.
     public var page: PageToken?
-    /// Whether only the number of resources is wanted, as ``BackendAnswer/total``.
+    /// Whether only the number of resources is requested, as ``BackendAnswer/total``.
     public var wantsCount = false
-    /// The functions whose values are wanted, as ``BackendAnswer/aggregates``, instead of resources.
+    /// The functions whose values are requested instead of resources, as ``BackendAnswer/aggregates``.
     public var aggregates: [Endpoint.Aggregate] = []
-    /// The attributes to group the resources by; then ``BackendAnswer/groups`` are wanted, with the functions over each.
+    /// The attributes to group the resources by. If set, ``BackendAnswer/groups`` are requested, with the functions over each group.
     public var groups: [String] = []
-    /// The properties that are wanted; nil for those that the endpoint brings.
+    /// The requested properties; nil for those that the endpoint returns by default.
     public var properties: Set<String>?
-    /// The key paths of relationships whose destinations are wanted along.
+    /// The key paths of relationships whose destinations are to be embedded.
     public var embeddings: [String] = []
-    /// Distinguishes requests before and after a save, which are not the same though they are equal.
+    /// A counter that distinguishes otherwise equal requests before and after a save.
     var epoch: UInt64 = 0
-    /// What decodes the answer.
+    /// The context for decoding the answer.
     let decoding: AnswerDecoding
 
     init(entity: String, endpoint: String, decoding: AnswerDecoding) {
@@ -64,38 +64,38 @@ public struct BackendRequest: Hashable, Sendable {
         self.decoding = decoding
     }
 
-    /// Creates a request without a store, whose answer belongs to none: for what tries a backend by itself.
+    /// Creates a request without a store, whose answer belongs to no store, for trying out a backend on its own.
     package init(entity: String, endpoint: String, of backend: some Backend, model: NSManagedObjectModel) {
         self.init(
             entity: entity, endpoint: endpoint,
             decoding: AnswerDecoding(model, backend.resources, token: StoreToken(identifier: "trial")))
     }
 
-    /// Returns the filter of a parameter, the first where several of its comparisons are given; nil where it is not given.
+    /// Returns the filter of a parameter, or the first one if several of its comparisons are given; nil if it is not given.
     public func filter(_ parameter: String) -> Filter? { filters.first { $0.parameter == parameter } }
 
-    /// The only value of a parameter, of its first filter; nil where it is not given or has none.
+    /// The value of a parameter, from its first filter; nil if the parameter is not given or has no value.
     public subscript(parameter: String) -> PropertyValue? { filter(parameter)?.values.first }
 
-    /// Returns the identifiers of a parameter; empty where it is not given.
+    /// Returns the identifiers of a parameter; empty if it is not given.
     public func ids(_ parameter: String) -> [ResourceID] { filter(parameter)?.ids ?? [] }
 
     /// Returns an empty answer to this request, for the backend to fill.
     public func answer() -> BackendAnswer { BackendAnswer(entity: entity, decoding: decoding) }
 }
 
-/// The place where the next page begins, in the backend's own terms: a cursor, a number, an address.
+/// The position where the next page begins, in the backend's own terms: a cursor, a number, an address.
 public struct PageToken: Hashable, Sendable, CustomStringConvertible {
     /// The token.
     public let text: String
 
-    /// The token for people, where it is not the same.
+    /// The displayed form of the token, if it differs.
     private let shown: String?
 
     /// Creates a token.
     public init(_ text: String) { (self.text, shown) = (text, nil) }
 
-    /// Creates a token that carries more than people want to see.
+    /// Creates a token with a displayed form that is shorter than the token.
     package init(_ text: String, shown: String) { (self.text, self.shown) = (text, shown) }
 
     /// The token.
@@ -122,7 +122,7 @@ extension BackendRequest: CustomStringConvertible {
 }
 
 extension BackendRequest.Filter: CustomStringConvertible {
-    /// The comparison as text; of many values the first.
+    /// The comparison as text; of many values, only the first.
     public var description: String {
         let all = values.map { "\(ExpressionTree.constant($0))" } + ids.map(\.description)
         switch comparison {

@@ -1,17 +1,17 @@
 public import Foundation
 
 extension Resource.Saving {
-    /// What a backend can do to many resources by one call: what batch requests are sent to.
+    /// The operations that a backend can apply to many resources in one call. Batch requests are sent to them.
     ///
-    /// The calls are described like those that read: their parameters say which predicates they can apply. A batch request that they cannot
-    /// apply exactly is refused, and the error names the clause.
+    /// The calls are described like those that read: their parameters determine which predicates they can apply. A batch request that they cannot apply exactly
+    /// is refused, and the error names the clause.
     ///
     /// ```swift
     /// let old = Endpoint("deleteWhere", parameters: [Parameter("year", operators: .order, isRequired: true)])
     /// let saving = Resource.Saving(bulk: .init(delete: old, results: [.count]))
     /// ```
     public struct Bulk: Sendable {
-        /// What a call can tell of the resources that it has changed.
+        /// The information that a call can return about the resources that it has changed.
         public enum Result: Hashable, Sendable {
             /// Their number.
             case count
@@ -19,13 +19,13 @@ extension Resource.Saving {
             case identifiers
         }
 
-        /// Whether batch inserts are taken: they are sent as new resources to ``Backend/save(_:)``, as many in a call as it takes.
+        /// Whether batch inserts are supported. They are sent as new resources to ``Backend/save(_:)``, as many per call as the backend takes.
         public var inserts: Bool
-        /// The call that sets values of everything that it finds; nil for none.
+        /// The call that sets values of all matching resources; nil for none.
         public var update: Endpoint?
-        /// The call that removes everything that it finds; nil for none.
+        /// The call that removes all matching resources; nil for none.
         public var delete: Endpoint?
-        /// What the calls tell of what they have changed.
+        /// The information that the calls return about the changed resources.
         public var results: Set<Result>
 
         /// Creates the description of bulk calls.
@@ -38,26 +38,26 @@ extension Resource.Saving {
     }
 }
 
-/// A call that changes or removes all resources that it finds.
+/// A call that changes or removes all matching resources.
 public struct BulkRequest: Hashable, Sendable {
-    /// Which resources are meant: entity, endpoint, filters, and the order, limit and offset where they are declared.
+    /// The affected resources: entity, endpoint and filters, and the order, limit and offset if they are declared.
     public let target: BackendRequest
-    /// What is done to them: ``Resource/Saving/Kind/update`` or ``Resource/Saving/Kind/delete``.
+    /// The operation: ``Resource/Saving/Kind/update`` or ``Resource/Saving/Kind/delete``.
     public let kind: Resource.Saving.Kind
     /// The new values of attributes, for an update.
     public let values: [String: ResourceValue]
-    /// Of no other call.
+    /// A key that no other call has.
     public let idempotencyKey: UUID
 
     /// The name of the entity.
     public var entity: String { target.entity }
 }
 
-/// What a bulk call has changed.
+/// The result of a bulk call.
 public struct BulkAnswer: Sendable {
-    /// The number of the changed resources; nil where it is not known.
+    /// The number of the changed resources; nil if it is not known.
     public var count: Int?
-    /// The changed resources; nil where they are not known.
+    /// The changed resources; nil if they are not known.
     public var resources: [ResourceReference]?
 
     /// Creates an answer.

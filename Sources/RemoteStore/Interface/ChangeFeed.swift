@@ -1,7 +1,7 @@
 public import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// A place in the order of a backend's changes, in its own terms: a number, a time, a cursor.
+/// A position in the order of a backend's changes, in its own terms: a number, a time, a cursor.
 public struct ChangeToken: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The token.
     public let text: String
@@ -12,23 +12,23 @@ public struct ChangeToken: Hashable, Sendable, Codable, CustomStringConvertible 
     public var description: String { text }
 }
 
-/// The question what has changed.
+/// A request for the changes since a token.
 public struct ChangesRequest: Sendable {
-    /// The token of the answer before; nil for the first question.
+    /// The token of the previous answer; nil for the first request.
     public let token: ChangeToken?
     let decoding: AnswerDecoding
 
     /// Returns an empty answer to this request, for the backend to fill.
     ///
-    /// - Parameter token: The place to ask from next time.
+    /// - Parameter token: The position to continue from in the next request.
     public func answer(_ token: ChangeToken) -> BackendChanges {
         BackendChanges(token: token, answer: BackendAnswer(entity: "", decoding: decoding), decoding: decoding)
     }
 }
 
-/// An answer to a ``ChangesRequest``: the resources that were changed, and those that are gone.
+/// An answer to a ``ChangesRequest``: the changed resources and the removed ones.
 ///
-/// A resource that was changed several times needs to come once, as it is now. Changes of this program may be among them.
+/// A resource that was changed several times needs to be listed once, in its current state. The changes of this program may be included.
 ///
 /// ```swift
 /// var changes = request.answer(ChangeToken(page.cursor))
@@ -36,12 +36,12 @@ public struct ChangesRequest: Sendable {
 /// for id in page.removed { try changes.remove(id, entity: "Album") }
 /// ```
 public struct BackendChanges: Sendable {
-    /// The place to ask from next time.
+    /// The position to continue from in the next request.
     public var token: ChangeToken
-    /// Whether more has changed, which the next answer brings.
+    /// Whether there are more changes, which the next answer contains.
     public var hasMore = false
     private(set) var answer: BackendAnswer
-    /// The objects that are gone.
+    /// The removed objects.
     private(set) var removed: [(id: NSManagedObjectID, version: ResourceVersion?)] = []
     private let decoding: AnswerDecoding
 
@@ -51,7 +51,7 @@ public struct BackendChanges: Sendable {
         self.decoding = decoding
     }
 
-    /// Adds a resource that is new or was changed, with the values that it has now. As in any answer, the others are unknown.
+    /// Adds a resource that is new or was changed, with its current values. As in any answer, the other values are unknown.
     ///
     /// - Throws: Code 134070 for names that the model does not have, and values that do not fit.
     public mutating func add(
@@ -65,25 +65,25 @@ public struct BackendChanges: Sendable {
         _ id: some ResourceIdentifier, entity: String, version: ResourceVersion? = nil, writing: (inout ResourceWriter) throws -> Void
     ) throws { try answer.add(id, entity: entity, version: version, writing: writing) }
 
-    /// Adds a resource that does not exist any more.
+    /// Adds a resource that no longer exists.
     ///
-    /// One that is added as well was replaced: another resource has its identifier now.
+    /// If the same answer also adds the resource, it was replaced: another resource has its identifier now.
     ///
     /// - Parameters:
     ///   - id: Its identifier.
     ///   - entity: Its entity.
-    ///   - version: The version that the deletion was given: a resource with a newer one is not what was deleted.
+    ///   - version: The version of the deletion: a resource with a newer version is not the one that was deleted.
     /// - Throws: Code 134070 for an entity that the model does not have.
     public mutating func remove(_ id: some ResourceIdentifier, entity: String, version: ResourceVersion? = nil) throws {
         removed.append((decoding.id(id.resourceID, of: try decoding.entity(entity).description), version))
     }
 }
 
-/// The error of a backend that does not know any more what has changed since a token: everything that is shown is then read anew.
+/// The error of a backend that no longer has the changes since a token. All displayed objects are then read again.
 public struct ExpiredChangeToken: LocalizedError, Sendable {
     /// Creates an error.
     public init() {}
 
-    /// Says what to do.
+    /// A description of the error, with its remedy.
     public var errorDescription: String? { "The backend has no changes since the token any more: everything is to be read again." }
 }

@@ -1,27 +1,27 @@
 public import Foundation
 internal import Predicates
 
-/// The dates that a parameter can be given where it cannot be given all, such as whole days of UTC or whole seconds.
+/// The dates that a parameter accepts if it does not accept all, such as whole days of UTC or whole seconds.
 ///
-/// A date between two of them is not cut to the earlier one: an order is sent by that of the two which misses nothing, and equality is decided in memory.
+/// A date between two steps is not rounded down: for an order comparison, the step that misses no resource is sent; equality is evaluated in memory.
 public struct DateSteps: Hashable, Sendable {
-    /// The number of seconds that dates are multiples of, counted from the beginning of 2001 in UTC; infinite where they have no regular steps, such as
+    /// The number of seconds that dates are multiples of, counted from the beginning of 2001 in UTC. It is infinite if the dates have no regular steps, such as
     /// months: then no date is sent.
     public var seconds: TimeInterval
-    /// Whether resources may have dates between two steps all the same.
+    /// Whether resources may nevertheless have dates between two steps.
     public var mayLieBetween: Bool
 
-    /// Creates steps of so many seconds.
+    /// Creates steps of a number of seconds.
     public init(seconds: TimeInterval, mayLieBetween: Bool = false) {
         self.seconds = seconds
         self.mayLieBetween = mayLieBetween
     }
 
-    /// Returns the steps around a date; nil for one that is a step itself.
+    /// Returns the steps around a date; nil for a date that is a step itself.
     func around(_ date: Date) -> (before: Date, after: Date)? {
         let time = date.timeIntervalSinceReferenceDate
         let quotient = time / seconds
-        // What a double cannot tell from a step is one.
+        // A date that a double cannot distinguish from a step counts as a step.
         // Bounded: a fraction, of which each has its opposite.
         if abs(quotient - quotient.rounded()) * seconds <= max(1e-9, time.ulp * 2) { return nil }
         let first = quotient.rounded(.down) * seconds
@@ -30,7 +30,7 @@ public struct DateSteps: Hashable, Sendable {
 }
 
 extension Parameter {
-    /// How far a comparison with dates that lie between steps can be sent.
+    /// How a comparison with dates that lie between steps can be sent.
     enum DateFit {
         case sent, sentWider, decidedInMemory
     }
@@ -48,7 +48,7 @@ extension Parameter {
         }
     }
 
-    /// Returns the values to send for a comparison: for a date between steps the one that misses nothing.
+    /// Returns the values to send for a comparison. A date between steps is replaced by the step that misses no resource.
     func sentValues(_ comparison: Operator, _ values: [PropertyValue]) -> [PropertyValue] {
         guard let dateSteps, dateSteps.seconds.isFinite else { return values }
         return values.map { value in
@@ -57,7 +57,7 @@ extension Parameter {
             case .lessThan: return .date(after)
             case .lessThanOrEqual: return .date(dateSteps.mayLieBetween ? after : before)
             case .greaterThan: return .date(before)
-            // What is at least a date between two steps is at least the later one.
+            // Dates on steps that are at least a date between two steps are at least the later step.
             case .greaterThanOrEqual: return .date(dateSteps.mayLieBetween ? before : after)
             default: return value
             }

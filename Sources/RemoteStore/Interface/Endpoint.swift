@@ -1,46 +1,46 @@
 public import Predicates
 
-/// One call of a backend that reads resources of an entity: what it must be given, what it may be given, and what it answers.
+/// A call of a backend that reads resources of an entity: its required parameters, its optional parameters, and its results.
 ///
-/// A backend has any number of them: a search by name, a read by identifier, the list of a parent's children, a dump of everything. Those
-/// that are needed for a fetch are chosen by cost; whatever an endpoint does not do is finished in memory.
+/// A backend has any number of endpoints: a search by name, a read by identifier, the list of a parent's children, a dump of everything. The store chooses the
+/// endpoints for a fetch by cost, and does in memory whatever an endpoint cannot do.
 ///
 /// ```swift
 /// Endpoint("discography", parameters: [Parameter("band", isRequired: true)], paging: .pages(of: 50))
 /// Endpoint("info", parameters: [Parameter("SELF", isRequired: true, maximumValues: 25)])
 /// ```
 public struct Endpoint: Hashable, Sendable {
-    /// The name that the backend knows the endpoint by; unique within its resource.
+    /// The backend's name for the endpoint; unique within its resource.
     public var name: String
-    /// What may be asked for, and what must be.
+    /// The parameters, required and optional.
     public var parameters: [Parameter]
     /// How parameters are combined.
     public var logic: Logic
-    /// The connectives that predicates of an endpoint with ``Logic/tree`` may have besides AND.
+    /// The connectives, besides AND, that predicates of an endpoint with ``Logic/tree`` may contain.
     package var connectives: Set<Connective> = [.or, .not]
-    /// Whether the negation of a comparison finds what has no value, too: most services know two truth values.
+    /// Whether the negation of a comparison also matches resources without a value. Most services have two truth values.
     package var negationsFindNil = false
     /// The sort keys.
     public var sorting: Sorting
-    /// How much one answer brings.
+    /// The number of resources in one answer.
     public var paging: Paging
-    /// Whether it can count what it finds, without bringing it.
+    /// Whether it can count the matching resources without returning them.
     public var counts: Bool
-    /// The functions over attributes that it can compute over all that it finds.
+    /// The functions over attributes that it can compute over all matching resources.
     public var aggregates: Set<Aggregate>
     /// The attributes that it can group resources by, to compute the functions over each group.
     public var groups: Set<String>
-    /// The properties that its answers bring; nil for all attributes and to-one relationships. Other properties stay unknown.
+    /// The properties that its answers contain; nil for all attributes and to-one relationships. Other properties stay unknown.
     public var properties: Set<String>?
-    /// The relationships whose destinations it can bring along: those that it always brings, and those that it brings when asked to.
+    /// The relationships whose destinations it can embed: those that it always embeds, and those that it embeds on request.
     public var embeddings: [Embedding]
     /// Whether answers include resources of subentities, each with its entity.
     public var includesSubentities: Bool
-    /// For how long an answer stays valid. A complete answer serves further fetches and faults meanwhile, without a request.
+    /// The time for which an answer stays valid. A complete answer serves further fetches and faults during that time, without a request.
     public var freshness: Duration?
-    /// What a request costs.
+    /// The cost of a request.
     public var cost: Cost
-    /// Whether it is asked only where some of its properties are missing: it brings a part of what another endpoint brings of the same objects.
+    /// Whether it is used only for missing properties, because it returns a part of what another endpoint returns for the same objects.
     var isForMissingValues = false
 
     /// Creates an endpoint.
@@ -65,17 +65,17 @@ public struct Endpoint: Hashable, Sendable {
         self.cost = cost
     }
 
-    /// What a predicate is made of besides comparisons that all apply.
+    /// The logical connectives of a predicate besides a conjunction of comparisons.
     package enum Connective: Hashable, Sendable {
-        /// One of several parts applies.
+        /// A disjunction of several parts.
         case or
-        /// A part does not apply.
+        /// The negation of a part.
         case not
     }
 
     /// The ways to combine parameters.
     public enum Logic: Hashable, Sendable {
-        /// All parameters apply, each given once at most.
+        /// All parameters apply; each is given at most once.
         case all
         /// Any combination by AND, OR and NOT; the backend reads ``BackendRequest/predicate``.
         case tree
@@ -108,11 +108,11 @@ public struct Endpoint: Hashable, Sendable {
         }
     }
 
-    /// A relationship whose destinations come along with an answer.
+    /// A relationship whose destinations are embedded in an answer.
     public struct Embedding: Hashable, Sendable {
         /// The key path of the relationship.
         public var keyPath: String
-        /// Whether every answer brings it, unasked.
+        /// Whether every answer embeds it, without a request for it.
         public var isAlwaysThere: Bool
 
         /// Creates an embedding.
@@ -122,13 +122,13 @@ public struct Endpoint: Hashable, Sendable {
         }
     }
 
-    /// What a request costs, in comparison with others. The default is one request among resources of which there are a thousand.
+    /// The cost of a request, relative to others. The default is one request to a resource with a thousand objects.
     public struct Cost: Hashable, Sendable {
-        /// The cost of a request, whatever it brings.
+        /// The cost of a request, regardless of its results.
         public var request: Double
-        /// The cost of each resource that it brings.
+        /// The cost of each resource in the result.
         public var row: Double
-        /// The number of resources to expect without any optional parameter.
+        /// The number of resources to expect if no optional parameter is given.
         public var expectedRows: Int
 
         /// Creates a cost.
@@ -140,10 +140,10 @@ public struct Endpoint: Hashable, Sendable {
     }
 }
 
-/// A parameter of an endpoint: which comparisons of which property it stands for.
+/// A parameter of an endpoint: the property that it compares, and how.
 ///
-/// A request may give a parameter once for each of its ``operators``: a predicate with a lower and an upper bound of `year` becomes two
-/// ``BackendRequest/filters`` of a parameter that has both, and `request["year"]` is the first of them only. Where the service has a name for each
+/// A request may give a parameter once for each of its ``operators``. For example, a predicate with a lower and an upper bound of `year` becomes two
+/// ``BackendRequest/filters`` of a parameter that has both operators, and `request["year"]` is only the first of them. If the service has a name for each
 /// bound, as most have, declare a parameter for each:
 ///
 /// ```swift
@@ -151,38 +151,38 @@ public struct Endpoint: Hashable, Sendable {
 /// Parameter("year", name: "until", operators: [.lessThanOrEqual])
 /// ```
 public struct Parameter: Hashable, Sendable {
-    /// The name that the backend knows the parameter by.
+    /// The backend's name for the parameter.
     public var name: String
-    /// The key paths that it compares: attributes, to-one relationships, paths over them, `SELF` for the identifier. Several where they
-    /// mean the same, such as `SELF` and the attribute `id`.
+    /// The key paths that it compares: attributes, to-one relationships, paths over them, or `SELF` for the identifier. There are several if they mean the
+    /// same, such as `SELF` and the attribute `id`.
     public var keyPaths: [String]
     /// The comparisons that it can express.
     public var operators: Set<Operator>
     /// Whether requests without it are refused.
     public var isRequired: Bool
-    /// The number of values that it takes for ``Operator/isIn``; with more, the request is split.
+    /// The number of values that it accepts for ``Operator/isIn``. Requests with more values are split.
     public var maximumValues: Int
-    /// How strings are compared. The default is as they are.
+    /// The options for comparing strings. By default, strings are compared literally.
     public var text: PredicateComparison.Options
-    /// Whether exactly those resources are found that compare so in Core Data's sense. If not, it may find more, never less, and what it
-    /// finds is compared again in memory.
+    /// Whether the result contains exactly the resources that match in Core Data's sense. If not, it may contain more but never fewer, and is filtered again in
+    /// memory.
     public var isExact: Bool
-    /// The dates that it can be given; nil for all.
+    /// The dates that it accepts; nil for all.
     public var dateSteps: DateSteps?
-    /// Signs that mean something else than themselves in what it is given: a text with one of them is compared in memory.
+    /// Characters that have a special meaning in the parameter's value. A text that contains one of them is compared in memory.
     public var reserved: [String] = []
 
     /// Creates a parameter for one or several key paths.
     ///
     /// - Parameters:
     ///   - keyPaths: The key paths that it compares.
-    ///   - name: The name that the backend knows it by; the first key path unless given.
-    ///   - operators: The comparisons. By default equality, and membership where it takes several values.
+    ///   - name: The backend's name for it; the first key path by default.
+    ///   - operators: The comparisons. By default equality, and membership if it accepts several values.
     ///   - isRequired: Whether requests without it are refused.
-    ///   - maximumValues: The number of values that it takes at once.
-    ///   - text: How strings are compared.
-    ///   - isExact: Whether it finds exactly what Core Data would find.
-    ///   - dateSteps: The dates that it can be given; nil for all.
+    ///   - maximumValues: The number of values that it accepts at once.
+    ///   - text: The options for comparing strings.
+    ///   - isExact: Whether its result is exactly what Core Data would match.
+    ///   - dateSteps: The dates that it accepts; nil for all.
     public init(
         _ keyPaths: String..., name: String? = nil, operators: Set<Operator>? = nil, isRequired: Bool = false, maximumValues: Int = 1,
         text: PredicateComparison.Options = [], isExact: Bool = true, dateSteps: DateSteps? = nil
@@ -197,8 +197,8 @@ public struct Parameter: Hashable, Sendable {
         self.dateSteps = dateSteps
     }
 
-    /// The comparisons that a parameter may express. Nil compares as in Core Data's stores: it is less than, greater than and different
-    /// from nothing.
+    /// The comparisons that a parameter may express. Nil compares as in Core Data's stores: it is neither less than, nor greater than, nor different from any
+    /// value.
     public enum Operator: String, Hashable, Sendable, CaseIterable {
         /// `==` with a value that is not nil.
         case equal = "=="
@@ -244,7 +244,7 @@ public struct Sorting: Hashable, Sendable {
     public struct Key: Hashable, Sendable {
         /// The key path.
         public var keyPath: String
-        /// Whether it can be descending too.
+        /// Whether it can also be descending.
         public var isReversible: Bool
         /// The order of strings.
         public var order: TextOrder
@@ -268,9 +268,9 @@ public struct Sorting: Hashable, Sendable {
         self.maximumKeys = maximumKeys
     }
 
-    /// No order that a request could ask for.
+    /// No sorting.
     public static let none = Sorting([], maximumKeys: 0)
-    /// Attributes and key paths by their names, any number of them, in both directions.
+    /// Sorts by attributes and key paths, any number of them, in both directions.
     public static func by(_ keyPaths: String..., maximumKeys: Int = .max) -> Sorting {
         Sorting(keyPaths.map { Key($0) }, maximumKeys: maximumKeys)
     }

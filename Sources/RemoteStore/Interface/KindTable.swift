@@ -1,11 +1,11 @@
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// The entities of objects that may be of several, from the rows that have come: references need not name them.
+/// The entities of objects whose static entity has subentities, taken from received rows: references need not name them.
 // Everything is in a `LockedBox`.
 final class KindTable: Sendable {
     private let kinds = LockedBox(IDTable<NSEntityDescription>())
-    /// What is forgotten is found out again; objects that no context has ever had do not pile up.
+    /// The maximum number of entries. Removed entries are determined again, so objects that no context has ever had do not accumulate.
     private static let limit = 500_000
 
     var count: Int { kinds.withLock { $0.count } }
@@ -24,7 +24,7 @@ final class KindTable: Sendable {
         }
     }
 
-    /// Notes that an object is of the entity that its ID has.
+    /// Notes the entity of an object, which is the one of its ID.
     func note(_ id: NSManagedObjectID) {
         kinds.withLock { kinds in
             if kinds.count >= Self.limit { kinds.removeAll() }
@@ -32,7 +32,7 @@ final class KindTable: Sendable {
         }
     }
 
-    /// Returns the entity of an object; nil where it is unknown.
+    /// Returns the entity of an object; nil if it is unknown.
     func kind(_ id: NSManagedObjectID) -> NSEntityDescription? { kinds.withLock { $0[id] } }
 
     /// Forgets objects that no context has any more.

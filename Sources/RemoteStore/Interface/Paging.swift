@@ -1,26 +1,26 @@
-/// How much one answer of an endpoint brings, and where the next one begins.
+/// The size of an endpoint's answers, and the way to request the next one.
 public struct Paging: Hashable, Sendable {
-    /// What becomes of the pages that are still to be read when resources are inserted or deleted meanwhile.
+    /// The effect on the remaining pages when resources are inserted or deleted while pages are read.
     public enum Stability: Hashable, Sendable {
-        /// Each page begins after a certain resource, or in a snapshot of the results: nothing moves.
+        /// Each page begins after a certain resource, or belongs to a snapshot of the results: nothing shifts.
         case cursors
-        /// Each page begins after a number of resources, which move when others come and go.
+        /// Each page begins after a number of resources, and shifts when resources are inserted or deleted.
         ///
-        /// Where the endpoint ``Paging/takesOffset``, pages overlap by one resource, and where the overlap does not match, reading goes back
-        /// to a resource that is known: nothing that stays is lost. Otherwise, ``BackendAnswer/total`` tells; where it changes, the pages
-        /// are read again from the first, three times at most. Where it changes each time, or is not told, ``FetchPlan/caveats`` say so.
+        /// If the endpoint ``Paging/takesOffset``, pages overlap by one resource. If the overlap does not match, reading goes back to a known resource, so no
+        /// resource that stays is lost. Otherwise ``BackendAnswer/total`` is compared: if it changes, the pages are read again from the first, three times at
+        /// most. If it changes each time, or is not reported, ``FetchPlan/caveats`` say so.
         case offsets
     }
 
-    /// The number of resources after which an answer ends; nil where each answer brings everything.
+    /// The maximum number of resources in an answer; nil if each answer contains all resources.
     public var size: Int?
-    /// Whether a request may ask for fewer.
+    /// Whether a request may ask for fewer resources.
     public var takesLimit: Bool
     /// Whether a request may begin after a number of resources.
     public var takesOffset: Bool
-    /// What the tokens of pages stand for.
+    /// The kind of position that page tokens stand for.
     public var stability: Stability
-    /// Whether nothing in an answer tells that there is another page, so that one with fewer resources than were asked for is taken for the last.
+    /// Whether an answer does not tell if there is another page. An answer with fewer resources than requested is then taken as the last one.
     public var isEndGuessed: Bool
 
     /// Creates a kind of paging.
@@ -34,15 +34,15 @@ public struct Paging: Hashable, Sendable {
         self.stability = stability
     }
 
-    /// Every answer brings everything.
+    /// A single answer contains everything.
     public static let whole = Paging()
-    /// Answers of at most so many resources, each with the token of the next page.
+    /// Answers of at most a number of resources, each with the token of the next page.
     public static func pages(
         of size: Int, takesLimit: Bool = false, takesOffset: Bool = false, stability: Stability = .offsets
     ) -> Paging { Paging(size: size, takesLimit: takesLimit, takesOffset: takesOffset, stability: stability) }
 
-    /// Whether pages overlap by one resource, which tells whether they have moved.
+    /// Whether pages overlap by one resource, to detect shifts.
     var overlaps: Bool { stability == .offsets && takesOffset && size ?? 1 > 1 }
-    /// The number of resources that each page but the first brings anew; nil where there is only one.
+    /// The number of new resources in each page but the first; nil if there is only one page.
     var step: Int? { size.map { overlaps ? $0 - 1 : $0 } }
 }

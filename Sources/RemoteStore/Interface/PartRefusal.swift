@@ -1,16 +1,16 @@
 public import Foundation
 internal import ObjectGraph
 
-/// The error of a change of which a part was saved, or was to be saved, in another place than the rest.
+/// The error of a change that was refused in part: the other part was saved, or was to be saved, in another place.
 ///
-/// A backend that keeps the properties of a resource in several places gives it as the reason of ``BackendOutcome/refused(_:)``. What was saved is not
-/// sent again: the rest stays a change of the object.
+/// A backend that keeps the properties of a resource in several places uses it as the reason of ``BackendOutcome/refused(_:)``. The saved part is not sent
+/// again; the rest remains a change of the object.
 public struct PartRefusal: PassingError, LocalizedError, CustomNSError {
     /// The name of the place that has refused its part.
     public let place: String
-    /// The names of the changed properties that were saved in other places, of a deletion those that are gone there; empty where nothing was.
+    /// The names of the changed properties that were saved in other places; for a deletion, of those that were deleted there. Empty if there are none.
     public let saved: Set<String>
-    /// Why the rest was not saved.
+    /// The reason why the rest was not saved.
     public let cause: any Error
     private let what: String
 
@@ -20,7 +20,7 @@ public struct PartRefusal: PassingError, LocalizedError, CustomNSError {
     ///   - change: The change.
     ///   - place: The name of the place that has refused its part.
     ///   - saved: The names of the changed properties that were saved in other places.
-    ///   - cause: Why the rest was not saved.
+    ///   - cause: The reason why the rest was not saved.
     public init(of change: BackendChange, in place: String, saved: Set<String> = [], because cause: any Error) {
         self.place = place
         self.saved = saved
@@ -28,16 +28,16 @@ public struct PartRefusal: PassingError, LocalizedError, CustomNSError {
         what = "“\(change.entity)”\(change.id.map { " \($0)" } ?? "")"
     }
 
-    /// Whether trying again may help: what the cause says of it.
+    /// Whether a retry may help, according to the cause.
     public var mayPass: Bool { Prospect(cause).mayPass ?? false }
-    /// The time to wait before that, which the cause tells.
+    /// The time to wait before a retry, according to the cause.
     public var retryAfter: Duration? { Prospect(cause).retryAfter }
     /// Whether the place could not be reached.
     public var isOffline: Bool { Prospect(cause).isOffline }
-    /// Whether the place does not take the credentials.
+    /// Whether the place rejects the credentials.
     public var needsCredentials: Bool { Prospect(cause).needsCredentials }
 
-    /// What was not saved, where, and why.
+    /// The description of what was not saved, where, and why.
     public var errorDescription: String? {
         let rest = saved.isEmpty ? "" : " What was saved elsewhere is not sent again: \(saved.sorted().joined(separator: ", "))."
         return "\(what) was not saved in “\(place)”: \((cause as NSError).localizedDescription)\(rest)"
@@ -53,7 +53,7 @@ public struct PartRefusal: PassingError, LocalizedError, CustomNSError {
 }
 
 extension BackendChange {
-    /// Returns the change of some of the properties only.
+    /// Returns a change of some of the properties only.
     func only(_ names: Set<String>) -> BackendChange {
         var part = self
         part.values = values.filter { names.contains($0.key) }

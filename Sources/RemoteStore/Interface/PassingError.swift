@@ -1,39 +1,39 @@
 internal import Foundation
 
-/// An error that says whether trying again may help: the errors of a backend conform where they know.
+/// An error that says whether a retry may help. Errors of a backend conform to it if they know.
 ///
-/// A change that fails for a reason that may pass stays in the queue and is sent again; one that was refused is set aside for the application.
-/// Of errors that do not conform, those of `NSURLErrorDomain` and `NSPOSIXErrorDomain` may pass, as may those that they are the cause of. An error
-/// that a call throws as a whole may pass too, for a number of attempts. `URLError.userAuthenticationRequired`, and an error that ``needsCredentials``, let
-/// all changes wait until the credentials are others.
+/// A change that fails for a temporary reason stays in the queue and is retried; a change that was refused is set aside for the application. Of the errors that
+/// do not conform, those of `NSURLErrorDomain` and `NSPOSIXErrorDomain` count as temporary, as do errors with such an underlying error. An error that a call
+/// throws as a whole also counts as temporary, for a number of attempts. `URLError.userAuthenticationRequired`, and an error that ``needsCredentials``, make
+/// all changes wait until the credentials have changed.
 public protocol PassingError: Error {
-    /// Whether trying again may help.
+    /// Whether a retry may help.
     var mayPass: Bool { get }
-    /// The time to wait before that; nil where nothing is known of it.
+    /// The time to wait before a retry; nil if it is not known.
     var retryAfter: Duration? { get }
-    /// Whether the backend could not be reached at all, so that no other change has to be tried now.
+    /// Whether the backend could not be reached at all, so that no other change needs to be tried now.
     var isOffline: Bool { get }
-    /// Whether a refusal with this error says that an earlier attempt of the same change, whose answer was lost, was not saved either. One for credentials, or
-    /// for now, does not: the backend has not looked at the change.
+    /// Whether a refusal with this error implies that an earlier attempt of the same change, whose answer was lost, was not saved either. A refusal because of
+    /// credentials, or a temporary one, does not: the backend has not looked at the change.
     var settlesEarlierAttempts: Bool { get }
-    /// Whether the backend does not take the credentials of the request, so that nothing else has to be tried before somebody has signed in.
+    /// Whether the backend rejects the credentials of the request, so that nothing else needs to be tried before a user has signed in.
     var needsCredentials: Bool { get }
 }
 
 extension PassingError {
-    /// Nil: nothing is known of the time.
+    /// Nil: the time is not known.
     public var retryAfter: Duration? { nil }
     /// False: the backend was reached.
     public var isOffline: Bool { false }
-    /// What may pass was not looked at.
+    /// True unless the error is temporary: the backend has not looked at a change that failed temporarily.
     public var settlesEarlierAttempts: Bool { !mayPass }
-    /// False: the credentials were taken.
+    /// False: the credentials were accepted.
     public var needsCredentials: Bool { false }
 }
 
-/// What an error says of trying again.
+/// The retry information of an error.
 struct Prospect: Equatable {
-    /// Nil where it does not say.
+    /// Nil if the error does not say.
     var mayPass: Bool?
     var retryAfter: Duration?
     var isOffline = false
@@ -42,7 +42,7 @@ struct Prospect: Equatable {
 
     init(_ error: any Error) {
         self.init(of: error)
-        // Somebody may sign in; and the backend has not looked at the change.
+        // A user may sign in, and the backend has not looked at the change.
         if needsCredentials { (mayPass, isOffline, settlesEarlierAttempts) = (true, false, false) }
     }
 

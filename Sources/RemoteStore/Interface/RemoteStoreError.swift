@@ -30,7 +30,7 @@ enum RemoteStoreError {
             reason: "The backend has answered \(value), which the property cannot hold.", next: "Convert the value in the backend.")
     }
 
-    /// The error of an object whose row, or whose reference to it, has its identifier in another form.
+    /// The error of an object whose row, or a reference to it, has its identifier in another form.
     static func otherForm(of entity: String, _ asked: ResourceID, _ found: ResourceID) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "“\(entity)” \(asked) cannot be read.",
@@ -40,7 +40,7 @@ enum RemoteStoreError {
         )
     }
 
-    /// The error of a change that the backend does not take.
+    /// The error of a change that the backend does not accept.
     static func unsent(_ property: String, of entity: String, _ id: ResourceID?) -> NSError {
         CoreDataError.make(
             NSManagedObjectValidationError,
@@ -71,7 +71,7 @@ enum RemoteStoreError {
             next: reasons.isEmpty ? "Describe one." : "Give the predicate what one of them needs, as a part of its AND.")
     }
 
-    /// The error of a fetch that reads too much because a clause is finished in memory.
+    /// The error of a fetch that reads too much because a clause is evaluated in memory.
     static func overBudget(_ entity: String, clause: String, rows: Int, requests: Int, _ options: RemoteStoreOptions) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError, "The fetch of “\(entity)” was given up.",
@@ -82,7 +82,7 @@ enum RemoteStoreError {
                 "Narrow the predicate by what the backend can do (see the plan of the request), or raise the limits in RemoteStoreOptions.")
     }
 
-    /// The error of a fetch that would make too many requests because a clause is finished in memory.
+    /// The error of a fetch that would make too many requests because a clause is evaluated in memory.
     static func wouldBeOverBudget(_ entity: String, clause: String, requests: Int, _ options: RemoteStoreOptions) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError, "The fetch of “\(entity)” was given up.",
@@ -94,7 +94,7 @@ enum RemoteStoreError {
                 + "their identifiers, or raise maximumRequests in RemoteStoreOptions.")
     }
 
-    /// The error of a fetch whose pages bring more than any result should have, or are more than any fetch should read.
+    /// The error of a fetch that exceeds the limit of results or of pages.
     static func tooMany(_ entity: String, rows: Int, requests: Int, _ options: RemoteStoreOptions) -> NSError {
         let isOfRows = rows > options.maximumResults
         return CoreDataError.make(
@@ -115,7 +115,7 @@ enum RemoteStoreError {
             next: "Convert the value in the backend, or have its resource keep or report such resources.")
     }
 
-    /// The error of an answer with resources that cannot be told: they have no identifier where the description says.
+    /// The error of an answer with resources that cannot be identified, because they have no identifier where the description expects it.
     static func leftOut(_ request: BackendRequest, _ count: Int, of all: Int, _ sample: any Error) -> NSError {
         let note = sample as? UnreadableResource
         let text = note.map { "\($0)" } ?? (sample as NSError).localizedDescription
@@ -127,7 +127,7 @@ enum RemoteStoreError {
             info: [NSUnderlyingErrorKey: note ?? UnreadableResource(request.entity, id: nil, reason: sample)])
     }
 
-    /// The error of a value that the backend has got and could not read.
+    /// The error of a value that the backend has received and could not read.
     static func unreadValue(_ note: UnreadableResource, _ property: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError,
@@ -136,14 +136,14 @@ enum RemoteStoreError {
             next: "Correct the description of the property, or its value; then refresh the object.", info: [NSUnderlyingErrorKey: note])
     }
 
-    /// Whether an error says that something could not be read that has come: to ask again does not mend it.
+    /// Whether an error is about received data that could not be read: another request does not help.
     ///
-    /// The cause is kept as it is: as an `NSError` it would not be known for what it is, off Apple's platforms.
+    /// The cause stays unconverted: as an `NSError` it would lose its type outside Apple's platforms.
     static func isUnreadable(_ error: any Error) -> Bool {
         error is UnreadableResource || (error as NSError).userInfo[NSUnderlyingErrorKey] is UnreadableResource
     }
 
-    /// The error of pages that are the one before again, and again.
+    /// The error of pages that repeat the previous page twice.
     static func repeatedPages(_ request: BackendRequest) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The pages of \(request) do not end.",
@@ -153,13 +153,13 @@ enum RemoteStoreError {
         )
     }
 
-    /// What shows that pages do not end.
+    /// The evidence that pages do not end.
     enum EndlessPages {
-        /// A page names one that was read before as its next one.
+        /// A page names a page that was already read as the next one.
         case named
-        /// So many pages in a row have brought nothing new, and each names another.
+        /// This number of consecutive pages had no new resource, and each names another page.
         case nothingNew(Int)
-        /// So many pages in a row had no resources, and each names another.
+        /// This number of consecutive pages had no resources, and each names another page.
         case empty(Int)
     }
 
@@ -189,7 +189,7 @@ enum RemoteStoreError {
             next: "Let it implement hasChangeFeed and changes(_:), or refresh the objects that are shown.")
     }
 
-    /// The error of a batch request that cannot be sent as it is: a part of it would have to be done in memory.
+    /// The error of a batch request that cannot be sent as it is, because a part of it would have to be done in memory.
     static func batch(_ request: String, _ entity: String, _ reason: String, next: String, cause: (any Error)? = nil) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError, "The \(request) of “\(entity)” cannot be executed.", reason: reason, next: next,
@@ -204,7 +204,7 @@ enum RemoteStoreError {
 
     static func isThere(_ change: BackendChange) -> NSError { isThere(change.entity, change.id) }
 
-    /// The error of a new object whose identifier another one has at the backend.
+    /// The error of a new object whose identifier the backend already uses for another object.
     static func isThere(_ entity: String, _ id: ResourceID?) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A new “\(entity)” was not saved.",
@@ -212,7 +212,7 @@ enum RemoteStoreError {
             next: "Read the resource with the identifier \(id.map(\.description) ?? "?").")
     }
 
-    /// The error of a change whose conflict is about something else than a version.
+    /// The error of a change whose conflict is not about a version.
     static func isOfNoVersion(_ entity: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A change of “\(entity)” is not accepted.",
@@ -227,7 +227,7 @@ enum RemoteStoreError {
             next: "See whether the backend lets it be changed.")
     }
 
-    /// The error of a change that was accepted, until a read shows it.
+    /// The error of a change that was accepted but that a read does not show.
     static func isUnseen(_ change: BackendChange) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A change of “\(change.entity)” was not made.",
@@ -240,7 +240,7 @@ enum RemoteStoreError {
             reason: "The backend assigns identifiers, and its answer has none.", next: "Let its save(_:) return the identifier.")
     }
 
-    /// The error of a new object that was accepted without an identifier, and cannot be told from others.
+    /// The error of a new object that was accepted without an identifier, and cannot be distinguished from others.
     static func isNotIdentified(_ change: BackendChange, _ count: Int) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "A new “\(change.entity)” is not sent again.",
@@ -262,7 +262,7 @@ enum RemoteStoreError {
             next: "Let its uploadPlace(_:) and upload(_:of:) return the number of bytes that it has from the beginning.")
     }
 
-    /// - Parameter names: The properties that others have changed, too; nil where they have deleted the object.
+    /// - Parameter names: The properties that others have also changed; nil if they have deleted the object.
     static func contested(_ entity: String, _ names: [String]?) -> NSError {
         CoreDataError.make(
             NSManagedObjectMergeError, "A change of “\(entity)” was not saved.",
@@ -278,7 +278,7 @@ enum RemoteStoreError {
             next: "Let an answer that is not the last have a token of its own.")
     }
 
-    /// The error of a backend that always has more changes to tell.
+    /// The error of a backend that reports more changes without end.
     static func tooManyChanges(_ parts: Int, at location: URL) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The changes at \(location.absoluteString) do not end.",

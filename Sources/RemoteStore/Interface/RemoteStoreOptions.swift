@@ -1,23 +1,24 @@
 /// The limits of a remote store.
 public struct RemoteStoreOptions: Sendable {
-    /// The number of requests that are under way at the same time.
+    /// The number of concurrent requests.
     public var concurrentRequests: Int
-    /// The number of resources that a fetch may read beyond its results, because a part of it is finished in memory.
+    /// The number of resources that a fetch may read beyond its results because a part of it is evaluated in memory.
     public var maximumRows: Int
-    /// The number of requests that a fetch may make, where a part of it is finished in memory.
+    /// The number of requests that a fetch may make if a part of it is evaluated in memory.
     public var maximumRequests: Int
-    /// The number of resources that a fetch may read at all: a backend whose pages never end is given up after so many.
+    /// The number of resources that a fetch may read in total. It stops the fetch of a backend whose pages never end.
     public var maximumResults: Int
-    /// The number of requests that a fetch may make at all, one for each page: a backend whose small pages never end is given up after so many.
+    /// The number of requests that a fetch may make in total, one for each page. It stops the fetch of a backend whose small pages never end.
     public var maximumPages: Int
-    /// The number of rows that are kept until they are asked for, because they came along with others.
+    /// The number of embedded rows that are kept until they are needed.
     public var keptRows: Int
-    /// The time, for ``Endpoint/freshness``: a duration since any moment. A monotonic clock unless set.
+    /// The clock for ``Endpoint/freshness``: a duration since any moment. A monotonic clock by default.
     public var now: @Sendable () -> Duration
-    /// Called for each resource that could not be read, on any thread; what a backend has noted otherwise has no identifier.
+    /// A closure that is called for each resource that could not be read, on any thread. Resources that a backend has reported as other errors have no
+    /// identifier.
     public var didFindUnreadable: (@Sendable (UnreadableResource) -> Void)?
 
-    /// ``maximumPages`` unless set.
+    /// The default of ``maximumPages``.
     public static let usualPages = 10_000
 
     /// Creates options.

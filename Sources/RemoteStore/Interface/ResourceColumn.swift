@@ -1,9 +1,9 @@
 internal import Foundation
 @_spi(Stores) package import ObjectGraph
 
-/// The place of a property in the resources of an entity, looked up once for many. It is the same in the entity's subentities.
+/// The place of a property in the resources of an entity, looked up once and used for many resources. It is the same in subentities.
 public struct ResourceColumn: Hashable, Sendable {
-    /// What a property holds, as decoders need to know it before they read a value.
+    /// The type of a property, as decoders need to know it before they read a value.
     package enum Kind: UInt8, Sendable {
         /// A string: `set(utf8:_:)`.
         case string
@@ -19,7 +19,7 @@ public struct ResourceColumn: Hashable, Sendable {
         case data
         /// A UUID: `set(_: UUID, _:)`.
         case uuid
-        /// Decimal numbers, URLs, and what else only `set(_: ResourceValue, _:)` converts.
+        /// Decimal numbers, URLs, and all other types, which only `set(_: ResourceValue, _:)` converts.
         case other
         /// A to-one relationship: `setOne(_:_:)`.
         case one
@@ -28,7 +28,7 @@ public struct ResourceColumn: Hashable, Sendable {
     }
 
     package let place: RowPlace
-    /// What the property holds.
+    /// The type of the property.
     package let kind: Kind
 
     var index: Int { Int(place.index) }

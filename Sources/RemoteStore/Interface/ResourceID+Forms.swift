@@ -1,13 +1,13 @@
 package import Foundation
 
 extension ResourceID {
-    /// Whether two identifiers are of one resource: services write a number as a text, and letters of a UUID in either case.
+    /// Whether two identifiers denote the same resource: services may write a number as text, and letters of a UUID in either case.
     package func isSame(as other: ResourceID) -> Bool { self == other || commonForm == other.commonForm }
 
-    /// What is the same of all forms of an identifier.
+    /// A normalized text that all forms of an identifier share.
     package var commonForm: String { description.lowercased() }
 
-    /// The form, for people.
+    /// The name of the form, for people.
     package var formName: String {
         switch self {
         case .integer: "a number"
@@ -17,24 +17,24 @@ extension ResourceID {
         }
     }
 
-    /// What makes one form of this one, which rows have, and of another, by the key `identifier` in the description of a web service.
+    /// The setting that converts this form, which rows have, and another one into the same form: the key `identifier` in the description of a web service.
     package func cure(for other: ResourceID) -> String {
         if case .composite = self { return Self.compositeCure }
         if case .uuid = self { return "identifier: uuid" }
         if case .uuid = other { return "identifier: uuid" }
         if case .integer = self { return "identifier: integer" }
-        // Of two texts nothing but the case of a UUID's letters is another.
+        // Two strings differ only in the case of a UUID's letters.
         if case .string = self, case .string = other { return "identifier: uuid" }
         return "identifier: string"
     }
 }
 
 extension ResourceID {
-    /// What makes one form of identifiers of several parts.
+    /// The setting that gives identifiers of several parts the same form.
     package static let compositeCure =
         "an integer attribute at the place of each part that is a number in rows, and a string attribute at each other,"
 
-    /// Whether an identifier is a number where another one is, or text that is no UUID where the other one is such a text.
+    /// Whether both identifiers are numbers, or both are text that is not a UUID, so that neither can be another form of the other.
     package func hasOnlyOneKind(as other: ResourceID) -> Bool {
         switch (self, other) {
         case (.integer, .integer): true
@@ -43,7 +43,7 @@ extension ResourceID {
         }
     }
 
-    /// The same identifier in the other forms that services write it in: a number as text, a UUID as text in small or capital letters.
+    /// The same identifier in the other forms that services use: a number as text, a UUID as text in lowercase or uppercase.
     package var otherForms: [ResourceID] {
         switch self {
         case .integer(let number): return [.string("\(number)")]
@@ -61,16 +61,16 @@ extension ResourceID {
                 forms = forms.flatMap { known in ([part] + part.otherForms).map { known + [$0] } }
                 if forms.count > 64 { return [] }
             }
-            // The first of them is this one.
+            // The first form is the identifier itself.
             return forms.dropFirst().map { .composite($0) }
         }
     }
 }
 
-/// The resources of an answer whose identifiers are those that were asked for, in another form: they are no objects that anybody has.
+/// Detects resources of an answer whose identifiers are the requested ones in another form. No existing object has such an identifier.
 package struct OtherForms {
     private let asked: [String: ResourceID]
-    /// What was asked for in more than one form.
+    /// The identifiers that were requested in more than one form.
     private let askedTwice: Set<ResourceID>
     private let entity: String
 
@@ -84,7 +84,7 @@ package struct OtherForms {
         self.entity = entity
     }
 
-    /// Returns what was asked for, if an identifier is another form of it, with the error that says so.
+    /// Returns the requested identifier, if an identifier is another form of it, with the error that says so.
     package func contradiction(_ found: ResourceID) -> (asked: ResourceID, error: NSError)? {
         guard let asked = asked[found.commonForm], asked != found, !askedTwice.contains(found) else { return nil }
         return (asked, RemoteStoreError.otherForm(of: entity, asked, found))

@@ -1,11 +1,10 @@
 public import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The identifier of a resource: what a backend calls an object.
+/// The identifier of a resource: the backend's name for an object.
 ///
-/// An identifier is an integer, a string, a UUID, or composed of several, for resources that are unique only within a parent. Every form
-/// becomes the key of an `NSManagedObjectID`, whose URI identifies the object in later runs too. Types of your own conform to
-/// ``ResourceIdentifier``.
+/// An identifier is an integer, a string, a UUID, or a composite of several, for resources that are unique only within a parent. Every form becomes the key of
+/// an `NSManagedObjectID`, whose URI identifies the object in later runs, too. Your own types conform to ``ResourceIdentifier``.
 ///
 /// ```swift
 /// let track: ResourceID = .composite([albumID, 3])
@@ -27,7 +26,7 @@ public enum ResourceID: Hashable, Sendable, ExpressibleByIntegerLiteral, Express
     /// Creates an identifier from a value of another type.
     public init(_ value: some ResourceIdentifier) { self = value.resourceID }
 
-    /// Returns the identifier as a value of another type; nil where it has another form.
+    /// Returns the identifier as a value of another type; nil if it has another form.
     public func `as`<Identifier: ResourceIdentifier>(_ type: Identifier.Type = Identifier.self) -> Identifier? {
         Identifier(resourceID: self)
     }
@@ -35,14 +34,15 @@ public enum ResourceID: Hashable, Sendable, ExpressibleByIntegerLiteral, Express
 
 /// A type whose values identify resources.
 public protocol ResourceIdentifier: Hashable, Sendable {
-    /// Creates a value from an identifier; nil where it has another form.
+    /// Creates a value from an identifier; nil if it has another form.
     init?(resourceID: ResourceID)
     /// The identifier.
     var resourceID: ResourceID { get }
 }
 
 extension ResourceID {
-    /// Whether two identifiers are the same. Strings are compared by their bytes, as services do: `String` takes “é” as one scalar and as two for equal.
+    /// Whether two identifiers are the same. Strings are compared by their bytes, as services do; `String` treats “é” as one scalar and “é” as two scalars as
+    /// equal.
     public static func == (left: ResourceID, right: ResourceID) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left == right
@@ -124,8 +124,8 @@ extension ResourceID: CustomStringConvertible {
 
     // MARK: Keys
 
-    /// The key in an `NSManagedObjectID`. A composite one is a string that begins with a parenthesis; a string that begins like one, or
-    /// with a tilde, gets a tilde in front.
+    /// The key in an `NSManagedObjectID`. A composite key is a string that begins with a parenthesis. A string that begins with a parenthesis or a tilde gets a
+    /// tilde as a prefix.
     var reference: NSManagedObjectID.Reference {
         switch self {
         case .integer(let value): .integer(value)
@@ -135,7 +135,7 @@ extension ResourceID: CustomStringConvertible {
         }
     }
 
-    /// Creates the identifier of a key; nil for a temporary one, and for text that no identifier has.
+    /// Creates the identifier of a key; nil for a temporary key, and for text that is not a valid key.
     init?(_ reference: NSManagedObjectID.Reference) {
         switch reference {
         case .integer(let value): self = .integer(value)
@@ -154,7 +154,7 @@ extension ResourceID: CustomStringConvertible {
         }
     }
 
-    /// Each part with its kind and, for a string, its length: no character needs to be escaped.
+    /// The parts, each with its kind and, for a string, its length, so that no character needs to be escaped.
     var encoded: String {
         switch self {
         case .integer(let value): "i\(value);"
@@ -164,7 +164,7 @@ extension ResourceID: CustomStringConvertible {
         }
     }
 
-    /// Creates the identifier of a text that ``encoded`` has made.
+    /// Creates the identifier from the text of ``encoded``.
     init?(encoded text: String) {
         var rest = Substring(text)
         guard let decoded = Self.decode(&rest), rest.isEmpty else { return nil }
@@ -172,7 +172,7 @@ extension ResourceID: CustomStringConvertible {
     }
 
     private static func decode(_ rest: inout Substring) -> ResourceID? {
-        // By scalars: a combining mark after a delimiter would otherwise be one character with it.
+        // The text is read by scalars: otherwise a delimiter and a combining mark after it would be one character.
         func take(_ count: Int) -> String? {
             let scalars = rest.unicodeScalars
             guard let end = scalars.index(scalars.startIndex, offsetBy: count, limitedBy: scalars.endIndex) else { return nil }
@@ -204,7 +204,7 @@ extension ResourceID: CustomStringConvertible {
     }
 }
 
-/// The state of a resource that a backend knows it by, so that older and newer answers are told apart, and changes of others noticed.
+/// The state of a resource, by which older and newer answers are distinguished and changes of others are detected.
 public enum ResourceVersion: Hashable, Sendable {
     /// A number that every change increases, such as a revision or a time of the server.
     case number(Int64)

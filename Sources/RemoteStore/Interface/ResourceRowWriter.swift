@@ -2,10 +2,10 @@ package import Foundation
 @_spi(Stores) package import ObjectGraph
 internal import Predicates
 
-/// Writes resources of one entity straight into rows, for decoders in this package: nothing is looked up, cast or allocated for a value.
+/// Writes resources of one entity straight into rows, for decoders in this package. Setting a value needs no lookup, cast or allocation.
 ///
-/// A resource is begun, its values are set in the order in which they come, and then it is added with its identifier, which may have come
-/// among them. Use a writer on one thread at a time, and another one for each resource that is read within a resource.
+/// Begin a resource, set its values in the order in which they arrive, and then add it with its identifier, which may have arrived among them. Use a writer on
+/// one thread at a time, and a separate writer for each resource that is nested in another.
 ///
 /// ```swift
 /// var answer = request.answer()
@@ -18,13 +18,13 @@ internal import Predicates
 /// }
 /// ```
 ///
-/// Each method that sets a value returns whether the property can hold it; nothing has changed where it cannot. Then ``unfit(_:_:_:)`` makes
-/// the error, and `BackendAnswer.addUnreadable(_:id:reason:raw:)` does what the resource says about such ones.
+/// Each method that sets a value returns whether the property can hold it; if not, nothing has changed. Then ``unfit(_:_:_:)`` creates the error, and
+/// `BackendAnswer.addUnreadable(_:id:reason:raw:)` applies the resource's policy.
 package final class ResourceRowWriter {
     let entity: AnswerDecoding.Entity
     let decoding: AnswerDecoding
     package let row: PackedRowWriter
-    /// The last destination of each to-one relationship: resources in a row often have the same.
+    /// The last destination of each to-one relationship: consecutive resources often have the same.
     private var destinations: [Destination?]
 
     private struct Destination {
@@ -44,10 +44,10 @@ package final class ResourceRowWriter {
     /// - Throws: Code 134070 for a name that the entity does not have.
     package func column(_ name: String) throws -> ResourceColumn { try entity.column(name) }
 
-    /// Begins a resource; one that was begun and not added is given up.
+    /// Begins a resource. A resource that was begun and not added is discarded.
     package func begin() { row.begin() }
 
-    /// Gives the resource up that was begun.
+    /// Discards the resource that was begun.
     package func cancel() { row.cancel() }
 
     /// Returns the finished row, which the writer holds until the next one begins.
@@ -70,21 +70,21 @@ package final class ResourceRowWriter {
         return true
     }
 
-    /// Sets an integer; also of an attribute of another numeric type that can hold it.
+    /// Sets an integer. The attribute may have another numeric type that can hold it.
     @inlinable package func set(_ value: Int64, _ column: ResourceColumn) -> Bool {
         guard column.kind == .int64, row.has(column.place) else { return setConverted(value, column) }
         row.set(value, at: column.place)
         return true
     }
 
-    /// Sets a floating-point number that is not a NaN; also of an attribute of another numeric type that can hold it.
+    /// Sets a floating-point number that is not a NaN. The attribute may have another numeric type that can hold it.
     @inlinable package func set(_ value: Double, _ column: ResourceColumn) -> Bool {
         guard column.kind == .double, row.has(column.place), !value.isNaN else { return setConverted(value, column) }
         row.set(value, at: column.place)
         return true
     }
 
-    /// Sets a Boolean; also of an attribute of a numeric type.
+    /// Sets a Boolean. The attribute may have a numeric type.
     @inlinable package func set(_ value: Bool, _ column: ResourceColumn) -> Bool {
         guard column.kind == .boolean, row.has(column.place) else { return set(.value(.bool(value)), column) }
         row.set(Int64(value ? 1 : 0), at: column.place)
@@ -143,7 +143,7 @@ package final class ResourceRowWriter {
             return true
         }
         guard let id = try? destination(ResourceReference(.integer(number)), column) else { return false }
-        // Which entity an object of several is of may be known later.
+        // If the entity has subentities, the actual one may become known later.
         if id.owningEntity.subentities.isEmpty { destinations[column.index] = Destination(number: number, id: id) }
         row.set(id, at: column.place)
         return true
@@ -175,7 +175,7 @@ package final class ResourceRowWriter {
 
     // MARK: Any value
 
-    /// Sets a value of any kind, which takes longer.
+    /// Sets a value of any kind, which is slower.
     package func set(_ value: ResourceValue, _ column: ResourceColumn) -> Bool { (try? put(value, column)) ?? false }
 
     /// - Throws: Code 134070 for a reference to an entity that the model does not have.

@@ -1,12 +1,12 @@
 public import Foundation
 public import Predicates
 
-/// A reference to a resource: its identifier, and its entity where the destination of the relationship has subentities.
+/// A reference to a resource: its identifier, and its entity if the destination of the relationship has subentities.
 public struct ResourceReference: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// The identifier of the resource.
     public var id: ResourceID
-    /// The name of its entity; nil for the destination of the relationship. Where that has subentities and nothing has told yet which of them
-    /// the resource is of, it is read along with those that refer to it.
+    /// The name of its entity; nil for the destination of the relationship. If the destination has subentities and the actual one is not known yet, the
+    /// resource is read along with the resources that refer to it.
     public var entity: String?
 
     /// Creates a reference.
@@ -20,7 +20,7 @@ public struct ResourceReference: Hashable, Sendable, ExpressibleByIntegerLiteral
     public init(stringLiteral value: String) { self.init(.string(value)) }
 }
 
-/// A value of a property, outside of a row: of an attribute, or of a relationship.
+/// A value of a property, outside of a row: of an attribute or a relationship.
 ///
 /// ```swift
 /// let values: [String: ResourceValue] = ["title": "Abbey Road", "year": 1969, "band": .one(7), "rating": nil]
@@ -33,10 +33,10 @@ public enum ResourceValue: Hashable, Sendable {
     /// All destinations of a to-many relationship, in order for an ordered one.
     case many([ResourceReference])
 
-    /// Whether another value is the same, or both are none.
+    /// Whether another value is the same, or both are null.
     package func isAlike(_ other: ResourceValue) -> Bool { self == other || isNull && other.isNull }
 
-    /// No value of the same kind.
+    /// The empty value of the same kind.
     var empty: ResourceValue {
         switch self {
         case .value: .value(.null)
@@ -45,7 +45,7 @@ public enum ResourceValue: Hashable, Sendable {
         }
     }
 
-    /// Whether it is no value, or no destination.
+    /// Whether the value is null, or has no destination.
     public var isNull: Bool {
         switch self {
         case .value(let value): value.isNull
@@ -97,12 +97,12 @@ extension ResourceValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
     public init(floatLiteral value: Double) { self = .value(.double(value)) }
     /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .value(.bool(value)) }
-    /// Creates no value.
+    /// Creates null.
     public init(nilLiteral: ()) { self = .value(.null) }
 }
 
 extension ResourceValue {
-    /// Whether another value is the same to the last bit: texts that are only written the same way are not.
+    /// Whether another value is bitwise the same: strings that are only canonically equivalent are not.
     func isSame(as other: ResourceValue) -> Bool {
         switch (self, other) {
         case (.value(let left), .value(let right)): left.isSame(as: right)
@@ -114,7 +114,7 @@ extension ResourceValue {
 }
 
 extension PropertyValue {
-    /// Whether another value is the same to the last bit.
+    /// Whether another value is bitwise the same.
     fileprivate func isSame(as other: PropertyValue) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)

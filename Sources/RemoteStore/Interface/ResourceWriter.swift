@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// Writes the values of one resource. Use it within the closure that it is given to.
+/// Writes the values of one resource. Use it only within the closure that receives it.
 ///
-/// A value of a property that cannot hold it is an error with code 134070, as is a column of another entity; nothing has changed then.
+/// A value that the property cannot hold is an error with code 134070, as is a column of another entity. Nothing has changed then.
 public struct ResourceWriter {
     private let id: ResourceID
     private let writer: ResourceRowWriter
@@ -18,7 +18,7 @@ public struct ResourceWriter {
     /// - Throws: Code 134070 for a name that the entity does not have.
     public func column(_ name: String) throws -> ResourceColumn { try writer.column(name) }
 
-    /// Sets a value of a property, or of one of any kind.
+    /// Sets a value of any kind of a property, looked up by its name.
     ///
     /// - Throws: Code 134070 for a name that the entity does not have, and a value that does not fit.
     public mutating func set(_ value: ResourceValue, _ name: String) throws { try set(value, column(name)) }
@@ -76,7 +76,7 @@ public struct ResourceWriter {
         guard writer.setOne(number, column) else { throw writer.unfit(.one(.init(.integer(number))), column, id) }
     }
 
-    /// Sets the value of an attribute to nil, or the destination of a to-one relationship.
+    /// Sets an attribute to nil, or a to-one relationship to no destination.
     ///
     /// - Throws: Code 134070 for a to-many relationship.
     public mutating func setNull(_ column: ResourceColumn) throws {

@@ -1,18 +1,18 @@
 public import Foundation
 
 extension Resource {
-    /// What becomes of a resource that a backend cannot read: one of a page whose other resources can.
+    /// The policy for a resource that a backend cannot read, while the other resources of the page can be read.
     public enum UnreadablePolicy: String, Hashable, Sendable, CaseIterable {
-        /// It is there with what could be read, and what could not is an error of its own: `NSManagedObject.faultError`. Code that cannot throw reads nil, and
-        /// the next save says so; `fulfillFault()` and `existingObject(with:)` throw. It is reported, too. A resource without an identifier fails the
-        /// request: the error says how many there are, why, and what one of them is.
+        /// The object exists with the values that could be read, and the others become an error of the object: `NSManagedObject.faultError`. Code that cannot
+        /// throw reads nil, and the next save reports the error; `fulfillFault()` and `existingObject(with:)` throw. The resource is also reported. A resource
+        /// without an identifier fails the request: the error contains the number of such resources, the reason, and one of them.
         case ownError
-        /// It is left out, and reported: to the log, and to ``RemoteStoreOptions/didFindUnreadable``.
+        /// The resource is omitted and reported: to the log, and to ``RemoteStoreOptions/didFindUnreadable``.
         case reported
-        /// The request fails, with an error that names it.
+        /// The request fails with an error that names the resource.
         case refused
-        /// The object exists with what could be read, its other values are nil, and the store keeps what the backend has got:
-        /// `NSPersistentStore.unreadableResource(of:)`. It is reported, too.
+        /// The object exists with the values that could be read, its other values are nil, and the store keeps the raw data:
+        /// `NSPersistentStore.unreadableResource(of:)`. The resource is also reported.
         case keptRaw
     }
 }
@@ -21,13 +21,13 @@ extension Resource {
 public struct UnreadableResource: LocalizedError, CustomStringConvertible {
     /// The entity of the resource.
     public let entity: String
-    /// Its identifier; nil where that could not be read either.
+    /// Its identifier; nil if it could not be read either.
     public let id: ResourceID?
-    /// The property that could not be read; nil where it is the whole resource, or not known.
+    /// The property that could not be read; nil if it is the whole resource, or not known.
     public let property: String?
-    /// Why it could not be read.
+    /// The reason why it could not be read.
     public let reason: any Error
-    /// What the backend has got, in its own form.
+    /// The data that the backend received, in its own format.
     public let raw: Data?
 
     /// Creates a note of a resource that could not be read.
@@ -35,7 +35,7 @@ public struct UnreadableResource: LocalizedError, CustomStringConvertible {
         (self.entity, self.id, self.property, self.reason, self.raw) = (entity, id, property, reason, raw)
     }
 
-    /// The beginning of what the backend has got.
+    /// The beginning of the raw data.
     var sample: String? {
         raw.map { raw in String(decoding: raw.prefix(120), as: UTF8.self) + (raw.count > 120 ? "…" : "") }
     }
@@ -45,6 +45,6 @@ public struct UnreadableResource: LocalizedError, CustomStringConvertible {
         let subject = "\(entity) \(id.map { "\($0)" } ?? "without an identifier")"
         return "\(property.map { "“\($0)” of " } ?? "")\(subject) cannot be read: \((reason as NSError).localizedDescription)"
     }
-    /// The same.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A backend that takes large values in parts, before the objects that have them, and goes on with an upload that was cut off.
+/// A backend that accepts large values in parts, before the objects that have them, and resumes interrupted uploads.
 ///
-/// A ``Resource/Saving/uploads`` names the attributes. Their values are not among those of a ``BackendChange``: each is sent before the change,
-/// and what ``finishUpload(_:)`` returns takes its place.
+/// ``Resource/Saving/uploads`` names the attributes. Their values are not part of a ``BackendChange``: each value is sent before the change, and the result of
+/// ``finishUpload(_:)`` takes its place.
 ///
 /// ```swift
 /// func uploadPlace(_ upload: BackendUpload) async throws -> UploadPlace {
@@ -13,29 +13,29 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Its methods may be called on any thread; those for one upload one after the other. Errors are those of ``Backend/save(_:)``: see ``PassingError``.
+/// Its methods may be called on any thread; those of one upload are called one after the other. Errors are those of ``Backend/save(_:)``: see ``PassingError``.
 public protocol UploadingBackend: Backend {
-    /// The size of a part in bytes; a megabyte unless a backend says otherwise. The last part of a value is smaller.
+    /// The size of a part in bytes; a megabyte by default. The last part of a value may be smaller.
     var uploadPartSize: Int { get }
 
-    /// Begins an upload that has no ``BackendUpload/token``, or tells how far one has come that was begun earlier, perhaps in another run.
+    /// Begins an upload that has no ``BackendUpload/token``, or returns the progress of one that was begun earlier, possibly in another run.
     ///
-    /// - Returns: What the backend calls the upload, and the number of bytes that it has for certain.
-    /// - Throws: ``ForgottenUpload`` where the backend does not know the token any more; any other error.
+    /// - Returns: The backend's token of the upload, and the number of bytes that the backend has confirmed.
+    /// - Throws: ``ForgottenUpload`` if the backend no longer knows the token; any other error.
     func uploadPlace(_ upload: BackendUpload) async throws -> UploadPlace
 
-    /// Takes a part.
+    /// Accepts a part.
     ///
     /// - Parameters:
     ///   - part: The bytes from ``BackendUpload/confirmed`` on.
     ///   - upload: The upload, with its token.
-    /// - Returns: The number of bytes that the backend has for certain, from the beginning: the next part begins there.
-    /// - Throws: ``ForgottenUpload``; any other error. The store then asks for the place before it goes on.
+    /// - Returns: The number of bytes that the backend has confirmed, from the beginning: the next part begins there.
+    /// - Throws: ``ForgottenUpload``; any other error. The store then requests the position before it continues.
     func upload(_ part: Data, of upload: BackendUpload) async throws -> Int64
 
-    /// Ends an upload of which the backend has all bytes. It may be called again where an answer was lost.
+    /// Completes an upload of which the backend has all bytes. It may be called again if an answer was lost.
     ///
-    /// - Returns: What stands for the value in the change of its object, such as an identifier of the uploaded file.
+    /// - Returns: The value that replaces the uploaded one in the change of its object, such as an identifier of the uploaded file.
     /// - Throws: ``ForgottenUpload``; any other error.
     func finishUpload(_ upload: BackendUpload) async throws -> ResourceValue
 }
@@ -45,31 +45,31 @@ extension UploadingBackend {
     public var uploadPartSize: Int { 1 << 20 }
 }
 
-/// A large value on its way to a backend.
+/// A large value that is being sent to a backend.
 public struct BackendUpload: Hashable, Sendable {
     /// The name of the entity.
     public let entity: String
     /// The name of the attribute.
     public let property: String
-    /// What the backend calls the object; nil for a new one without an identifier.
+    /// The backend's identifier of the object; nil for a new object without an identifier.
     public let id: ResourceID?
     /// The number of bytes.
     public let size: Int64
-    /// The same each time these bytes are sent, and of no other value.
+    /// A key that stays the same each time these bytes are sent, and that no other value has.
     public let key: UUID
-    /// The user who has made the change: see ``BackendChange/principal``.
+    /// The user who made the change: see ``BackendChange/principal``.
     public internal(set) var principal: String?
-    /// What the backend calls the upload; nil for one that has not begun.
+    /// The backend's token of the upload; nil if the upload has not begun.
     public internal(set) var token: String?
-    /// The number of bytes that the backend has, as far as it has told.
+    /// The number of bytes that the backend has confirmed.
     public internal(set) var confirmed: Int64 = 0
 }
 
-/// How far an upload has come.
+/// The progress of an upload.
 public struct UploadPlace: Hashable, Sendable {
-    /// What the backend calls the upload.
+    /// The backend's token of the upload.
     public var token: String
-    /// The number of bytes that it has for certain.
+    /// The number of bytes that the backend has confirmed.
     public var confirmed: Int64
 
     /// Creates a place.
@@ -79,14 +79,14 @@ public struct UploadPlace: Hashable, Sendable {
     }
 }
 
-/// The error of a backend that does not know an upload any more: it begins anew. Also as the reason why a change is refused that refers to one.
+/// The error of a backend that no longer knows an upload: the upload starts over. It may also be the reason why a change that refers to an upload is refused.
 public struct ForgottenUpload: PassingError, LocalizedError, CustomStringConvertible {
     /// Creates an error.
     public init() {}
     /// True: the value is sent again.
     public var mayPass: Bool { true }
-    /// What has happened.
+    /// A description of the error.
     public var description: String { "The backend does not know the upload any more." }
-    /// The same.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

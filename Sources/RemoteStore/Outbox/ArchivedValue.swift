@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A value of a transformable attribute as a record on the disk has it: what the attribute's transformer makes of it.
+/// The stored form of a transformable attribute's value in a record: the output of the attribute's transformer.
 final class ArchivedValue: NSObject, Sendable {
     let data: Data
 
@@ -11,15 +11,15 @@ final class ArchivedValue: NSObject, Sendable {
     override func isEqual(_ object: Any?) -> Bool { (object as? ArchivedValue)?.data == data }
     override var hash: Int { data.hashValue }
 
-    /// Returns a value as the disk has it.
+    /// Returns the stored form of a value.
     ///
-    /// - Throws: Code 134030 for a value that the transformer does not take.
+    /// - Throws: Code 134030 for a value that the transformer does not accept.
     static func archive(_ value: PropertyValue, _ attribute: NSAttributeDescription) throws -> PropertyValue {
         guard value.hasObject, let object = value.any else { return value }
         return .object(ObjectReference(ArchivedValue(try AttributeArchive.data(of: object, attribute))))
     }
 
-    /// Returns a value of a record; nil for one that cannot be opened.
+    /// Returns the value from its stored form; nil if it cannot be decoded.
     static func open(_ value: PropertyValue, _ attribute: NSAttributeDescription) -> PropertyValue? {
         guard case .object(let reference) = value, let archived = reference.object as? ArchivedValue else { return value }
         return try? AttributeArchive.value(of: archived.data, attribute).flatMap { try PropertyValue(any: $0) }
@@ -39,14 +39,14 @@ extension PropertyValue {
 }
 
 extension PendingRecord {
-    /// Returns the record as the disk has it.
+    /// Returns the stored form of the record.
     ///
-    /// - Throws: Code 134030 for a value that a transformer does not take.
+    /// - Throws: Code 134030 for a value that a transformer does not accept.
     func archived(_ entity: NSEntityDescription?) throws -> PendingRecord {
         try mapped(entity) { value, attribute, _ in .value(try ArchivedValue.archive(value, attribute)) }
     }
 
-    /// Returns a record from the disk as it is used. A confirmed value that cannot be opened any more is unknown.
+    /// Returns the record from its stored form. A confirmed value that can no longer be decoded becomes unknown.
     func opened(_ entity: NSEntityDescription?) -> PendingRecord {
         mapped(entity) { value, attribute, isSent in
             ArchivedValue.open(value, attribute).map { .value($0) } ?? (isSent ? .value(value) : .many([]))

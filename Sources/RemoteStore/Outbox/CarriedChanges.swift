@@ -2,29 +2,29 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// The pending changes of a file of another version of the model, with what their objects show, so that none is lost with the rows.
+/// The pending changes of a file of another model version, with the displayed values of their objects, so that no change is lost with the rows.
 struct CarriedChanges: CarriedContent {
     /// A pending change.
     struct Change: Sendable {
         let record: PendingRecord
-        /// What the row of the object shows, with local references.
+        /// The values in the object's row, with local references.
         let values: [String: ResourceValue]
-        /// The names of the properties that are not known.
+        /// The names of the unknown properties.
         let unknown: Set<String>
     }
 
-    /// What the file has of an object.
+    /// The file's data about an object.
     struct Place: Sendable {
         let entity: String
-        /// What the backend calls it, as the file has it; nil for a new one.
+        /// The backend's identifier of the object, in the file's form; nil for a new object.
         let resource: String?
     }
 
     private(set) var changes: [Change] = []
-    /// The objects that changes are of, or refer to.
+    /// The objects that changes belong to or refer to.
     private(set) var places: [LocalKey: Place] = [:]
 
-    /// Reads the changes of a file with its own model; nil where there are none.
+    /// Reads the changes of a file with its own model; nil if there are none.
     init?(_ store: NSPersistentStore, _ model: NSManagedObjectModel) throws {
         guard let pending = model.entities.first(where: { $0.attributesByName["objectKey"] != nil && $0.attributesByName["body"] != nil })
         else { return nil }
@@ -72,7 +72,7 @@ struct CarriedChanges: CarriedContent {
         return Set(text.split(separator: ",").filter { $0.first != "=" && $0.first != "#" && !$0.contains("@") }.map(String.init))
     }
 
-    /// Returns an attribute that a cache has added, whose name differs from those of the program's model by underscores.
+    /// Returns an attribute that the cache has added. Underscores distinguish its name from those of the program's model.
     private static func added(_ name: String, _ entity: NSEntityDescription) -> NSAttributeDescription? {
         let own = entity.attributesByName.filter { $0.key.hasPrefix(name) && $0.key.dropFirst(name.count).allSatisfy { $0 == "_" } }
         return own.max { $0.key.count < $1.key.count }?.value
@@ -100,7 +100,7 @@ struct CarriedChanges: CarriedContent {
     func write(into file: CacheFile) throws {
         guard let records = file.entity(named: file.names.pending) else { return }
         try file.write { transaction in
-            // What others refer to keeps its identity.
+            // Objects that others refer to keep their identity.
             var rows: [LocalKey: CacheRow] = [:]
             let own = Set(changes.map(\.record.key))
             for (key, place) in places.sorted(by: { ($0.key.root, $0.key.key) < ($1.key.root, $1.key.key) }) {
@@ -124,7 +124,7 @@ struct CarriedChanges: CarriedContent {
                 try place.set(.int64(Int64(moved.state.rawValue)), "state")
                 try place.set(.data(try moved.archived(row.entity.outer).encoded()), "body")
             }
-            // What was added to lists is shown; the rest of them is read when it is wanted.
+            // The members that were added to lists are displayed; the other members are read when they are needed.
             for (row, record) in lists {
                 for (name, list) in record.lists {
                     guard let relationship = row.entity.propertiesByOldName[name] as? NSRelationshipDescription else { continue }
@@ -137,9 +137,9 @@ struct CarriedChanges: CarriedContent {
         }
     }
 
-    /// Lets a row show what is pending of its object.
+    /// Writes the pending values of an object to its row.
     ///
-    /// - Returns: The record, whose references lead to the new rows. Its properties still have the names of the older version.
+    /// - Returns: The record, with references to the new rows. Its properties still have the names of the older version.
     private func move(_ change: Change, to row: CacheRow, _ rows: [LocalKey: CacheRow]) throws -> PendingRecord {
         let names = row.entity.propertiesByOldName
         var record = change.record
@@ -183,7 +183,7 @@ struct CarriedChanges: CarriedContent {
         for (name, value) in change.values where !change.unknown.contains(name) {
             switch (names[name], value) {
             case (let attribute as NSAttributeDescription, .value(let value)):
-                // Of another type now: it is read anew, unless it is pending.
+                // If the type has changed, the value is read again, unless it is pending.
                 guard (try? row.set(value, attribute.name)) != nil else { continue }
                 unknown.remove(attribute.name)
             case (let relationship as NSRelationshipDescription, .one(let reference)) where !relationship.isToMany:
@@ -199,7 +199,7 @@ struct CarriedChanges: CarriedContent {
         return record
     }
 
-    /// Returns the entity at the top of the inheritance that a relationship leads to, in the file.
+    /// Returns the root entity of a relationship's destination, in the file.
     private func destination(_ relationship: NSRelationshipDescription, _ row: CacheRow) -> NSEntityDescription {
         let inner = row.entity.inner.frozenParts.byName[relationship.name] as? NSRelationshipDescription
         return inner?.destinationEntity?.top ?? row.entity.inner

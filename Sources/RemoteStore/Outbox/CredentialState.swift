@@ -1,27 +1,27 @@
-/// Whether the backend takes the credentials, as far as its answers to changes have told in this run.
+/// The acceptance of the credentials by the backend, according to its answers to changes in this run.
 ///
-/// It is one state of the sender, and not of each change: where one is refused for its credentials, all wait. A call now and then sees whether they are taken
-/// again, so that new ones are found also where nobody tells of them.
+/// The state belongs to the sender and not to each change: if one change is refused because of its credentials, all changes wait. An occasional trial call
+/// checks whether credentials are accepted again, so that new ones are detected even if the program does not report them.
 enum CredentialState: Sendable {
-    /// Nothing has told.
+    /// No answer has said anything yet.
     case unknown
-    /// They are taken.
+    /// The credentials are accepted.
     case taken
-    /// They are not: nothing is sent before `next`, by the monotonic clock, and then one call.
+    /// The credentials are rejected: nothing is sent before `next`, by the monotonic clock, and then a single trial call.
     case refused(Refusal, next: Duration)
-    /// That call is under way.
+    /// The trial call is in flight.
     case tried(Refusal)
 
     struct Refusal: Sendable {
-        /// Why.
+        /// The reason.
         let failure: PendingRecord.Failure
-        /// Whose credentials they are; nil where nobody knows.
+        /// The user whose credentials they are; nil if not known.
         let principal: String?
-        /// The number of refused calls, one after the other.
+        /// The number of consecutive refused calls.
         var count = 1
     }
 
-    /// Why they are not taken; nil where they are, for all that is known.
+    /// The current refusal; nil if none is known.
     var refusal: Refusal? {
         switch self {
         case .unknown, .taken: nil
@@ -32,11 +32,11 @@ enum CredentialState: Sendable {
     /// The time before which nothing is sent; nil for none.
     var next: Duration? { if case .refused(_, let next) = self { next } else { nil } }
 
-    /// The number of calls that may be begun now.
+    /// Returns the number of calls that may be started now.
     ///
     /// - Parameters:
-    ///   - limit: The number of calls that may be under way.
-    ///   - calls: The number of those that are.
+    ///   - limit: The maximum number of concurrent calls.
+    ///   - calls: The number of calls in flight.
     func callsAllowed(_ limit: Int, calls: Int, now: Duration) -> Int {
         switch self {
         case .unknown, .taken: max(0, limit - calls)
@@ -47,16 +47,16 @@ enum CredentialState: Sendable {
 
     // MARK: Transitions
 
-    /// Forgets what is known of another user's credentials: any → unknown.
+    /// Forgets the state of another user's credentials: any → unknown.
     mutating func notePrincipal(_ principal: String?) { if let refusal, refusal.principal != principal { self = .unknown } }
 
-    /// Begins the one call: refused → tried.
+    /// Begins the trial call: refused → tried.
     mutating func beginTrial() { if case .refused(let refusal, _) = self { self = .tried(refusal) } }
 
-    /// Notes that the call has ended without a word of the credentials: tried → refused. Another one may be made at once.
+    /// Notes that the trial call has ended without information about the credentials: tried → refused. Another trial may follow at once.
     mutating func endTrial(now: Duration) { if case .tried(let refusal) = self { self = .refused(refusal, next: now) } }
 
-    /// Notes that the backend has looked at a change: unknown, tried → taken. A call that was begun before another one was refused says nothing.
+    /// Notes that the backend has looked at a change: unknown, tried → taken. In the state refused, the call was started before the refusal and says nothing.
     mutating func noteTaken() {
         switch self {
         case .unknown, .taken, .tried: self = .taken
@@ -67,8 +67,8 @@ enum CredentialState: Sendable {
     /// Notes that a call was refused: any → refused.
     ///
     /// - Parameters:
-    ///   - next: Returns the time before which nothing is sent, by the number of refused calls.
-    /// - Returns: Whether that is new.
+    ///   - next: A closure that returns the time before which nothing is sent, given the number of refused calls.
+    /// - Returns: Whether the refusal is new.
     mutating func noteRefused(_ failure: PendingRecord.Failure, of principal: String?, until next: (Int) -> Duration) -> Bool {
         switch self {
         case .unknown, .taken:
@@ -77,11 +77,11 @@ enum CredentialState: Sendable {
         case .tried(let refusal):
             self = .refused(.init(failure: failure, principal: principal, count: refusal.count + 1), next: next(refusal.count + 1))
             return false
-        // One that was under way beside the first.
+        // The call was in flight at the same time as the first refused one.
         case .refused: return false
         }
     }
 
-    /// Notes that there may be other credentials: refused → the same, with a call at once.
+    /// Notes that there may be new credentials: refused → refused, with a trial call at once.
     mutating func expectOthers(now: Duration) { if case .refused(let refusal, _) = self { self = .refused(refusal, next: now) } }
 }

@@ -1,9 +1,9 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Does what the application decides about changes that are set aside.
+/// Carries out the application's decisions about changes that are set aside.
 extension Outbox {
-    /// Lets a change be sent again. Of a conflict, what is shown is sent.
+    /// Lets a change be retried. For a conflict, the displayed values are sent.
     ///
     /// - Returns: Whether there was such a change.
     func retry(_ key: CacheKey, in transaction: CacheTransaction) throws -> Bool {
@@ -21,9 +21,9 @@ extension Outbox {
         return true
     }
 
-    /// Gives a change up, with what depends on it.
+    /// Drops a change, with the changes that depend on it.
     ///
-    /// - Returns: The objects whose changes were given up.
+    /// - Returns: The objects whose changes were dropped.
     /// - Throws: Code 134030 for a change that is being sent.
     func drop(_ key: CacheKey, in transaction: CacheTransaction) throws -> [CacheKey] {
         let pending = try OutboxTransaction.of(transaction, catalog)
@@ -40,7 +40,7 @@ extension Outbox {
             }
             let wasDeleted = !record.isShown
             let save = record.save
-            // What takes its identifier goes first.
+            // A change that takes over the identifier is dropped first.
             if wasDeleted, let resource = record.resource,
                 let other = try transaction.key(of: resource, in: subject.row.entity), other != subject.row.key
             {
@@ -50,7 +50,7 @@ extension Outbox {
                     continue
                 }
             }
-            // Whether the backend may have it is asked below.
+            // Attempts that may have reached the backend are checked below.
             let settlement = record.drop(keepsAttempts: true)
             try apply(settlement, subject, pending)
             if !settlement.isRemoved, let resource = record.resource, subject.row.resource == nil {
@@ -81,7 +81,7 @@ extension Outbox {
         return false
     }
 
-    /// Joins relationships that were cut by the deletion of an object, which is shown again.
+    /// Restores relationships that were cut by the deletion of an object that is now displayed again.
     private func rejoin(_ key: LocalKey, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
         for var record in try pending.all() where record.isShown && record.key != key {
             var written: [String: ResourceValue] = [:]

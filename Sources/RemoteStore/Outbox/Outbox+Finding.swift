@@ -1,39 +1,39 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Does to the file what a read says of a change that was sent.
+/// Applies to the file the information that a read gives about a sent change.
 extension Outbox {
-    /// What a read has found of an object.
+    /// The result of reading an object.
     enum Found {
         /// The backend does not have it.
         case missing
-        /// It has what was sent.
+        /// The object has the sent values.
         case own
-        /// It has other values.
+        /// The object has other values.
         case other
     }
 
-    /// Notes what a read has found of an object whose change was sent, or refused because of a conflict.
+    /// Notes the result of reading an object whose change was sent, or refused because of a conflict.
     ///
-    /// - Parameter askedAt: When it was asked for, in the file's ``CacheFile/order``.
+    /// - Parameter askedAt: The time of the request, in the file's ``CacheFile/order``.
     func noteFound(
         _ found: Found, version: ResourceVersion?, of key: LocalKey, askedAt: UInt64, in transaction: CacheTransaction
     ) throws {
         let pending = try OutboxTransaction.of(transaction, catalog)
         guard var record = try pending.record(key), let subject = try pending.subject(pending.place(record)) else { return }
-        // Of a deleted object, what was found under its identifier is another one.
+        // If the object was deleted, a resource with its identifier is another object.
         let found = record.isDeletedByOthers ? Found.missing : found
         let isNew = !record.isDeletedByOthers && file.order.mayBeNew(subject.row.key, uptime: file.order.uptime(of: askedAt))
         switch (record.sent?.change.kind, found) {
         case (nil, _) where !record.isConfirmed:
-            // A new object that was not sent yet: what is there would be replaced.
+            // The new object was not sent yet, and would replace the existing one.
             if found != .missing, record.isShown { record.refuse(Self.failure(RemoteStoreError.isThere(record.entity, record.resource))) }
         case (.insert, .missing):
-            // One that was refused was not saved by an earlier attempt either.
+            // If it was refused, no earlier attempt has saved it either.
             record.noteMissing()
         case (.insert, .own), (.update, .own): _ = try noteSaved(&record, record.sent?.change.id, version, [:], subject, pending)
         case (.update, .missing) where isNew, (.delete, .missing) where isNew:
-            // A copy of the backend that lags may not have it yet: it is sent again, and the backend says itself.
+            // A lagging replica may not have it yet: the change is sent again, and the backend decides.
             break
         case (.insert, .other): if let sent = record.sent { record.refuse(Self.failure(RemoteStoreError.isThere(sent.change))) }
         case (_, .missing):

@@ -3,10 +3,9 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Brings pending changes along into another version of the model.
+/// Migrates pending changes to another version of the model.
 extension Outbox {
-    /// Gives pending changes the names that entities and properties have now, by their renaming identifiers. What the model does not have any
-    /// more is left out.
+    /// Gives pending changes the current names of entities and properties, by their renaming identifiers. Names that the model no longer has are dropped.
     func adapt() throws {
         let carried = file.carried as? CarriedChanges
         if try count() == 0, carried == nil { return }
@@ -14,7 +13,7 @@ extension Outbox {
             let pending = try OutboxTransaction.of(transaction, catalog)
             for record in try pending.all() {
                 guard let entity = file.entity(renamedFrom: record.entity) else {
-                    // Its row has gone with the table of the entity.
+                    // Its row was removed with the table of the entity.
                     let known = carried?.changes.first { $0.record.key == record.key }
                     if let stranded = known.flatMap({ carried?.stranded($0) }) ?? StrandedRecord(record) {
                         try stranded.add(to: file, in: transaction)
@@ -34,7 +33,7 @@ extension Outbox {
                     continue
                 }
                 adapted.prune(subject.shown)
-                // What is pending is known, whatever a new version has added.
+                // Pending values are known, even if the new model version has added the properties.
                 var knowledge = subject.row.knowledge
                 let pendingNames = adapted.isConfirmed ? Set(adapted.confirmed.keys) : knowledge.unknown
                 if !knowledge.unknown.isDisjoint(with: pendingNames) {
@@ -46,7 +45,7 @@ extension Outbox {
         }
     }
 
-    /// Says what of a change is left out because the model does not have it any more.
+    /// Logs the parts of a change that are dropped because the model no longer has them.
     private func noteRemoved(_ record: PendingRecord, _ entity: CacheEntity) {
         let known = entity.propertiesByOldName
         let removed = Set(record.confirmed.keys).union(record.lists.keys).filter { known[$0] == nil }
@@ -69,7 +68,7 @@ extension Outbox {
                         adapted[property.name] = value
                         continue
                     }
-                    // Of another type: it is as if it had never been read.
+                    // If the type has changed, the value counts as never read.
                     let opened = ArchivedValue.open(known, attribute)
                     adapted[property.name] = opened.flatMap { attribute.canHold($0) ? .value($0) : nil } ?? .many([])
                 case (let relationship as NSRelationshipDescription, .one) where !relationship.isToMany: adapted[property.name] = value
@@ -90,7 +89,7 @@ extension Outbox {
         var adapted = record
         adapted.confirmed = values(record.confirmed)
         adapted.lists = lists(record.lists)
-        // What was sent is sent again as it was; only what is made of its answer is adapted.
+        // A sent change is sent again unchanged; only the data for handling its answer is adapted.
         adapted.rewrite { sent in
             sent.values = values(sent.values)
             sent.lists = lists(sent.lists)

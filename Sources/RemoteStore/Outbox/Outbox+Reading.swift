@@ -3,7 +3,7 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Folds what is pending over what reads bring.
+/// Merges the results of reads with pending changes.
 extension Outbox: PendingFolding {
     func receive(
         confirmed: Row, lists: [String: [CacheKey]], version: ResourceVersion?, askedAt: UInt64, key: CacheKey,
@@ -23,7 +23,7 @@ extension Outbox: PendingFolding {
             values[name] = OutboxTransaction.value(confirmed, property)
         }
         guard record.isConfirmed else {
-            // The answer to it is still to come, and tells an earlier version: what has come is asked for again.
+            // The answer to the change is still to come, with an earlier version: the skipped result is requested again.
             if record.sent != nil { file.order.noteSkip() }
             return
         }
@@ -35,7 +35,7 @@ extension Outbox: PendingFolding {
         try pending.write(written, subject.row)
         var known = Set(values.keys)
         for name in large where record.confirmed[name] == nil {
-            // Large values are not compared: one that is pending stays, another one is what the backend has.
+            // Large values are not compared: a pending value is kept, and another one is replaced by the backend's.
             try subject.row.set(OutboxTransaction.value(confirmed, parts.byName[name]).value, name)
             known.insert(name)
         }
@@ -67,14 +67,14 @@ extension Outbox: PendingFolding {
         return [record.lists[name], record.sent?.lists[name]].contains { $0?.removed.contains(.local(member.number)) ?? false }
     }
 
-    /// Notes that others have deleted an object. Its identifier is free: whatever has it from now on is another object.
+    /// Notes that others have deleted an object. Its identifier is free: a resource that has it from now on is another object.
     func end(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
         guard record.isConfirmed else { return }
         record.receiveDeletion()
         if subject.row.resource != nil { try pending.transaction.setResource(nil, of: subject.row) }
     }
 
-    /// Takes a whole list.
+    /// Receives a complete list.
     func receive(
         _ name: String, _ members: [CacheKey], _ record: inout PendingRecord, _ subject: OutboxTransaction.Subject,
         _ pending: OutboxTransaction
@@ -90,7 +90,7 @@ extension Outbox: PendingFolding {
                 name, members: members.map { .local($0.number) }, mine: mine.map { .local($0.number) }, isOrdered: relationship.isOrdered
             ).compactMap { $0.localKey.flatMap { places[$0] } }
         } else {
-            // Members with pending changes of their own stay where those put them.
+            // Members with pending changes keep the place that their changes give them.
             let there = Set(members)
             shown = members + (try pending.transaction.rows(mine).filter(isPending).map { file.key(of: $0) }.filter { !there.contains($0) })
             if let inverse = relationship.storedInverse, !inverse.isToMany {
@@ -110,21 +110,21 @@ extension Outbox: PendingFolding {
 
     // MARK: Conflicts
 
-    /// The attributes that stay as they are shown in a conflict that others have caused: where the object as a whole wins, all that are known.
+    /// The attributes that keep their displayed values in a conflict that others have caused. If the whole object wins, these are all known attributes.
     func overwriting(_ subject: OutboxTransaction.Subject) -> Set<String> {
         guard case .overwrite = rule else { return [] }
         let attributes = subject.row.entity.outer?.attributesByName.keys.filter { !subject.saving.uploads.contains($0) } ?? []
         return Set(attributes).subtracting(subject.row.knowledge.unknown)
     }
 
-    /// Settles what is contested, unless the application's function has to decide, or an answer is still to come.
+    /// Resolves a conflict, unless the application's function has to decide, or an answer is still to come.
     func settle(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
         guard record.theirs != nil, record.sent == nil else { return }
         if case .resolver = rule, record.state != .conflicting { return }
         try settle(&record, by: rule, subject, pending)
     }
 
-    /// Settles what is contested by a rule.
+    /// Resolves a conflict by a rule.
     func settle(
         _ record: inout PendingRecord, by rule: ConflictResolution, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
     ) throws {
@@ -135,7 +135,7 @@ extension Outbox: PendingFolding {
         }
         let settlement = record.settle(rule, subject.shown, isAssigned: isAssigned)
         try apply(settlement, subject, pending)
-        // An object that is made anew under an identifier of its own has it again, unless another one has it now.
+        // An object that is created again under its former identifier gets it back, unless another object has it now.
         if record.kind == .insert, let resource = record.resource, subject.row.resource == nil,
             try pending.transaction.key(of: resource, in: subject.row.entity) == nil
         {
@@ -143,7 +143,7 @@ extension Outbox: PendingFolding {
         }
     }
 
-    /// Lets a row show what a settlement says.
+    /// Writes the values of a settlement to the row.
     func apply(_ settlement: PendingRecord.Settlement, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
         if settlement.isRemoved { return }
         try pending.write(settlement.values, subject.row)

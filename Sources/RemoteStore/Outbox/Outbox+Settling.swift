@@ -3,21 +3,21 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Does to the file what the backend says of a change that was sent.
+/// Applies the backend's answer about a sent change to the file.
 extension Outbox {
-    /// What is left to do for a change that was answered.
+    /// The next step for a change that was answered.
     enum Next: Equatable {
-        /// Nothing, or it waits in the queue.
+        /// Nothing, or the change waits in the queue.
         case nothing
-        /// The object is to be read: the new version was not told, or it is to be seen whether an earlier attempt was saved.
+        /// The object must be read, because the new version is unknown or an earlier attempt may have been saved.
         case read
-        /// The object is to be read: whether the change was made, nothing but that tells.
+        /// The object must be read, because only that shows whether the change was made.
         case look
-        /// The object is to be read, as a conflict came without values.
+        /// The object must be read, because a conflict was reported without values.
         case compare
-        /// The change is to be sent without others: one of a call that succeeds as a whole was refused.
+        /// The change must be sent alone, because a change of an atomic call was refused.
         case alone
-        /// The object is to be read that has the identifier of a new one: which of the two has it now is not clear.
+        /// The object with the identifier of a new object must be read: it is unclear which of the two has the identifier now.
         case twin(ResourceID)
     }
 
@@ -25,8 +25,8 @@ extension Outbox {
     ///
     /// - Parameters:
     ///   - isAmongOthers: Whether it was sent by a call that succeeds or fails as a whole.
-    ///   - isTwinRead: Whether the object was read since that has the identifier of a new one.
-    ///   - delay: Returns the time to wait before another attempt, by their number and what the backend asks for.
+    ///   - isTwinRead: Whether the other object with the same identifier was read since.
+    ///   - delay: A closure that returns the time to wait before another attempt, given the number of attempts and the backend's requested delay.
     func note(
         _ outcome: BackendOutcome, of key: LocalKey, _ change: BackendChange, isAmongOthers: Bool, isTwinRead: Bool = false,
         delay: (Int, Duration?) -> Duration, in transaction: CacheTransaction
@@ -38,7 +38,7 @@ extension Outbox {
         var next = Next.nothing
         switch outcome {
         case .saved(_, nil, _) where change.kind == .update && change.version != nil:
-            // Without the new version nothing says that it was made.
+            // Without a new version, nothing shows that the change was made.
             record.noteUnseen(Self.failure(RemoteStoreError.isUnseen(change)), until: file.clock.now)
             next = .look
         case .saved(let id, let version, let values):
@@ -47,27 +47,28 @@ extension Outbox {
         where !values.isEmpty && record.isTold(by: values, subject.shown, besides: subject.saving.uploads):
             next = try noteConflict(&record, values, version, subject, pending)
         case .conflict where change.kind == .insert:
-            // Whether what is there is its own, made by an earlier attempt, the conflict does not say.
+            // The conflict does not tell whether the existing object was created by an earlier attempt of the change.
             next = noteRefusal(
                 of: &record, change, Self.failure(RemoteStoreError.isThere(change)), settlesEarlierAttempts: change.id != nil)
         case .conflict:
-            // What others have made of it, or whether they have deleted it, is to be seen: no values say nothing, also not that a value is nil, and those
-            // of other properties say nothing of the contested ones.
+            // The object must be read to see what others have changed, or whether they have deleted it. A conflict without values does not even say that a
+            // value is nil, and values of other properties say nothing about the contested ones.
             record.remake(until: record.attempts > 2 ? file.clock.now + delay(record.attempts, nil).inSeconds : nil)
             next = .compare
         case .refused(let error) where UnseenChange.isOne(error) && change.kind != .insert:
-            // It was read just now.
+            // The object was read a moment ago.
             record.noteUnseen(Self.failure(error), until: time(after: error, delay(record.attempts, nil)))
         case .refused(let error):
             let (prospect, failure) = (Prospect(error), Self.failure(error))
             if let part = error as? PartRefusal, !part.saved.isEmpty, change.kind == .delete {
-                // What is left has no values of what is gone: those are not what others have changed.
+                // The rest of the object has no values of the deleted part, which does not mean that others have changed them.
                 let names = part.saved.intersection(subject.shown.names)
                 // Bounded: the names are a set.
                 try pending.write(Dictionary(uniqueKeysWithValues: names.map { ($0, subject.shown.value($0).empty) }), subject.row)
             } else if let part = error as? PartRefusal, !part.saved.isEmpty {
                 if change.kind == .insert, record.resource == nil {
-                    // A part of it is there, and nobody knows where: the rest cannot follow, and as a change of its own it would be a second object.
+                    // A part of the object is saved under an unknown identifier. The rest cannot follow, and as a change of its own it would create a second
+                    // object.
                     record.leaveToApplication(failure)
                     break
                 }
@@ -92,7 +93,7 @@ extension Outbox {
             if change.kind == .insert, change.id == nil {
                 record.noteAccepted(Self.failure(error), isLater: error.isLater)
             } else if change.kind == .insert {
-                // It is saved, and as what is read.
+                // The object is saved, with the values that a read returns.
                 next = try noteSaved(&record, nil, nil, [:], subject, pending)
                 if next == .nothing { next = .read }
             } else {
@@ -101,7 +102,7 @@ extension Outbox {
             }
         case .unknown(let error): noteUnknown(&record, error, delay(record.attempts, Prospect(error).retryAfter), subject)
         }
-        // Until that is read it may be sent again.
+        // The change may be sent again until the other object was read.
         if case .twin = next { record.noteUnclear() }
         try settle(&record, subject, pending)
         if record.isDone, !record.isShown { noteGone(record.resource, subject.row, in: transaction) }
@@ -109,14 +110,14 @@ extension Outbox {
         return next
     }
 
-    /// Notes that an attempt was refused for good.
+    /// Notes that an attempt was refused permanently.
     ///
-    /// - Parameter settlesEarlierAttempts: Whether the refusal says that those have not saved it either, as far as a look for it does not tell.
+    /// - Parameter settlesEarlierAttempts: Whether the refusal implies that earlier attempts did not save the change either. A read may still show otherwise.
     private func noteRefusal(
         of record: inout PendingRecord, _ change: BackendChange, _ failure: PendingRecord.Failure, settlesEarlierAttempts: Bool
     ) -> Next {
         if record.mayHaveArrived, !settlesEarlierAttempts {
-            // The application repeats it as it was, or gives it up.
+            // The application retries the change unchanged, or drops it.
             record.leaveToApplication(failure)
         } else if change.kind == .insert, change.id != nil, record.attempts > 1 {
             // An earlier attempt may have been saved.
@@ -128,7 +129,7 @@ extension Outbox {
         return .nothing
     }
 
-    /// Notes that nothing of a change was saved, because a call has failed.
+    /// Notes that no part of a change was saved, because a call has failed.
     func noteFailure(
         _ error: any Error, of key: LocalKey, _ change: BackendChange, maximumAttempts: Int, delay: (Int, Duration?) -> Duration,
         in transaction: CacheTransaction
@@ -142,7 +143,7 @@ extension Outbox {
         if prospect.mayPass ?? (record.attempts < maximumAttempts) {
             record.noteUnsaved(Self.failure(error), until: time(after: error, delay(record.attempts, prospect.retryAfter)))
         } else if record.mayHaveArrived {
-            // Nobody has said that the earlier attempt was refused, too.
+            // It is unknown whether the earlier attempt was refused, too.
             record.leaveToApplication(Self.failure(error))
         } else {
             record.refuse(Self.failure(error))
@@ -156,26 +157,27 @@ extension Outbox {
         return .init(domain: known.domain, code: known.code, message: known.localizedDescription)
     }
 
-    /// The time before which a change is not sent again after an error: whether the backend can be reached, and who is signed in, is not up to the change.
+    /// The time before which a change is not retried after an error. It is 0 if the backend cannot be reached or needs other credentials, as this is not the
+    /// fault of the change.
     func time(after error: any Error, _ delay: Duration) -> Double {
         let prospect = Prospect(error)
         return prospect.isOffline || prospect.needsCredentials ? 0 : file.clock.now + delay.inSeconds
     }
 
-    /// Notes that the fate of a change is not known.
+    /// Notes that the outcome of a change is unknown.
     func noteUnknown(_ record: inout PendingRecord, _ error: any Error, _ delay: Duration, _ subject: OutboxTransaction.Subject) {
         guard let sent = record.sent else { return }
         record.noteLost(Self.failure(error), until: canSendAgain(sent, subject.saving) ? time(after: error, delay) : nil)
     }
 
-    /// Whether what may have arrived can be sent again, or looked for. Of a new object without an identifier it would make a second one.
+    /// Whether a change that may have arrived can be sent again, or looked for. For a new object without an identifier, that would create a duplicate.
     private func canSendAgain(_ sent: PendingRecord.Sent, _ saving: Resource.Saving) -> Bool {
         sent.canRepeatKey(saving, at: file.clock.now) || sent.change.kind != .insert || sent.change.id != nil
     }
 
-    /// Whether only the application can decide about a change that waits to be sent again, since the backend has forgotten its key meanwhile.
+    /// Whether only the application can decide about a change that waits for a retry, because the backend has forgotten its key meanwhile.
     func needsDecision(_ record: PendingRecord, _ saving: Resource.Saving) -> Bool {
-        // What was accepted is sought.
+        // An accepted change is looked for instead.
         guard case .lost(let sent, .open, _, _) = record.stage, !sent.isAccepted else { return false }
         return !canSendAgain(sent, saving)
     }
@@ -191,7 +193,7 @@ extension Outbox {
         let (transaction, order) = (pending.transaction, file.order)
         if sent.kind == .insert {
             guard let assigned = id ?? record.resource else {
-                // It is saved, and nobody knows where.
+                // The object is saved, but its identifier is unknown.
                 record.noteAccepted(Self.failure(UnreadAnswer(RemoteStoreError.hasNoIdentifier(sent))))
                 return .nothing
             }
@@ -231,7 +233,7 @@ extension Outbox {
         return version == nil && sent.kind != .delete && sent.version != nil ? .read : .nothing
     }
 
-    /// Notes that the lists of an object that was just made are known: nobody else has known it.
+    /// Notes that the lists of a newly created object are known, because nobody else can have changed them.
     private func noteLists(of row: CacheRow, in transaction: CacheTransaction) {
         var knowledge = row.knowledge
         for relationship in row.entity.outer?.frozenParts.relationships ?? [] where relationship.isToMany && !relationship.isTransient {
@@ -240,7 +242,7 @@ extension Outbox {
         row.setKnowledge(knowledge)
     }
 
-    /// Lets an object that was brought back while its deletion was under way be sent as a new one.
+    /// Turns an object that was restored while its deletion was in flight into a new one.
     private func renew(_ record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction) throws {
         let row = subject.row
         for case let relationship as NSRelationshipDescription in row.entity.outer?.frozenParts.properties ?? []
@@ -255,9 +257,9 @@ extension Outbox {
         pending.transaction.whenCommitted { order.noteGone(old, key, version, at: order.now, uptime: uptime) }
     }
 
-    /// Lets a new object take the place of a row that was read before the answer to it has come: they are one.
+    /// Merges a new object with a row that was read before the answer to its insert arrived: both are the same object.
     ///
-    /// The row is newer than the answer, which is of the moment at which the object was made. What was edited of either is edited.
+    /// The row is newer than the answer, which describes the object at its creation. Edits of either are kept.
     private func adopt(
         _ other: CacheKey, _ assigned: ResourceID, _ version: ResourceVersion?, _ record: inout PendingRecord,
         _ told: [String: ResourceValue], _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
@@ -282,7 +284,7 @@ extension Outbox {
             if let readVersion { setVersion(readVersion, of: row, in: pending.transaction) }
         }
         guard let known else { return next }
-        // It was edited as the read has brought it.
+        // The edits are based on the values that the read returned.
         for (name, base) in known.confirmed {
             if large.contains(name), let property = twin.entity.inner.frozenParts.byName[name] {
                 try row.set(OutboxTransaction.value(twin.row, property).value, name)
@@ -309,7 +311,7 @@ extension Outbox {
         return next
     }
 
-    /// Returns what a backend has told of values, with local references.
+    /// Returns the values that a backend has reported, with local references.
     func local(_ values: [String: ResourceValue], _ row: CacheRow, _ pending: OutboxTransaction) throws -> [String: ResourceValue] {
         var local: [String: ResourceValue] = [:]
         let uploads = pending.saving(of: row.entity).uploads
@@ -332,9 +334,9 @@ extension Outbox {
 
     // MARK: Versions
 
-    /// Sets the version of a row; a copy of the backend that lags may still answer with the one that it had.
+    /// Sets the version of a row. A lagging replica of the backend may still answer with the previous version.
     ///
-    /// Where the new version was not told, the next read says what the object has, also with the version of before: the backend may have left it as it was.
+    /// If the new version is not known, the next read determines it. It may be the previous version: the backend may have left the object unchanged.
     func setVersion(_ version: ResourceVersion?, of row: CacheRow, in transaction: CacheTransaction) {
         noteReplaced(row.version, by: version, of: row, in: transaction)
         row.setVersion(version)
@@ -346,7 +348,7 @@ extension Outbox {
         transaction.whenCommitted { order.noteReplaced(old.encoded, of: key, uptime: uptime) }
     }
 
-    /// Notes that the backend does not have an object any more, though a copy of it that lags may.
+    /// Notes that the backend no longer has an object, although a lagging replica of it may.
     func noteGone(_ resource: ResourceID?, _ row: CacheRow, in transaction: CacheTransaction) {
         guard let resource else { return }
         let (order, key, version, uptime) = (file.order, row.key, row.version, file.clock.uptime)
@@ -362,7 +364,7 @@ extension Outbox {
         guard let sent = record.sent else { return .nothing }
         let current = try local(values, subject.row, pending)
         if sent.change.kind != .insert, isOther(current, subject) {
-            // Its identifier was given to another object.
+            // The identifier was assigned to another object.
             noteGone(record.resource, subject.row, in: pending.transaction)
             record.remake()
             try end(&record, subject, pending)
@@ -372,7 +374,7 @@ extension Outbox {
             sent.change.lists.isEmpty && Self.contains(current, sent.values.filter { !subject.saving.uploads.contains($0.key) })
             && sent.change.kind != .delete
         if isOwn, sent.change.kind == .update || record.mayHaveArrived {
-            // It was saved by an attempt whose answer was lost, or others have made the same of it; the rest is what others have made of it.
+            // An attempt whose answer was lost has saved the values, or others have made the same change. The remaining values are changes of others.
             return try noteSaved(&record, sent.change.id, version, values, subject, pending)
         }
         if sent.change.kind == .insert {
@@ -405,7 +407,7 @@ extension Outbox {
         return .nothing
     }
 
-    /// Whether values are those of another object, by what tells objects with one identifier apart.
+    /// Whether values belong to another object, judging by the attribute that distinguishes objects with the same identifier.
     func isOther(_ values: [String: ResourceValue], _ subject: OutboxTransaction.Subject) -> Bool {
         guard let entity = subject.row.entity.outer, let name = catalog.incarnation(of: entity), let new = values[name] else {
             return false
@@ -414,7 +416,7 @@ extension Outbox {
         return !new.isNull && !own.isNull && !new.isSame(as: own)
     }
 
-    /// Whether values of a backend contain what was sent. One that is missing does not count, unless nil was sent: many services leave that out.
+    /// Whether values of a backend contain the sent ones. A missing value does not match, unless nil was sent: many services omit nil values.
     static func contains(_ values: [String: ResourceValue], _ sent: [String: ResourceValue]) -> Bool {
         sent.allSatisfy { name, value in values[name]?.isAlike(value) ?? value.isNull }
     }

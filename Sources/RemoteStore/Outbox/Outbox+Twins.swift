@@ -1,23 +1,23 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Tells what has the identifier that a new object has got: the object itself, or another one that had it before, or has it now.
+/// Determines which object has the identifier of a new object: the new object itself, another one that had it before, or one that has it now.
 extension Outbox {
-    /// What a row is that has the identifier which a new object has got.
+    /// The relation of an existing row to a new object with the same identifier.
     enum TwinPlace {
-        /// The new object, which a read has brought before the answer.
+        /// The new object itself, which a read has returned before the answer to the insert.
         case same
-        /// An object whose deletion was not known.
+        /// An earlier object, whose deletion was not known.
         case earlier
-        /// One that has got the identifier since the new object was deleted.
+        /// A later object, which received the identifier after the new object was deleted.
         case later
         /// Another new object of this cache, which is sent once this one is deleted.
         case successor
-        /// Either of them: the object that has the identifier is to be read, now that the new one is saved.
+        /// Unclear: the object that has the identifier must be read, now that the new one is saved.
         case unclear
     }
 
-    /// Tells what a row is that has the identifier which a new object has got.
+    /// Returns the relation of an existing row to a new object with the same identifier.
     ///
     /// - Parameter isReadSince: Whether the row was read after the new object was saved.
     func place(
@@ -29,20 +29,21 @@ extension Outbox {
         let entity = file.entity(inner: row.knownObjectID.owningEntity)
         if entity.state(of: row) == .stub { return .same }
         let known = entity.version(of: row)
-        // No object has a version that is older than the one that it was made with.
+        // An object never has a version older than its first one.
         if let version, version.isNewer(than: known), known != nil { return .earlier }
         guard isOther(pending.values(row), subject) else { return .same }
         if let known, known.isNewer(than: version) { return .later }
-        // Whoever was known before it was sent had the identifier before.
+        // An object that was known before the insert was sent had the identifier before.
         if let sent = record.sent, twin.number < sent.nextKey { return .earlier }
         if isReadSince { return .later }
-        // With a key the outcome may be that of an earlier attempt. What can be sent again is settled once it is known.
+        // With an idempotency key, the outcome may be that of an earlier attempt. If the change can be sent again, it is settled once the other object is read.
         if subject.saving.isIdempotent { return .unclear }
-        // Without one it is that of this attempt, which was answered just now: another object has not got the identifier since, but had it before.
+        // Without a key, the outcome is that of this attempt, which was answered a moment ago. The other object cannot have received the identifier since, so
+        // it had it before.
         return .earlier
     }
 
-    /// Removes a row whose object was deleted, as its identifier has been given to another one.
+    /// Removes the row of a deleted object whose identifier was assigned to another object.
     func endEarlier(_ key: CacheKey, _ pending: OutboxTransaction) throws {
         guard let subject = try pending.subject(key) else { return }
         noteGone(subject.row.resource, subject.row, in: pending.transaction)

@@ -3,11 +3,11 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Large values that are sent before the change of their object.
+/// Large values, which are sent before the change of their object.
 ///
-/// A record never has their bytes, which are in files of the cache: an identifier stands for them, which differs from that of other bytes.
+/// A record does not contain their bytes, which are in files of the cache. An identifier stands for them, and different bytes have different identifiers.
 extension OutboxTransaction {
-    /// Notes that large values are pending as a row has them now.
+    /// Notes that the current large values of a row are pending.
     func noteUploads(_ names: Set<String>?, _ row: CacheRow, _ record: inout PendingRecord) {
         for name in names ?? [] {
             guard case .data(let data) = Self.value(row.row, row.entity.inner.frozenParts.byName[name]).value else {
@@ -20,7 +20,7 @@ extension OutboxTransaction {
 }
 
 extension Outbox {
-    /// Returns the attribute whose value is to be uploaded next, before a change is sent; nil where all are.
+    /// Returns the attribute whose value must be uploaded next, before the change is sent; nil if all are uploaded.
     func nextUpload(of given: PendingRecord, _ pending: OutboxTransaction) throws -> String? {
         guard given.sent == nil, let kind = given.kind, kind != .delete, let subject = try pending.subject(pending.place(given)) else {
             return nil
@@ -42,20 +42,20 @@ extension Outbox {
 }
 
 extension PendingRecord.Upload {
-    /// Lets the upload begin anew.
+    /// Resets the upload, so that it starts over.
     mutating func forget() { (token, confirmed, reference) = (nil, 0, nil) }
 }
 
-/// An error of the file, not of the backend.
+/// An error of the file, as opposed to one of the backend.
 private struct FileFailure: Error {
     let cause: any Error
 }
 
 extension OutboxSender {
-    /// The number of bytes after which the place of an upload is written down: it tells how far it has come before the backend is asked again.
+    /// The number of bytes after which the progress of an upload is recorded. It shows how far the upload has come before the backend is asked again.
     private static let noted: Int64 = 8 << 20
 
-    /// Uploads a value, and notes what the backend has given it.
+    /// Uploads a value, and records the backend's reference to it.
     ///
     /// - Throws: The errors of the file.
     func upload(_ name: String, of key: LocalKey) async throws {
@@ -88,7 +88,7 @@ extension OutboxSender {
                     if isBegun || isDue {
                         guard try note(now, name, of: key) else { return false }
                     } else if try outbox.record(file.key(of: row))?.uploads[name]?.key != now.key {
-                        // Replaced or given up.
+                        // The value was replaced, or the change dropped.
                         return false
                     }
                     try tell(now, name, of: file.key(of: row), key)
@@ -108,7 +108,7 @@ extension OutboxSender {
         }
     }
 
-    /// Tells those who watch how far an upload has come.
+    /// Reports the progress of an upload to observers.
     private func tell(_ upload: BackendUpload, _ name: String, of place: CacheKey, _ key: LocalKey) throws {
         let watching = state.withLock { state in
             state.uploading[key, default: [:]][name] = upload.confirmed
@@ -120,7 +120,7 @@ extension OutboxSender {
         didChange()
     }
 
-    /// Returns the uploads of a change, with how far they have come by now.
+    /// Returns the uploads of a change, with their current progress.
     func uploads(of record: PendingRecord) -> [(name: String, upload: PendingRecord.Upload)] {
         if record.uploads.isEmpty { return [] }
         let now = state.withLock { $0.uploading[record.key] ?? [:] }
@@ -131,7 +131,7 @@ extension OutboxSender {
         }
     }
 
-    /// Writes down how far an upload has come.
+    /// Records the progress of an upload.
     ///
     /// - Returns: Whether the value is still to be uploaded.
     @discardableResult private func note(
@@ -145,7 +145,7 @@ extension OutboxSender {
             record.uploads[name]?.token = upload.token
             record.uploads[name]?.confirmed = upload.confirmed
             if let reference { record.uploads[name]?.reference = reference }
-            // Something has arrived: what failed before is over. A backend that forgets again and again is asked less and less often.
+            // Some bytes have arrived, so earlier failures are over. A backend that forgets uploads repeatedly is retried with a growing delay.
             if record.failure.map({ $0.domain != Outbox.failure(ForgottenUpload()).domain }) ?? true {
                 record.noteProgress()
             }
@@ -154,7 +154,7 @@ extension OutboxSender {
         }
     }
 
-    /// Notes that an upload was cut off.
+    /// Notes that an upload was interrupted.
     private func noteFailed(_ error: any Error, _ upload: BackendUpload, _ name: String, of key: LocalKey) throws {
         let prospect = Prospect(error)
         noteDeferred([key], prospect)

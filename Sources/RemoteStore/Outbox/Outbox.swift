@@ -3,22 +3,22 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// The changes of a cache that the backend does not have yet.
+/// The changes of a cache that the backend has not received yet.
 ///
-/// A save becomes one transaction of the file, with the rows as they are shown and the records of what is pending. It is on the disk when the
-/// transaction is committed.
-// Immutable; what is deleted is in a `LockedBox`.
+/// A save becomes one transaction of the file, with the displayed rows and the records of pending changes. The changes are on disk once the transaction is
+/// committed.
+// The mutable state is in `LockedBox`es.
 final class Outbox: Sendable {
     let file: CacheFile
     let catalog: Catalog
     let location: URL
     let rule: ConflictResolution
     let random: @Sendable () -> Double
-    /// The user who is signed in; nil where nobody knows.
+    /// The current user; nil if not known.
     let principal: @Sendable () -> String?
-    /// What contexts have deleted in this run: a row that is gone does not tell who has deleted it.
+    /// The objects that contexts have deleted in this run. A missing row alone does not tell who has deleted it.
     let deleted = LockedBox<Set<LocalKey>>([])
-    /// The reads that are to tell whether others have changed what is pending, by the times at which they were asked for.
+    /// The reads that check whether others have changed pending properties, by the times of their requests.
     let comparing = LockedBox<Set<UInt64>>([])
 
     init(
@@ -46,7 +46,7 @@ final class Outbox: Sendable {
         return try rows.map { try record($0, records) }.sorted { $0.sequence < $1.sequence }
     }
 
-    /// Returns the record of an object as it was after the last transaction; nil where nothing of it is pending.
+    /// Returns the record of an object after the last transaction; nil if it has no pending change.
     func record(_ key: CacheKey) throws -> PendingRecord? {
         guard let records = file.entity(named: file.names.pending) else { return nil }
         let same: PredicateTree = .and([
@@ -58,7 +58,7 @@ final class Outbox: Sendable {
         return try record(row, records)
     }
 
-    /// The same of an object by its key alone.
+    /// Returns the record of an object by its key alone.
     func record(_ key: LocalKey) throws -> PendingRecord? {
         try file.entity(named: key.root).flatMap { try record(CacheKey(entity: $0, number: key.key)) }
     }
@@ -75,7 +75,7 @@ final class Outbox: Sendable {
 
     // MARK: New objects
 
-    /// Returns the identifier of a new object; nil where the backend assigns it.
+    /// Returns the identifier of a new object; nil if the backend assigns it.
     ///
     /// - Throws: Code 134030 for an entity that cannot be saved, or an object whose identifier is not set.
     func identifier(of entity: NSEntityDescription, _ row: Row?) throws -> ResourceID? {
@@ -106,22 +106,22 @@ final class Outbox: Sendable {
 
     // MARK: Saving
 
-    /// What a save has made of the file.
+    /// The effects of a save on the file.
     struct Saved {
         var keys: [CacheKey] = []
-        /// The versions that the context has given the rows of new and changed objects.
+        /// The versions that the context has given to the rows of new and changed objects.
         var versions: [(key: CacheKey, version: Int64)] = []
     }
 
     /// Stages the changes of a save.
     ///
     /// - Parameter outerToken: The token of the IDs that contexts have.
-    /// - Throws: `StoreConflicts` where another context has saved or deleted the same objects since they were read, or a read has changed the
-    ///   same properties; code 134030 for what cannot be saved.
+    /// - Throws: `StoreConflicts` if another context has saved or deleted the same objects since they were read, or a read has changed the same properties;
+    ///   code 134030 for changes that cannot be saved.
     func enqueue(_ changes: StoreChangeSet, _ outerToken: StoreToken, in transaction: CacheTransaction) throws -> Saved {
         let outbox = try OutboxTransaction.of(transaction, catalog)
         var work = SaveWork(self, outbox, outerToken)
-        // Deletions come first: what is inserted may take their identifiers.
+        // Deletions come first, because inserted objects may take over their identifiers.
         for change in changes.deleted { try work.delete(change) }
         for id in changes.returning { try work.checkReturning(id) }
         for change in changes.inserted { try work.insert(change) }
@@ -138,7 +138,7 @@ private struct SaveWork {
     private let pending: OutboxTransaction
     private let outerToken: StoreToken
     private let number: Int64
-    /// The user whose save it is.
+    /// The user who makes the save.
     private let principal: String?
     private var conflicts: [StoreConflicts.Version] = []
     var saved = Outbox.Saved()
@@ -151,9 +151,9 @@ private struct SaveWork {
         principal = outbox.principal()
     }
 
-    /// Notes that a change is made by this save, and by its user.
+    /// Notes that a change is made by this save and its user.
     ///
-    /// - Throws: Code 134030 where another user has changed the object: the changes of both would be one.
+    /// - Throws: Code 134030 if another user has a pending change of the object: both changes would become one.
     private func note(in record: inout PendingRecord) throws {
         record.save = number
         guard let principal else { return }
@@ -193,7 +193,7 @@ private struct SaveWork {
             switch known.state {
             case .pendingDelete: try pending.transaction.setResource(nil, of: known)
             case .stub:
-                // Others refer to it by its identity: now it is this object.
+                // Other objects refer to the stub by its identifier: it becomes this object.
                 try pending.detach(known, key)
                 try pending.transaction.delete(other)
             default:
@@ -230,7 +230,7 @@ private struct SaveWork {
         var knowledge = known.knowledge
         var before: [String: ResourceValue] = [:]
         for name in names {
-            // Without a known value there is none to go back to: see `OutboxTransaction.write`.
+            // Without a known value there is nothing to go back to: see `OutboxTransaction.write`.
             let isUnknown = knowledge.unknown.contains(name) || saving?.uploads.contains(name) ?? false
             before[name] = isUnknown ? .many([]) : OutboxTransaction.value(known.row, parts.byName[name])
         }
@@ -267,7 +267,7 @@ private struct SaveWork {
         let key = try key(change.objectID)
         let place = pending.local(key)
         guard let known = try pending.transaction.edit(key), known.state != .pendingDelete else {
-            // What the backend does not have any more is deleted already; what another context has deleted is its decision.
+            // An object that the backend no longer has is already deleted. If another context has deleted the object, that is a conflict.
             if try pending.transaction.row(key) != nil || outbox.deleted.withLock({ $0.contains(place) }) {
                 conflicts.append(.init(change.objectID, stored: nil))
             }
@@ -295,7 +295,7 @@ private struct SaveWork {
         saved.keys.append(key)
     }
 
-    /// Shows an object again that was deleted, with the values that a context has of it, before the backend has confirmed the deletion.
+    /// Restores a deleted object, with the values that a context has of it, before the backend has confirmed the deletion.
     private mutating func bringBack(_ change: StoreChange, _ known: CacheRow) throws {
         guard let row = change.row, var record = try pending.record(pending.local(known.key)) else { return }
         let saving = outbox.catalog.saving(of: change.entity)
@@ -333,7 +333,7 @@ private struct SaveWork {
         note(change, known)
     }
 
-    /// Gives an object that is shown again its identifier, which a new object may have got since.
+    /// Gives a restored object its identifier back, which a new object may have taken over since.
     private func takeBack(_ resource: ResourceID, of record: PendingRecord, _ entity: NSEntityDescription, _ known: CacheRow) throws {
         guard let other = try pending.transaction.key(of: resource, in: known.entity) else {
             return try pending.transaction.setResource(resource, of: known)
@@ -343,21 +343,21 @@ private struct SaveWork {
 
     // MARK: Conflicts
 
-    /// Notes a conflict where another context has brought an object back that this save brings back.
+    /// Notes a conflict if another context has already restored the object that this save restores.
     mutating func checkReturning(_ id: NSManagedObjectID) throws {
         let key = try key(id)
         guard let stored = try file.row(key), key.entity.state(of: stored).isShown else { return }
         conflicts.append(.init(id, stored: file.outer(stored, outerToken)))
     }
 
-    /// Notes a conflict where another context has saved the object since this one has read it, or where a property that is changed has
-    /// another value: what a read has brought of other properties is none.
+    /// Notes a conflict if another context has saved the object since this one has read it, or if a changed property has another value now. Other properties
+    /// that a read has changed are not a conflict.
     ///
-    /// - Parameter names: The properties that are changed; nil for all.
+    /// - Parameter names: The changed properties; nil for all.
     mutating func check(_ change: StoreChange, only names: Set<String>? = nil) throws {
         guard let base = change.base else { return }
         let key = try key(change.objectID)
-        // As it is in the file: this save may have staged it already, as the other end of a relationship.
+        // The row is compared as it is in the file: this save may have staged it already, as the other end of a relationship.
         guard let stored = try file.row(key), key.entity.state(of: stored) != .pendingDelete else {
             conflicts.append(.init(change.objectID, stored: nil))
             return
@@ -388,7 +388,7 @@ private struct SaveWork {
 
     // MARK: Lists
 
-    /// Stages the lists of a change as a context gives them: both ends of each.
+    /// Stages both ends of the lists that a context has changed.
     private func setLists(_ change: StoreChange, _ row: CacheRow) throws {
         for list in change.lists {
             guard let relationship = row.entity.inner.frozenParts.byName[list.name] as? NSRelationshipDescription else { continue }
@@ -400,7 +400,7 @@ private struct SaveWork {
         }
     }
 
-    /// Returns the edits of those lists that are sent with this object.
+    /// Returns the edits of the lists that are sent with this object.
     private func edits(
         _ change: StoreChange, _ row: CacheRow, _ saving: Resource.Saving?, before: [String: [ResourceReference]]
     ) -> [String: BackendChange.ListChange] {

@@ -3,26 +3,26 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// Finds out what a conflict is about, and lets the application settle it.
+/// Determines the cause of a conflict, and lets the application resolve it.
 extension OutboxSender {
     /// A conflict that a read has not explained.
     struct UnexplainedConflict {
         /// The change as it was sent.
         let change: BackendChange
-        /// How often that was so in succession.
+        /// The number of consecutive occurrences.
         var count = 0
 
-        /// Whether a change says the same to the backend.
+        /// Whether a change has the same content for the backend.
         func isSame(as other: BackendChange) -> Bool {
             change.kind == other.kind && change.version == other.version && change.values == other.values && change.lists == other.lists
         }
 
-        /// How often it is read and sent again: a copy of the backend may lag.
+        /// The number of times that the object is read and the change retried: a replica of the backend may lag.
         static let limit = 4
     }
 
-    /// Notes what was read after conflicts that told no values: one that leaves the object as the change was made from it is about something else, such as a
-    /// value that is to be unique, and ends as a refusal.
+    /// Notes the results of reads after conflicts that were reported without values. If the object still has the values that the change is based on, the
+    /// conflict has another cause, such as a value that must be unique, and ends as a refusal.
     ///
     /// - Parameter changes: The changes as they were sent.
     /// - Throws: The errors of the file.
@@ -51,7 +51,7 @@ extension OutboxSender {
 
     // MARK: Decisions
 
-    /// Lets the application's function settle a conflict.
+    /// Lets the application's function resolve a conflict.
     ///
     /// - Throws: The errors of the file.
     func resolve(_ key: LocalKey) async throws {
@@ -86,7 +86,7 @@ extension OutboxSender {
         try merge(changed, queryTime)
     }
 
-    /// Returns a conflict as the application gets it; nil for an object in none.
+    /// Returns a conflict in the form for the application; nil if the object has none.
     func conflict(_ key: LocalKey) throws -> SaveConflict? {
         try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)

@@ -3,9 +3,9 @@ internal import Logging
 internal import Platform
 internal import Predicates
 
-/// Lets changes wait while the backend does not take the credentials.
+/// Makes changes wait while the backend rejects the credentials.
 extension OutboxSender {
-    /// Says that there may be other credentials.
+    /// Notes that there may be new credentials.
     func credentialsDidChange() {
         state.withLock { state in
             state.credentials.expectOthers(now: clock.uptime)
@@ -14,9 +14,9 @@ extension OutboxSender {
         wake()
     }
 
-    /// Takes calls out of those that can be made, as many as may be begun now.
+    /// Takes as many of the available calls as may be started now.
     ///
-    /// - Parameter principal: The user who is signed in.
+    /// - Parameter principal: The current user.
     static func begin(_ ready: [SenderState.Call], _ limit: Int, for principal: String?, now: Duration, _ state: inout SenderState)
         -> [SenderState.Call]
     {
@@ -28,12 +28,12 @@ extension OutboxSender {
         }
         state.ready = []
         guard count > 0, let trial = ready.min(by: { $0.attempts < $1.attempts }) else { return [] }
-        // Another one each time: a change that is refused whatever the credentials are does not keep the others from being sent.
+        // Each trial uses another call, so that a change that is refused with any credentials does not block the others.
         state.credentials.beginTrial()
         return [trial]
     }
 
-    /// Notes that the backend does not take the credentials, and tells it where that is new.
+    /// Notes that the backend rejects the credentials, and reports it if that is new.
     ///
     /// - Parameter principal: The user whose credentials they are.
     func noteRefusedCredentials(_ error: any Error, of principal: String?) {
@@ -50,21 +50,21 @@ extension OutboxSender {
         report(failure.error)
     }
 
-    /// Whether a change waits for credentials: those of its user, who is not signed in, or others of the user who is.
+    /// Whether a change waits for credentials: it belongs to a user who is not signed in, or the current user's credentials are rejected.
     ///
-    /// - Parameter principal: The user who is signed in.
+    /// - Parameter principal: The current user.
     func awaitsCredentials(_ record: PendingRecord, _ principal: String?) -> Bool {
         if record.isSetAside { return false }
         if !record.belongs(to: principal) { return true }
         let credentials = state.withLock { $0.credentials }
         if case .taken = credentials { return false }
         if let refusal = credentials.refusal, refusal.principal == principal { return true }
-        // Nothing was sent in this run: the change tells what an earlier one has met.
+        // Nothing was sent in this run: the last failure of the change decides.
         return record.failure?.isOfCredentials ?? false
     }
 }
 
 extension PendingRecord.Failure {
-    /// Whether the backend did not take the credentials.
+    /// Whether the backend has rejected the credentials.
     var isOfCredentials: Bool { domain == NSCocoaErrorDomain && code == CredentialsExpiredError }
 }

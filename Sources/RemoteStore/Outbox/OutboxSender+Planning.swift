@@ -3,20 +3,20 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Decides what is sent next.
+/// Decides what to send next.
 extension OutboxSender {
-    /// What can be done now.
+    /// The work that can be done now.
     struct Plan {
         var calls: [SenderState.Call] = []
-        /// The changes whose conflicts the application's function settles.
+        /// The changes whose conflicts the application's function resolves.
         var conflicts: [LocalKey] = []
-        /// The changes that wait for another one which is set aside.
+        /// The changes that wait for another one that is set aside.
         var held: [LocalKey: LocalKey] = [:]
     }
 
-    /// Returns what can be done now. Changes that were under way when a process ended become those whose fate is not known.
+    /// Returns the work that can be done now. Changes that were in flight when a process ended become changes with an unknown outcome.
     ///
-    /// - Parameter principal: The user who is signed in: changes of others wait for them, and hold up what depends on them.
+    /// - Parameter principal: The current user. Changes of other users wait for them, and block the changes that depend on them.
     func makePlan(for principal: String?) throws -> Plan {
         let (inFlight, alone, wasRead) = state.withLock { ($0.inFlight, $0.alone, $0.wasRead) }
         return try outbox.file.write { transaction in
@@ -46,13 +46,13 @@ extension OutboxSender {
                 guard let kind = record.kind ?? record.sent?.change.kind else { continue }
                 var item = SendingOrder.Item(key: record.key, kind: kind, canGo: false)
                 item.isSetAside = record.isSetAside || !isOwn
-                // What may have arrived is sent again before a conflict is settled: its outcome says what others have changed it from.
+                // A change that may have arrived is retried before a conflict is resolved: its outcome tells what others have changed.
                 item.canGo =
                     !item.isSetAside && record.state != .sending && !inFlight.contains(record.key)
                     && (record.theirs == nil || record.sent != nil) && isDue(record)
                 if let resource = record.resource { item.resource = .init(root: record.key.root, id: resource) }
                 if let sent = record.sent, sent.change.kind == .insert || sent.change.kind == .update {
-                    // It is sent again as it was: everything that it refers to is there.
+                    // The change is sent again unchanged, and everything that it refers to exists.
                     item = SendingOrder.Item(
                         key: item.key, kind: sent.change.kind, canGo: item.canGo, isSetAside: item.isSetAside,
                         resource: record.isShown ? nil : item.resource, isLeaving: !record.isShown)
@@ -110,14 +110,14 @@ extension OutboxSender {
         let insertsReplace = saving.insertsReplace && record.resource != nil
         if let sent = record.sent {
             if insertsReplace, sent.change.kind == .insert { return true }
-            // Only what can be sent twice without harm is sent again.
+            // A change is only sent again if a second attempt does no harm.
             return record.stage.doubt == .open && !sent.canRepeatKey(saving, at: clock.now) && sent.change.kind != .delete
                 && sent.change.id != nil
         }
         return record.isConfirmed ? saving.conflicts == .byReading : insertsReplace
     }
 
-    /// Notes the objects that a change refers to, and those that it gives up.
+    /// Notes the objects that a change refers to, and those that it no longer refers to.
     private static func addReferences(
         _ record: PendingRecord, _ row: Row, _ entity: CacheEntity, _ kind: Resource.Saving.Kind, _ item: inout SendingOrder.Item
     ) {
@@ -145,14 +145,14 @@ extension OutboxSender {
         }
     }
 
-    // MARK: What is sent
+    // MARK: Sent changes
 
-    /// Makes the changes of a call, and notes that they are under way.
+    /// Creates the changes of a call, and marks them as in flight.
     ///
-    /// - Returns: The changes with their objects. What needs not be sent any more is left out.
+    /// - Returns: The changes with their objects. Changes that no longer need to be sent are omitted.
     func mark(_ call: SenderState.Call) throws -> [(key: LocalKey, change: BackendChange, isAtomic: Bool)] {
         let queryTime = NSPersistentStoreCoordinator.cacheTime
-        // Somebody else may have signed in since the plan was made.
+        // Another user may have signed in since the plan was made.
         let principal = outbox.principal()
         let (marked, changed) = try outbox.file.write { transaction in
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
@@ -163,18 +163,18 @@ extension OutboxSender {
                     let subject = try pending.subject(pending.place(record))
                 else { continue }
                 var change: BackendChange
-                // Sent again by somebody else it would be another user's change, and another change.
+                // If another user sent it again, it would be that user's change, and a different one.
                 record.principal = record.principal ?? principal
                 if let sent = record.sent {
                     change = sent.change
                     change.key = BackendChange.Key(number: marked.count)
                     record.beginAgain(as: change.key)
                 } else {
-                    // Another value was set meanwhile: that one is uploaded first.
+                    // Another value was set meanwhile, which is uploaded first.
                     if !subject.saving.uploads.isEmpty, try outbox.nextUpload(of: record, pending) != nil { continue }
                     let sent = try self.sent(of: &record, subject, call.postponed[key] ?? [], marked.count, pending)
                     guard let sent, !sent.change.isEmptyUpdate else {
-                        // Nothing differs any more, or nothing of it can be sent yet: that is tried less and less often.
+                        // No difference is left, or no part can be sent yet: the next attempt follows after a growing delay.
                         record.prune(subject.shown)
                         if !record.isDone, !record.isSetAside {
                             let wait = delay(record.attempts + 1, nil)
@@ -206,7 +206,7 @@ extension OutboxSender {
             next: "Let it refer to another object or to none, or drop the change.")
     }
 
-    /// Makes the change that is to be sent now; nil where there is nothing.
+    /// Returns the change to send now; nil if there is nothing to send.
     private func sent(
         of record: inout PendingRecord, _ subject: OutboxTransaction.Subject, _ postponed: Set<String>, _ number: Int,
         _ pending: OutboxTransaction
@@ -214,7 +214,7 @@ extension OutboxSender {
         let saving = subject.saving
         var omitted = postponed
         let parts = subject.row.entity.inner.frozenParts
-        // What has no identifier yet follows later.
+        // References to objects without an identifier follow later.
         for case let relationship as NSRelationshipDescription in parts.properties where !relationship.isToMany {
             guard let number = subject.shown.value(relationship.name).localKey, let place = try pending.place(number, relationship),
                 let row = try pending.transaction.row(place)
@@ -232,7 +232,7 @@ extension OutboxSender {
         }
         guard var draft = record.draft(subject.shown, isWhole: saving.sendsWholeObjects, omitted: omitted) else { return nil }
         let unknown = subject.row.knowledge.unknown
-        // Of an object that is sent whole, what was never read is left out.
+        // If objects are sent whole, values that were never read are omitted.
         draft.values = draft.values.filter { name, _ in
             draft.changed.contains(name) || !unknown.contains(name) && !saving.uploads.contains(name)
         }
@@ -263,12 +263,12 @@ extension OutboxSender {
             firstSent: saving.keyLifetime.map { _ in clock.now })
     }
 
-    /// Returns the values that a change was made on: the confirmed ones. They are not kept with what was sent.
+    /// Returns the values on which a change is based: the confirmed ones. They are not stored with the sent change.
     func base(
         of change: BackendChange, _ record: PendingRecord, _ subject: OutboxTransaction.Subject, _ pending: OutboxTransaction
     ) throws -> [String: ResourceValue] {
         if change.kind == .insert { return [:] }
-        // A deletion with a version, or where the store itself notices what others have changed, has nothing to compare.
+        // A deletion needs no base if it has a version, or if the store itself detects conflicts.
         if change.kind == .delete, change.version != nil || subject.saving.conflicts != .backend { return [:] }
         var values = record.confirmed
         if change.kind == .delete {
@@ -283,7 +283,7 @@ extension OutboxSender {
             switch (parts.byName[name], value) {
             case (is NSAttributeDescription, .value): base[name] = value
             case (let relationship as NSRelationshipDescription, .one(let local)) where !relationship.isToMany:
-                // One that the backend does not know cannot be compared.
+                // A reference that the backend does not know cannot be compared.
                 guard let local else {
                     base[name] = .one(nil)
                     continue
@@ -295,7 +295,7 @@ extension OutboxSender {
         return base
     }
 
-    /// Returns a local reference as one of the backend; nil where that does not have the object.
+    /// Returns the backend's reference for a local one; nil if the backend does not have the object.
     private static func reference(
         _ local: ResourceReference, _ relationship: NSRelationshipDescription, _ pending: OutboxTransaction
     ) throws -> ResourceReference? {

@@ -2,13 +2,13 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// Seeks what the backend has accepted: new objects whose identifiers it has not told, and changes that no read has shown yet.
+/// Looks for accepted changes: new objects whose identifiers the backend has not reported, and changes that no read has shown yet.
 extension OutboxSender {
-    /// How often a change that was accepted is sent and looked for before it has failed.
+    /// The number of times that an accepted change is looked for before it counts as failed.
     static let maximumLooks = 5
 
-    /// Seeks the objects of a call by the values that were sent. Where just one object has them that was not known before, it is the new one; otherwise
-    /// the application decides.
+    /// Looks for the objects of a call by the sent values. If exactly one object that was not known before has them, it is the new object; otherwise the
+    /// application decides.
     ///
     /// - Throws: The errors of the file.
     func seek(_ keys: [LocalKey]) async throws {
@@ -40,7 +40,7 @@ extension OutboxSender {
         }
     }
 
-    /// Notes which objects have what was sent of a new one.
+    /// Notes the objects that have the sent values of a new object.
     ///
     /// - Returns: Whether one of them is the new object.
     private func note(
@@ -52,7 +52,7 @@ extension OutboxSender {
             guard var record = try pending.record(key), record.sent == sent, let subject = try pending.subject(pending.place(record)) else {
                 return (false, transaction.changedKeys)
             }
-            // What was known before it was sent is another object.
+            // An object that was known before the insert was sent is another object.
             let new = try found.filter { id in
                 try transaction.key(of: id, in: subject.row.entity).map { $0.number >= sent.nextKey && $0 != subject.row.key } ?? true
             }
@@ -75,18 +75,18 @@ extension OutboxSender {
 }
 
 extension OutboxSender {
-    /// What a read says of a change that was accepted.
+    /// The state of an accepted change according to a read.
     fileprivate enum Sight {
-        /// The object is as it was before the change.
+        /// The object still has the values of before the change.
         case before([String])
-        /// It is not; others may have changed it since.
+        /// The change was made; others may have changed the object since.
         case made
         /// The backend does not have the object.
         case missing
     }
 
-    /// Reads objects whose changes were accepted, and notes which of them were made. Where an object is as before, it is looked at again after a while: the
-    /// backend may make the change later, or have answered from a copy that lags. What is still not made then has failed.
+    /// Reads objects whose changes were accepted, and notes which changes were made. If an object is unchanged, it is read again after a while: the backend may
+    /// make the change later, or a lagging replica may have answered. If the change is still not made then, it has failed.
     ///
     /// - Throws: The errors of the file.
     func look(_ keys: [LocalKey]) async throws {
@@ -108,7 +108,7 @@ extension OutboxSender {
                 if Prospect(error).mayPass == true || record.attempts < Self.maximumLooks {
                     try noteUnread(error, [key])
                 } else {
-                    // It cannot be found out: the backend has told of success.
+                    // The outcome cannot be determined, but the backend has reported success.
                     try note(.made, [], of: key, sent, askedAt)
                 }
                 continue
@@ -118,7 +118,7 @@ extension OutboxSender {
         }
     }
 
-    /// Tells whether a row shows what was sent.
+    /// Returns whether a row shows the sent values.
     private func sight(_ row: Row?, _ sent: PendingRecord.Sent, _ place: CacheKey) throws -> Sight {
         guard let row else { return .missing }
         if sent.change.kind == .delete { return .before([]) }
@@ -142,7 +142,7 @@ extension OutboxSender {
             switch sight {
             case .missing where sent.change.kind == .delete:
                 _ = try outbox.noteSaved(&record, nil, nil, [:], subject, pending)
-            // A copy that lags may not have it yet.
+            // A lagging replica may not have the object yet.
             case .missing where record.attempts < Self.maximumLooks: postpone(&record, transaction)
             case .missing:
                 outbox.noteGone(record.resource, subject.row, in: transaction)
@@ -155,7 +155,7 @@ extension OutboxSender {
                 if record.attempts < Self.maximumLooks {
                     postpone(&record, transaction)
                 } else {
-                    // What the backend itself has said of it says more.
+                    // The backend's own error message is more informative.
                     let told = record.failure.flatMap { $0 == Outbox.failure(RemoteStoreError.isUnseen(sent.change)) ? nil : $0 }
                     record.refuse(told ?? Outbox.failure(RemoteStoreError.isUntaken(names, sent.change)))
                 }
@@ -163,14 +163,14 @@ extension OutboxSender {
             try outbox.settle(&record, subject, pending)
             if record.isDone, !record.isShown { outbox.noteGone(record.resource, subject.row, in: transaction) }
             try pending.finish(record, subject.row)
-            // What else others have made of it since.
+            // The row may also contain other changes that others have made since.
             if sent.change.kind != .delete { try takeWithin(rows, askedAt, transaction) }
             return transaction.changedKeys
         }
         try merge(changed, queryTime)
     }
 
-    /// Lets a change be looked for once more, after a wait that grows.
+    /// Postpones the next look for a change, with a growing delay.
     private func postpone(_ record: inout PendingRecord, _ transaction: CacheTransaction) {
         let (key, wait) = (record.key, delay(record.attempts, nil))
         record.postpone(until: clock.now + wait.inSeconds)

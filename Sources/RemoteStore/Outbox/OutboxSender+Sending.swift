@@ -4,9 +4,9 @@ internal import Logging
 internal import Platform
 internal import Predicates
 
-/// Sends changes, and notes what becomes of them.
+/// Sends changes, and notes their outcomes.
 extension OutboxSender {
-    /// Reads before, where that is wanted; otherwise sends the changes of a call, and notes their outcomes.
+    /// Reads the objects of a call first if that is needed; otherwise sends the changes, and notes their outcomes.
     ///
     /// - Throws: The errors of the file.
     func perform(_ call: SenderState.Call) async throws {
@@ -17,9 +17,9 @@ extension OutboxSender {
                 var numbers: [LocalKey: Int64] = [:]
                 for key in call.keys where !setAside.contains(key) { numbers[key] = try outbox.record(key)?.sequence }
                 state.withLock { state in
-                    // What is sent later, as the application decides, is read once more.
+                    // If the application lets a change that is set aside be sent later, the object is read once more.
                     state.wasRead.merge(numbers) { $1 }
-                    // The attempt is still to come, also where nothing else is due.
+                    // The attempt is still to come, even if nothing else is due.
                     state.attempted.subtract(call.keys)
                 }
             }
@@ -34,14 +34,14 @@ extension OutboxSender {
         reader.runner.beginEpoch()
         let result: Result<[BackendChange.Key: BackendOutcome], any Error>
         do { result = .success(try await reader.runner.save(marked.map(\.change))) } catch { result = .failure(error) }
-        // What was read before may be older than what was saved.
+        // Answers from before the save may be stale.
         reader.forgetEarlierAnswers()
         reader.runner.noteNews()
-        // Also where the store was closed meanwhile.
+        // The outcome is noted even if the store was closed meanwhile.
         try await note(result, marked)
     }
 
-    /// Lets those go on who wait for identifiers.
+    /// Resumes the callers that wait for identifiers.
     private func endInserting(_ roots: Set<String>) {
         if roots.isEmpty { return }
         let waiters = state.withLock { state in
@@ -64,13 +64,13 @@ extension OutboxSender {
         }
     }
 
-    /// What an answer says of the way to the backend.
+    /// The information of an answer about the connection to the backend.
     private struct Verdict {
-        /// Why it could not be reached, or has put changes off.
+        /// The reason why the backend could not be reached or has deferred changes.
         var deferral: Prospect?
-        /// Why it does not take the credentials.
+        /// The reason why the backend rejects the credentials.
         var credentials: (any Error)?
-        /// Whether it has looked at a change.
+        /// Whether the backend has looked at a change.
         var isLookedAt = false
 
         init(_ result: Result<[BackendChange.Key: BackendOutcome], any Error>) {
@@ -105,7 +105,7 @@ extension OutboxSender {
             var nexts: [(LocalKey, Outbox.Next)] = []
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
             let wereMerged = try marked.map { one in
-                // A conflict that leaves nothing pending was settled with what others have made of the object.
+                // A conflict that leaves nothing pending was resolved with the values of others.
                 if case .success(let outcomes) = result, case .conflict? = outcomes[one.change.key] { return true }
                 return try pending.record(one.key)?.isMerged ?? false
             }
@@ -139,7 +139,7 @@ extension OutboxSender {
                 }
                 if time.next == nil {
                     state.alone.remove(one.key)
-                    // For those who wait for the outcome.
+                    // The set is for callers that wait for the outcome.
                     if time.isMerged {
                         if state.merged.count > 10_000 { state.merged = [] }
                         state.merged.insert(one.key)
@@ -174,7 +174,7 @@ extension OutboxSender {
         }
     }
 
-    /// Reads the object that has the identifier of a new one, and notes the outcome of that once more. Where it cannot be read, the change is sent again.
+    /// Reads the object that has the identifier of a new one, and notes the outcome of the new one again. If it cannot be read, the change is sent again.
     private func settle(_ outcome: BackendOutcome, of key: LocalKey, _ change: BackendChange, besides resource: ResourceID) async throws {
         let file = outbox.file
         guard let entity = file.entity(named: change.entity), let outer = entity.outer else { return }
@@ -201,11 +201,11 @@ extension OutboxSender {
 
     // MARK: Reading
 
-    /// Reads objects whose change is to be sent again, or met a conflict, or has got a version that the backend has not told.
+    /// Reads objects whose change must be sent again or met a conflict, or whose new version the backend has not reported.
     ///
     /// - Parameters:
-    ///   - compares: Whether it is to be seen what others have changed, before what is pending is sent.
-    /// - Returns: Those of their changes that are set aside now; nil where they could not be read.
+    ///   - compares: Whether to check what others have changed, before pending changes are sent.
+    /// - Returns: The changes that are set aside now; nil if the objects could not be read.
     /// - Throws: The errors of the file.
     @discardableResult func read(_ keys: [LocalKey], compares: Bool) async throws -> Set<LocalKey>? {
         let file = outbox.file
@@ -229,7 +229,7 @@ extension OutboxSender {
         }
         if state.withLock({ $0.isClosed }) { return nil }
         let queryTime = NSPersistentStoreCoordinator.cacheTime
-        // What is there becomes what is confirmed, before anything is said of what was sent.
+        // The rows become the confirmed values before the outcome of the sent changes is noted.
         if compares { outbox.comparing.withLock { _ = $0.insert(askedAt) } }
         defer { if compares { outbox.comparing.withLock { _ = $0.remove(askedAt) } } }
         try take(rows, askedAt)
@@ -239,7 +239,7 @@ extension OutboxSender {
             var setAside: Set<LocalKey> = []
             let pending = try OutboxTransaction.of(transaction, outbox.catalog)
             for one in wanted {
-                // A copy that lags may still have one that was deleted before the identifier was given to a new object.
+                // A lagging replica may still have a deleted object whose identifier was assigned to the new one.
                 let row = byID[one.id].flatMap { one.isNew && isGone($0, one.place, since: askedAt) ? nil : $0 }
                 let found: Outbox.Found =
                     row == nil ? .missing : one.sent.map { isOwn(row, $0, one.place) } ?? false ? .own : .other
@@ -248,7 +248,7 @@ extension OutboxSender {
                 if try pending.record(one.key)?.isSetAside ?? false { setAside.insert(one.key) }
                 if let row, found == .own, one.sent?.kind == .insert { new.append(row) }
             }
-            // What others have made of a new object since it was saved: only now it is one that the backend has.
+            // The rows contain changes that others have made to a new object since it was saved. They can be merged only now that the object counts as saved.
             try takeWithin(new, askedAt, transaction)
             return (transaction.changedKeys, setAside)
         }
@@ -256,7 +256,7 @@ extension OutboxSender {
         return setAside
     }
 
-    /// Whether a row is that of an object that was deleted lately.
+    /// Whether a row belongs to an object that was deleted recently.
     private func isGone(_ row: Row, _ place: CacheKey, since askedAt: UInt64) -> Bool {
         let (order, id) = (outbox.file.order, row.knownObjectID)
         guard order.hasGone, let resource = reader.decoding.resourceID(id) else { return false }
@@ -264,7 +264,7 @@ extension OutboxSender {
             resource, place.entity.root, reader.versions.version(id, row.version), since: askedAt, uptime: order.uptime(of: askedAt))
     }
 
-    /// Whether an object is what was sent.
+    /// Whether an object has the sent values.
     private func isOwn(_ row: Row?, _ sent: BackendChange, _ place: CacheKey) -> Bool {
         guard let row else { return false }
         if sent.kind == .insert, let outer = place.entity.outer, let saving = outbox.catalog.saving(of: outer),
@@ -288,7 +288,7 @@ extension OutboxSender {
                 guard var record = try pending.record(key), let subject = try pending.subject(pending.place(record)) else { continue }
                 let (attempts, failure) = (record.attempts + 1, Outbox.failure(error))
                 if record.sent?.change.kind == .insert, prospect.mayPass != true, attempts >= Self.maximumAttempts {
-                    // It cannot be found out.
+                    // The outcome cannot be determined.
                     record.postpone(until: 0)
                     record.leaveToApplication(failure)
                 } else {

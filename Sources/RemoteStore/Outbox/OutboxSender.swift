@@ -3,10 +3,10 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// Sends what is pending: in the order of what depends on what, independent changes side by side, each until the backend has confirmed or refused it.
+/// Sends pending changes in the order of their dependencies, independent changes concurrently, until the backend has confirmed or refused each.
 ///
-/// What is sent is on the disk, with its key, before it is sent: after a crash it is sent again as it was, or looked for.
-// What changes is in a `LockedBox`.
+/// A change is written to disk, with its key, before it is sent: after a crash it is sent again unchanged, or looked for.
+// The mutable state is in a `LockedBox`.
 final class OutboxSender: Sendable {
     let outbox: Outbox
     let reader: RemoteReader
@@ -17,19 +17,19 @@ final class OutboxSender: Sendable {
     /// The token of the IDs that contexts have.
     let outerToken: StoreToken
     private let isAutomatic: Bool
-    /// Files what was read of objects, and tells contexts what has changed: what the store does.
+    /// The store's functions that merge the results of reads, and notify contexts of changes.
     let take: @Sendable ([Row], UInt64) throws -> Void
     let takeWithin: @Sendable ([Row], UInt64, CacheTransaction) throws -> Void
     let merge: @Sendable (Changed, UInt64) throws -> Void
     let didChange: @Sendable () -> Void
-    /// Tells the application of an error that it does not see otherwise.
+    /// Reports an error to the application that it would not see otherwise.
     let report: @Sendable (any Error) -> Void
 
     typealias Changed = CacheTransaction.Changed
 
     /// The longest wait between two attempts.
     static let longestWait: Duration = .seconds(300)
-    /// The number of attempts after which an error that does not say whether it may pass sets a change aside.
+    /// The number of attempts after which a change is set aside, if its error does not say whether it is temporary.
     static let maximumAttempts = 8
 
     init(
@@ -49,25 +49,25 @@ final class OutboxSender: Sendable {
 
     // MARK: Control
 
-    /// Begins to send, if it may do so by itself.
+    /// Starts sending, if it sends automatically.
     func wake() {
         guard sendsByItself else { return }
         begin { $0.failure = nil }
     }
 
-    /// Whether it sends without being asked: where that is wanted, and while a save waits for its outcome.
+    /// Whether it sends automatically: if so configured, and while a save waits for its outcome.
     private var sendsByItself: Bool { isAutomatic || state.withLock { $0.awaited > 0 } }
 
-    /// Sends by itself until the save that waits from now on has its outcome.
+    /// Makes the sender send automatically until a save that begins to wait now has its outcome.
     func beginAwaited() {
         state.withLock { $0.awaited += 1 }
         wake()
     }
 
-    /// Notes that a save does not wait any more.
+    /// Notes that a save no longer waits.
     func endAwaited() { state.withLock { $0.awaited -= 1 } }
 
-    /// Says that the backend can be reached again.
+    /// Notes that the backend can be reached again.
     func connectionDidReturn() {
         state.withLock { state in
             (state.pausedUntil, state.pauses, state.deferred) = (nil, 0, [])
@@ -77,11 +77,11 @@ final class OutboxSender: Sendable {
         wake()
     }
 
-    /// Sends what can be sent now, also what is not due, and returns when nothing more can be.
+    /// Sends everything that can be sent now, even if it is not due, and returns when nothing more can be sent.
     ///
     /// - Throws: The error of a file that cannot be written.
     func sendPending() async throws {
-        // In one step: a sender that comes to its end in between would forget that it was asked to.
+        // Everything is set in one step: otherwise a sender that finishes in between would forget the request.
         begin { state in
             (state.isForced, state.attempted) = (true, [])
             (state.pausedUntil, state.due, state.failure) = (nil, [:], nil)
@@ -91,7 +91,7 @@ final class OutboxSender: Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Suspends until nothing is under way.
+    /// Suspends until nothing is in flight.
     func waitUntilIdle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -103,9 +103,9 @@ final class OutboxSender: Sendable {
         }
     }
 
-    /// Begins nothing any more. What is under way is still noted when its answer comes: only then may another sender look at it, and the file be closed.
+    /// Starts no new calls. The outcomes of calls in flight are still recorded. Only after that may another sender take over, or the file be closed.
     ///
-    /// - Parameter whenDone: Called once nothing is under way, which may be at once.
+    /// - Parameter whenDone: A closure that is called once nothing is in flight, possibly at once.
     func close(whenDone: (@Sendable () -> Void)? = nil) {
         let (timer, idle) = state.withLock { state in
             defer { (state.timer, state.idle, state.insertWaiters) = (nil, [], []) }
@@ -129,7 +129,7 @@ final class OutboxSender: Sendable {
         for body in atEnd { body() }
     }
 
-    /// - Parameter prepare: What is noted in the same step.
+    /// - Parameter prepare: A closure that updates the state in the same step.
     private func begin(_ prepare: (inout SenderState) -> Void = { _ in }) {
         let plans = state.withLock { state in
             prepare(&state)
@@ -143,7 +143,7 @@ final class OutboxSender: Sendable {
         if plans { Task(executorPreference: BlockingCall.executor) { await self.work() } }
     }
 
-    /// Plans and begins calls until nothing can be begun.
+    /// Plans and starts calls until none can be started.
     private func work() async {
         while true {
             do { try await plan() } catch {
@@ -156,7 +156,7 @@ final class OutboxSender: Sendable {
                 if state.isOutdated, !state.isClosed, state.failure == nil { return (true, []) }
                 state.isPlanning = false
                 if state.calls > 0 { return (false, []) }
-                // Nothing is under way, and nothing can be.
+                // Nothing is in flight, and nothing can be started.
                 (state.isActive, state.isForced) = (false, false)
                 defer { state.idle = [] }
                 return (false, state.idle)
@@ -178,7 +178,7 @@ final class OutboxSender: Sendable {
         let isOwn = try lease.take()
         state.withLock { $0.isElsewhere = !isOwn }
         if !isOwn {
-            // Another process sends, or has just ended: it is asked again.
+            // Another process sends, or has ended a moment ago: the lease is requested again later.
             state.withLock { $0.pausedUntil = clock.uptime + .milliseconds(500) }
             return
         }
@@ -199,7 +199,7 @@ final class OutboxSender: Sendable {
         }
         let begun = state.withLock { state -> [SenderState.Call] in
             if state.isClosed { return [] }
-            // A backend that could not be reached, or was too busy, is tried with one call.
+            // A backend that could not be reached, or was too busy, is tried with a single call.
             let most = state.pauses > 0 ? 1 : limit
             let begun = Self.begin(ready, most, for: principal, now: clock.uptime, &state)
             state.calls += begun.count
@@ -229,7 +229,7 @@ final class OutboxSender: Sendable {
 
     // MARK: Waiting
 
-    /// Returns the time to wait before another attempt: it doubles with each, and a random part of it is left out.
+    /// Returns the time to wait before another attempt. It doubles with each attempt, minus a random part.
     func delay(_ attempts: Int, _ asked: Duration?) -> Duration {
         let longest = Self.longestWait.inSeconds
         let seconds = min(longest, Double(1 << min(20, max(0, attempts - 1))))
@@ -237,24 +237,24 @@ final class OutboxSender: Sendable {
         return max(own, min(asked ?? .zero, .seconds(24 * 3600)))
     }
 
-    /// How often the connection had returned when the call of this task was begun.
+    /// The number of times that the connection had returned when the call of this task was started.
     @TaskLocal static var returnsBefore: Int?
 
-    /// Takes the backend for unreachable or too busy for a while, unless the connection has returned since the call was begun that has failed.
+    /// Treats the backend as unreachable or too busy for a while, unless the connection has returned since the failed call was started.
     func pause(_ asked: Duration? = nil) {
         state.withLock { state in
             if let before = Self.returnsBefore, state.returns != before, asked == nil { return }
             let uptime = clock.uptime
-            // Calls that were under way side by side have failed once.
+            // Concurrent calls count as one failure.
             if state.pausedUntil.map({ $0 <= uptime }) ?? true { state.pauses += 1 }
             state.pausedUntil = max(state.pausedUntil ?? uptime, uptime + delay(state.pauses, asked))
             state.ready = []
         }
     }
 
-    /// Takes note that the backend has put changes off, as it is too busy or does not answer in time: so many in a row are not up to the changes.
+    /// Notes that the backend has deferred changes, because it is too busy or does not answer in time. Many deferrals in a row are not caused by the changes.
     ///
-    /// - Parameter prospect: What the error says.
+    /// - Parameter prospect: The retry information of the error.
     func noteDeferred(_ keys: [LocalKey], _ prospect: Prospect) {
         if prospect.isOffline { return pause(prospect.retryAfter) }
         guard prospect.mayPass == true, !prospect.needsCredentials else { return }
@@ -266,7 +266,7 @@ final class OutboxSender: Sendable {
         if isBusy { pause(prospect.retryAfter) }
     }
 
-    /// Wakes the sender when something is due.
+    /// Schedules the next wake-up for the next change that becomes due.
     private func setTimer() {
         guard sendsByItself else { return }
         let (now, uptime) = (clock.now, clock.uptime)
@@ -277,7 +277,7 @@ final class OutboxSender: Sendable {
             for record in try outbox.records() where !record.isSetAside && record.belongs(to: principal) {
                 let wait = Duration.milliseconds(Int64(max(0, min(Self.longestWait.inSeconds, record.nextAttempt - now)) * 1000))
                 let time = max(due[record.key] ?? uptime + wait, paused ?? uptime)
-                // What is due and was not sent waits for something else.
+                // A change that is due and was not sent waits for something else.
                 if time > uptime { next = min(next ?? time, time) }
             }
         } catch { RequestRunner.log.error("Pending changes cannot be read: \(error)") }
@@ -294,13 +294,13 @@ final class OutboxSender: Sendable {
         old?.cancel()
     }
 
-    /// Whether a change may be sent now, as far as time goes.
+    /// Whether a change is due now.
     func isDue(_ record: PendingRecord) -> Bool {
         let (now, uptime) = (clock.now, clock.uptime)
         return state.withLock { state in
             if state.isForced, !state.attempted.contains(record.key) { return true }
             if let due = state.due[record.key] { return due <= uptime }
-            // A clock that was set back keeps nothing waiting for longer than any wait is.
+            // If the clock was set back, no change waits longer than the longest delay.
             let wait = record.nextAttempt - now
             return wait <= 0 || wait > Self.longestWait.inSeconds * 2
         }

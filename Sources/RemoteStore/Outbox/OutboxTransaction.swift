@@ -16,7 +16,7 @@ final class OutboxTransaction {
         file = transaction.file
     }
 
-    /// Returns that of a transaction: each has one.
+    /// Returns the instance of a transaction: each transaction has one.
     static func of(_ transaction: CacheTransaction, _ catalog: Catalog) throws -> OutboxTransaction {
         if let known = transaction.companion as? OutboxTransaction { return known }
         guard let records = transaction.file.entity(named: transaction.file.names.pending) else {
@@ -39,7 +39,7 @@ final class OutboxTransaction {
         return CacheKey(entity: entity, number: record.key.key)
     }
 
-    /// Returns the place of the object that a local reference leads to, with the entity that it has; nil for one that is gone.
+    /// Returns the place of the object of a local reference, with its actual entity; nil if it no longer exists.
     func place(_ number: Int64, _ relationship: NSRelationshipDescription) throws -> CacheKey? {
         guard let destination = relationship.destinationEntity.flatMap({ file.entity(named: $0.name ?? "?") }) else { return nil }
         return try transaction.row(CacheKey(entity: destination, number: number)).map { file.key(of: $0) }
@@ -47,7 +47,7 @@ final class OutboxTransaction {
 
     // MARK: Records
 
-    /// Returns the record of an object; nil where nothing of it is pending.
+    /// Returns the record of an object; nil if it has no pending change.
     func record(_ key: LocalKey) throws -> PendingRecord? {
         if let known = known[key] { return known.record }
         let same: PredicateTree = .and([
@@ -62,7 +62,7 @@ final class OutboxTransaction {
         return try note(row)
     }
 
-    /// Whether anything is pending.
+    /// Whether there are pending changes.
     var isAny: Bool {
         get throws {
             if known.values.contains(where: { $0.record != nil }) { return true }
@@ -72,7 +72,7 @@ final class OutboxTransaction {
             return count > 0
         }
     }
-    /// Whether anything was pending before the transaction; nil where nobody has looked.
+    /// Whether there were pending changes before the transaction; nil if not determined yet.
     private var wasAny: Bool?
 
     /// Returns all records, in the order of the queue.
@@ -108,7 +108,7 @@ final class OutboxTransaction {
 
     /// Reads a record from its row.
     ///
-    /// - Throws: Code 259 for a row that is damaged.
+    /// - Throws: Code 259 for a damaged row.
     static func record(_ row: Row, _ key: LocalKey, _ records: CacheEntity, _ file: CacheFile) throws -> PendingRecord {
         var state = PendingRecord.State.waiting
         if case .int64(let number) = value("state", row, records) { state = .init(rawValue: Int16(clamping: number)) ?? .waiting }
@@ -121,7 +121,7 @@ final class OutboxTransaction {
         return record.opened(file.entity(named: record.entity)?.outer)
     }
 
-    /// Stages a record, or that there is none any more.
+    /// Stages a record, or its removal.
     func put(_ record: PendingRecord?, _ key: LocalKey) throws {
         let place = try known[key]?.row ?? (self.record(key) == nil ? nil : known[key]?.row)
         guard var record else {
@@ -149,33 +149,33 @@ final class OutboxTransaction {
 
     // MARK: Rows
 
-    /// The row of an object, and what is sent of it.
+    /// The row of an object, and the description of its saves.
     struct Subject {
         let row: CacheRow
         let saving: Resource.Saving
         let shown: PendingRecord.Shown
     }
 
-    /// What the backend saves of objects of an entity; nothing where it has not declared anything.
+    /// The description of saves of an entity; an empty one if the backend has declared none.
     func saving(of entity: CacheEntity) -> Resource.Saving { entity.outer.flatMap { catalog.saving(of: $0) } ?? Resource.Saving([]) }
 
-    /// Returns the row of an object to be changed; nil where there is none.
+    /// Returns the row of an object for editing; nil if there is none.
     func subject(_ key: CacheKey) throws -> Subject? {
         guard let row = try transaction.edit(key) else { return nil }
         return Subject(row: row, saving: saving(of: row.entity), shown: shown(row))
     }
 
-    /// Returns what a row shows.
+    /// Returns the displayed values of a row.
     func shown(_ row: CacheRow) -> PendingRecord.Shown {
         let parts = row.entity.inner.frozenParts
         let uploads = saving(of: row.entity).uploads
         return PendingRecord.Shown(names: Self.names(row.entity)) { [self] name in
             let value = Self.value(row.row, parts.byName[name])
             if uploads.isEmpty || value.isNull || !uploads.contains(name) { return value }
-            // The record has been read before, or there is none.
+            // The record was read before, or there is none.
             return known[local(row.key)]?.record?.uploads[name]?.standIn ?? PendingRecord.Upload.settled
         } members: { [transaction] name in
-            // A list that cannot be read is an error where it is sent.
+            // A list that cannot be read is reported as an error when it is sent.
             ((try? transaction.list(row.key, name)) ?? []).map { .local($0.number) }
         }
     }
@@ -209,13 +209,13 @@ final class OutboxTransaction {
     func write(_ values: [String: ResourceValue], _ row: CacheRow) throws {
         let uploads = saving(of: row.entity).uploads
         for (name, value) in values {
-            // What stands for a large value that is not shown any more does not bring it back.
+            // The stand-in for a large value that is no longer displayed cannot restore it.
             let value = uploads.contains(name) && !value.isNull ? .many([]) : value
             switch (row.entity.inner.frozenParts.byName[name], value) {
             case (let attribute as NSAttributeDescription, .value(let value)): try row.set(value, attribute.name)
             case (let relationship as NSRelationshipDescription, .one) where !relationship.isToMany:
                 try row.setOne(value.localKey.flatMap { try place($0, relationship) }, name)
-            // Unknown: it is read when it is wanted.
+            // The property becomes unknown: it is read when it is needed.
             case (.some, .many):
                 var knowledge = row.knowledge
                 knowledge.setUnknown(knowledge.unknown.union([name]))
@@ -225,7 +225,7 @@ final class OutboxTransaction {
         }
     }
 
-    /// Undoes what was done to lists.
+    /// Reverts edits of lists.
     func undo(_ lists: [String: BackendChange.ListChange], _ row: CacheRow) throws {
         for (name, list) in lists {
             let relationship = try row.relationship(name)
@@ -245,9 +245,9 @@ final class OutboxTransaction {
         }
     }
 
-    /// Stages a record with the state of its row, or removes both where nothing is left to do.
+    /// Stages a record with the state of its row, or removes both if the record is done.
     ///
-    /// - Returns: Whether nothing is left to do.
+    /// - Returns: Whether the record is done.
     @discardableResult func finish(_ record: PendingRecord, _ row: CacheRow) throws -> Bool {
         if record.isDone {
             try put(nil, record.key)
@@ -278,9 +278,10 @@ final class OutboxTransaction {
         return false
     }
 
-    /// Returns the row of an object whose deletion is pending, and whose identifier a new object has got meanwhile; nil where there is none.
+    /// Returns the row of an object whose deletion is pending, and whose identifier a new object has taken over; nil if there is none.
     ///
-    /// Where the new one is given up, the row has its identifier again: a read would file what the backend still has as yet another object.
+    /// If the new object is dropped, the row gets its identifier back: otherwise a read would store the resource, which the backend still has, as yet another
+    /// object.
     private func predecessor(_ resource: ResourceID, of entity: CacheEntity) throws -> CacheRow? {
         guard entity.outer.map(catalog.hasKnownIdentifiers) ?? false, let columns = entity.columns,
             let top = entity.inner.top.name.flatMap({ file.entity(named: $0) })
@@ -300,7 +301,7 @@ final class OutboxTransaction {
         return nil
     }
 
-    /// Whether a new object that is given up may have had the identifier of one that the backend has: what was told of that was not filed.
+    /// Whether a dropped new object may have had the identifier of an object of the backend, so that reads of that object were not stored.
     private func mayHideAnother(_ record: PendingRecord, _ row: CacheRow) -> Bool {
         if row.resource == nil { return false }
         switch row.state {
@@ -310,16 +311,16 @@ final class OutboxTransaction {
         }
     }
 
-    /// Removes a row, and what others show of it.
+    /// Removes a row, and the references to it.
     func remove(_ row: CacheRow) throws {
         try detach(row, nil)
         try transaction.delete(row.key)
     }
 
-    /// Lets the rows that refer to a row refer to another one, or to nothing.
+    /// Redirects the references to a row to another row, or removes them.
     func detach(_ row: CacheRow, _ other: CacheKey?) throws {
         for case let relationship as NSRelationshipDescription in row.entity.inner.frozenParts.properties {
-            // A to-one relationship is in the row itself, and so goes with it.
+            // A to-one relationship is stored in the row itself, and is removed with it.
             guard let inverse = relationship.storedInverse, relationship.isToMany || !inverse.isToMany else { continue }
             let owners = try transaction.list(row.key, relationship)
             for owner in owners where owner != row.key {

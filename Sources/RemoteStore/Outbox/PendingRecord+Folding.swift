@@ -1,17 +1,17 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The rule of what is shown: what the backend has confirmed, with what is pending folded over it.
+/// The rule for the displayed values: the values that the backend has confirmed, merged with pending changes.
 ///
-/// Nothing here touches a file: each function gets what the row shows, and returns what it has to show.
+/// The functions do not access the file. Each receives the displayed values of the row, and returns the values to display.
 extension PendingRecord {
-    /// What the row of the object shows.
+    /// The displayed values of the object's row.
     struct Shown {
         /// The names of the attributes and to-one relationships that are sent.
         let names: [String]
-        /// Returns the value of one of them, with local references.
+        /// A closure that returns the value of one of them, with local references.
         let value: (String) -> ResourceValue
-        /// Returns the members of an ordered list, with local references.
+        /// A closure that returns the members of an ordered list, with local references.
         let members: (String) -> [ResourceReference]
 
         init(
@@ -24,8 +24,8 @@ extension PendingRecord {
     /// Notes an edit.
     ///
     /// - Parameters:
-    ///   - before: The values that the changed properties had before.
-    ///   - edits: What was done to lists; the members are those before, in order, for an ordered list.
+    ///   - before: The previous values of the changed properties.
+    ///   - edits: The edits of lists. For an ordered list, the members are the previous ones, in order.
     mutating func edit(_ before: [String: ResourceValue], _ edits: [String: BackendChange.ListChange] = [:], _ shown: Shown) {
         if isConfirmed { for (name, value) in before where confirmed[name] == nil { confirmed[name] = value } }
         for (name, edit) in edits {
@@ -50,16 +50,16 @@ extension PendingRecord {
     /// Whether others have deleted the object.
     var isDeletedByOthers: Bool { theirs.map { $0.values == nil } ?? false }
 
-    /// Forgets everything where nothing is pending of an object that others have deleted.
+    /// Resets the record if the object was deleted by others and has no pending changes.
     mutating func endIfSettled() { if isDeletedByOthers, sent == nil, !isShown || confirmed.isEmpty && lists.isEmpty { end() } }
 
-    /// Forgets everything: nobody has the object any more.
+    /// Resets the record: the object no longer exists anywhere.
     private mutating func end() {
         clear(isGone: true)
         (isConfirmed, isShown, confirmed, lists, version) = (false, false, [:], [:], nil)
     }
 
-    /// Forgets what does not differ any more, apart from what is under way: it differs when it is answered.
+    /// Removes confirmed values that no longer differ, except those in flight: they may differ once the answer has come.
     mutating func prune(_ shown: Shown) {
         guard isShown, isConfirmed else { return }
         confirmed = confirmed.filter { sent?.values[$0.key] != nil || !shown.value($0.key).isSame(as: $0.value) }
@@ -76,15 +76,15 @@ extension PendingRecord {
         var kind: Resource.Saving.Kind
         var values: [String: ResourceValue] = [:]
         var changed: Set<String> = []
-        /// The members are the shown ones, in order, for an ordered list.
+        /// For an ordered list, the members are the displayed ones, in order.
         var lists: [String: BackendChange.ListChange] = [:]
     }
 
-    /// Returns what is to be sent now; nil where there is nothing.
+    /// Returns the change to send now; nil if there is nothing to send.
     ///
     /// - Parameters:
-    ///   - isWhole: Whether an update has all values.
-    ///   - omitted: The properties whose destinations have no identifiers yet: they follow.
+    ///   - isWhole: Whether an update contains all values.
+    ///   - omitted: The properties whose destinations have no identifiers yet. They follow later.
     func draft(_ shown: Shown, isWhole: Bool = false, omitted: Set<String> = []) -> Draft? {
         guard let kind else { return nil }
         var draft = Draft(kind: kind)
@@ -123,12 +123,12 @@ extension PendingRecord {
 
     // MARK: Answers
 
-    /// Notes that the backend has saved what was sent.
+    /// Notes that the backend has saved the sent change.
     ///
     /// - Parameters:
-    ///   - id: The identifier that it has assigned.
-    ///   - told: Values that it has computed, with local references.
-    /// - Returns: The values that the row has to show besides.
+    ///   - id: The identifier that the backend has assigned.
+    ///   - told: The values that the backend has computed, with local references.
+    /// - Returns: The values that the row has to display in addition.
     mutating func acknowledge(
         id: ResourceID? = nil, version new: ResourceVersion?, _ told: [String: ResourceValue] = [:], _ shown: Shown
     ) -> [String: ResourceValue] {
@@ -145,16 +145,16 @@ extension PendingRecord {
             resource = id ?? resource
             for name in shown.names { confirmed[name] = was.values[name] ?? shown.value(name).empty }
         case .update:
-            // What comes whole says of the other properties what was confirmed.
+            // If the change contains the whole object, its other properties have their confirmed values.
             for (name, value) in was.values where was.change.changedProperties.contains(name) { confirmed[name] = value }
         }
         if isDeletedByOthers {
-            // After it was saved.
+            // The deletion happened after the save.
         } else if !isOld, theirs != nil {
-            // What others had changed was overwritten by what was sent, or the backend has merged it.
+            // The sent change has overwritten the changes of others, or the backend has merged them.
             forgetTheirs()
         } else if let known = theirs, let values = known.values, isShown {
-            // Others have changed what was sent, after it was saved: where nothing was edited since, there is no conflict.
+            // Others have changed the sent properties after the save. If they were not edited since, there is no conflict.
             let contested = values.filter { name, _ in confirmed[name].map { !shown.value(name).isSame(as: $0) } ?? false }
             for (name, value) in values where contested[name] == nil { (written[name], confirmed[name]) = (value, nil) }
             if contested.isEmpty {
@@ -180,16 +180,16 @@ extension PendingRecord {
         return written
     }
 
-    /// Whether the outcome of what was sent has an older version than a read that has come before it: the change was sent again, and others have
-    /// changed the object since it was saved.
+    /// Whether the outcome of the sent change has an older version than an earlier read: the change was sent again, and others have changed the object since it
+    /// was saved.
     func isOld(_ new: ResourceVersion?) -> Bool {
         guard let sent, let new, let known = theirs?.version ?? version else { return false }
         if case .number(let old) = known, case .number(let new) = new { return old > new }
-        // A mark that differs from the one that the change was made from was read after the change was saved: before, it would have been a conflict.
+        // A tag that differs from the one that the change is based on was read after the change was saved. Before that, the change would have been in conflict.
         return sent.change.kind == .update && sent.change.version != nil && known != sent.change.version && known != new
     }
 
-    /// Returns what of lists is left when a part of it was sent.
+    /// Returns the remaining edits of lists after a part of them was sent.
     static func rest(
         of now: [String: BackendChange.ListChange], after sent: [String: BackendChange.ListChange]
     ) -> [String: BackendChange.ListChange] {
@@ -207,22 +207,22 @@ extension PendingRecord {
 
     // MARK: Reads
 
-    /// Takes what a read has brought: it becomes what is confirmed, and what is pending stays folded over it.
+    /// Merges the result of a read: its values become the confirmed ones, and pending changes stay on top.
     ///
-    /// What others have changed to another value than was set here is contested: see ``settle(_:_:)``. A read that tells only a part, as of a list with few
-    /// properties, says nothing of the rest: what was contested stays so, and the change is still based on the version before. A read that was to tell what others
-    /// have changed is the last word: what it does not tell, no read does.
+    /// A property is contested if others have changed it to a value other than the one set here: see ``settle(_:_:)``. A partial read, such as a list with few
+    /// properties, says nothing about the other properties: their conflicts remain, and the change is still based on the previous version. A read made for
+    /// comparison is final: properties that it does not contain are not available from any read.
     ///
     /// - Parameters:
-    ///   - compares: Whether the read was to tell what others have changed.
-    ///   - kept: The properties that stay as they are shown also where only others have changed them: they are pending from now on.
+    ///   - compares: Whether the read was made to compare the object with changes of others.
+    ///   - kept: The properties that keep their displayed values even if only others have changed them. They become pending.
     ///   - uncompared: The properties whose values are not compared.
-    /// - Returns: The values that the row has to show.
+    /// - Returns: The values that the row has to display.
     mutating func receive(
         _ values: [String: ResourceValue], version new: ResourceVersion?, _ shown: Shown, compares: Bool = false,
         keeping kept: Set<String> = [], uncompared: Set<String> = []
     ) -> [String: ResourceValue] {
-        // A new object: the answer to what was sent tells, or the backend refuses it.
+        // For a new object, the answer to the insert tells its state, or the backend refuses it.
         guard isConfirmed, !isDeletedByOthers else { return [:] }
         if let new, let version, version.isNewer(than: new) { return [:] }
         if let known = theirs?.version, known.isNewer(than: new) { return [:] }
@@ -232,7 +232,7 @@ extension PendingRecord {
             let mine = shown.value(name)
             guard let base = confirmed[name] else {
                 if value.isSame(as: mine) {
-                    // An earlier read has brought it, and it is still to be settled.
+                    // An earlier read has returned the value, and the conflict is still to be resolved.
                     if !isShown, theirs?.values?[name] != nil { contested[name] = value }
                     continue
                 }
@@ -241,11 +241,11 @@ extension PendingRecord {
                     continue
                 }
                 written[name] = value
-                // Of a deleted object, everything that others change is contested.
+                // For a deleted object, every change of others is contested.
                 if !isShown { contested[name] = value }
                 continue
             }
-            // What was set without having been read has no confirmed value to compare with.
+            // A property that was set without having been read has no confirmed value to compare with.
             let isOwn = base == .many([]) || value.isSame(as: mine) || sent?.values[name]?.isSame(as: value) ?? false
             if isOwn || value.isSame(as: base) { confirmed[name] = value } else { contested[name] = value }
         }
@@ -264,7 +264,7 @@ extension PendingRecord {
         return written
     }
 
-    /// Whether values tell of everything that is pending: of the rest, others may have made anything in their version. Of a deleted object that is all.
+    /// Whether values cover all pending properties: otherwise others may have changed the missing ones. For a deleted object, these are all properties.
     func isTold(by values: [String: ResourceValue], _ shown: Shown, besides uncompared: Set<String>) -> Bool {
         let names = isShown ? Array(confirmed.filter { $0.value != .many([]) }.keys) : shown.names
         return names.allSatisfy { values[$0] != nil || uncompared.contains($0) }
@@ -278,21 +278,21 @@ extension PendingRecord {
 
     // MARK: Conflicts
 
-    /// What an object has to show when a conflict is settled, or a change given up.
+    /// The values that an object has to display after a conflict was resolved, or a change dropped.
     struct Settlement: Hashable, Sendable {
-        /// The values to show.
+        /// The values to display.
         var values: [String: ResourceValue] = [:]
-        /// What is to be undone in lists.
+        /// The edits of lists to revert.
         var undone: [String: BackendChange.ListChange] = [:]
         /// Whether the row is removed.
         var isRemoved = false
-        /// Whether the backend's identifier is given up: the object is sent as a new one.
+        /// Whether the backend's identifier is removed: the object is sent as a new one.
         var isNew = false
     }
 
-    /// Settles what is contested by a rule.
+    /// Resolves a conflict by a rule.
     ///
-    /// - Parameter isAssigned: Whether the backend assigns identifiers: an object that comes back gets another one.
+    /// - Parameter isAssigned: Whether the backend assigns identifiers: an object that is created again then gets a new one.
     mutating func settle(_ rule: ConflictResolution, _ shown: Shown, isAssigned: Bool = true) -> Settlement {
         var settlement = Settlement()
         guard let theirs else { return settlement }
@@ -307,7 +307,7 @@ extension PendingRecord {
         }
         isMerged = true
         guard let values = theirs.values else {
-            // Others have deleted it.
+            // Others have deleted the object.
             guard takesMine else { return drop() }
             clear()
             (isConfirmed, confirmed, version) = (false, [:], nil)
@@ -331,9 +331,9 @@ extension PendingRecord {
         return settlement
     }
 
-    /// Gives the change up: what the backend has confirmed is shown again.
+    /// Drops the change: the confirmed values are displayed again.
     ///
-    /// - Parameter keepsAttempts: Whether it stays noted of a row that is removed how often it was sent.
+    /// - Parameter keepsAttempts: Whether the number of attempts is kept if the row is removed.
     mutating func drop(keepsAttempts: Bool = false) -> Settlement {
         var settlement = Settlement()
         let theirs = theirs
@@ -355,14 +355,14 @@ extension PendingRecord {
 }
 
 extension PendingRecord.Shown {
-    /// Returns what is shown when some values are written.
+    /// Returns the displayed values after some values were written.
     func showing(_ written: [String: ResourceValue]) -> PendingRecord.Shown {
         written.isEmpty ? self : PendingRecord.Shown(names: names, value: { written[$0] ?? value($0) }, members: members)
     }
 }
 
 extension ResourceVersion {
-    /// Whether it is known to be newer: marks have no order.
+    /// Whether the version is known to be newer. Tags have no order.
     func isNewer(than other: ResourceVersion?) -> Bool {
         if case .number(let own) = self, case .number(let others)? = other { own > others } else { false }
     }

@@ -1,8 +1,8 @@
 @_spi(Stores) internal import ObjectGraph
 
-/// What must hold of a pending change beyond what its type says.
+/// The invariants of a pending change that its type does not express.
 extension PendingRecord {
-    /// What does not hold of the record; empty for a record as it should be.
+    /// The violated invariants of the record; empty for a valid record.
     var invariantViolations: [String] {
         var violations: [String] = []
         if attempts < 0 { violations.append("\(attempts) attempts were made") }
@@ -33,15 +33,15 @@ extension PendingRecord {
         return violations
     }
 
-    /// Stops the program where the record is not as it should be, if the checks are on.
+    /// Stops the program if the record violates an invariant and the checks are on.
     @inline(__always) func checkInvariants() { InternalChecks.enforce(invariantViolations) }
 
-    /// What a transition that takes no answer loses of what was sent: its key, or something of its first body.
+    /// The parts of the sent change that a transition without an answer loses: its key, or parts of its first body.
     static func losses(from old: Stage, to new: Stage, _ transition: StaticString) -> [String] {
         guard let sent = old.sent else { return [] }
         guard let kept = new.sent else { return ["\(transition) loses what was sent by a change that is \(old.name)"] }
         var change = kept.change
-        // The number within a call is another one in each.
+        // The number within a call differs for each call.
         change.key = sent.change.key
         if change.idempotencyKey != sent.change.idempotencyKey { return ["\(transition) changes the key of a change that is \(old.name)"] }
         return change == sent.change && kept.values == sent.values && kept.lists == sent.lists && kept.nextKey == sent.nextKey

@@ -1,54 +1,54 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// What becomes of a change until the backend has confirmed it, and what is known of it meanwhile.
+/// The stages of a change until the backend has confirmed it, with the data of each stage.
 extension PendingRecord {
-    /// Where a change stands, with the values that are there in that case only.
+    /// The stage of a change, with the values that exist only in that stage.
     ///
-    /// Transitions lead from one to another: see `PendingRecord+Transitions.swift`.
+    /// For the transitions between stages, see `PendingRecord+Transitions.swift`.
     enum Stage: Hashable, Sendable {
-        /// Nothing of it is on its way: what differs is sent as soon as it is due and what it depends on is there. What others have changed is
-        /// settled before. `after` says whether an attempt may have arrived whose change cannot be sent again: its key is not kept.
+        /// No part of it is in flight. The difference is sent as soon as it is due and its dependencies exist, after conflicts with others are resolved.
+        /// `after` is set if an attempt may have arrived whose change cannot be sent again, because its key is not kept.
         case waiting(after: Doubt?, Attempts, theirs: Theirs?)
-        /// It was sent, and there is no answer yet. After a restart: whether it was saved is not known. `after` says so of earlier attempts.
+        /// It was sent, and there is no answer yet. After a restart, it is unknown whether it was saved. `after` is set if earlier attempts may have arrived.
         case sending(Sent, after: Doubt?, Attempts, theirs: Theirs?)
-        /// What was sent may have arrived: it is sent again as it was, or looked for.
+        /// The sent change may have arrived: it is sent again unchanged, or looked for.
         case lost(Sent, Doubt, Attempts, theirs: Theirs?)
-        /// A new object that was refused, though an earlier attempt may have saved it: it is looked for under its identifier.
+        /// A new object that was refused, although an earlier attempt may have saved it: it is looked for by its identifier.
         case sought(Sent, refusal: Failure, attempts: Int, next: Double, theirs: Theirs?)
-        /// Whether it was saved is not known, and only the application can decide whether it is sent again.
+        /// It is unknown whether it was saved, and only the application can decide whether it is sent again.
         case unknown(Sent, Failure, attempts: Int, theirs: Theirs?)
         /// The backend has refused it.
         case failed(Failure, attempts: Int, theirs: Theirs?)
-        /// Others have changed the same, and the application decides.
+        /// Others have changed the same properties, and the application decides.
         case conflicting(Theirs, attempts: Int)
     }
 
-    /// How sending has gone since the last edit or answer.
+    /// The attempts to send a change since the last edit or answer.
     struct Attempts: Hashable, Sendable {
         /// The number of attempts.
         var count = 0
-        /// The time before which it is not sent again, by this machine's clock.
+        /// The time before which it is not retried, by this machine's clock.
         var next = 0.0
-        /// Why the last one has brought nothing.
+        /// The reason why the last attempt failed.
         var failure: Failure?
     }
 
-    /// What is known of a change that may have arrived.
+    /// The knowledge about a change that may have arrived.
     enum Doubt: Hashable, Sendable {
-        /// Nothing. Where it would do harm to send it twice it is looked for first.
+        /// Nothing is known. If a duplicate would do harm, the change is looked for first.
         case open
         /// It was looked for in vain, or the application has decided: it is sent again.
         case repeatable
     }
 
-    /// The column of the file that tells stages apart, as far as others than this record need it.
+    /// The value of the file's column, which distinguishes stages for code other than this record.
     enum State: Int16, Sendable {
         /// To be sent, for the first time or again.
         case waiting = 0
-        /// Under way.
+        /// In flight.
         case sending = 1
-        /// Of unknown fate.
+        /// Of unknown outcome.
         case unknown = 2
         /// Refused.
         case failed = 3
@@ -57,7 +57,7 @@ extension PendingRecord {
     }
 }
 
-// MARK: What a stage has
+// MARK: Data of a stage
 
 extension PendingRecord.Stage {
     /// Nothing was sent, and nothing has gone wrong.
@@ -78,7 +78,7 @@ extension PendingRecord.Stage {
         }
     }
 
-    /// The same stage with what others have made of the object; a conflict without it is over.
+    /// Returns the same stage with the changes of others; without them, a conflict is over.
     func with(_ theirs: PendingRecord.Theirs?) -> Self {
         switch self {
         case .waiting(let doubt, let attempts, _): .waiting(after: doubt, attempts, theirs: theirs)
@@ -92,7 +92,7 @@ extension PendingRecord.Stage {
         }
     }
 
-    /// The same stage with another form of what was sent; without any where there was none.
+    /// Returns the same stage with another form of the sent change; unchanged if nothing was sent.
     func with(sent: PendingRecord.Sent) -> Self {
         switch self {
         case .sending(_, let doubt, let attempts, let theirs): .sending(sent, after: doubt, attempts, theirs: theirs)
@@ -106,7 +106,7 @@ extension PendingRecord.Stage {
 }
 
 extension PendingRecord.Stage {
-    /// What was sent, while there is no answer to it.
+    /// The sent change, while there is no answer to it.
     var sent: PendingRecord.Sent? {
         switch self {
         case .sending(let sent, _, _, _), .lost(let sent, _, _, _), .sought(let sent, _, _, _, _), .unknown(let sent, _, _, _): sent
@@ -114,7 +114,7 @@ extension PendingRecord.Stage {
         }
     }
 
-    /// What others have made of the object, until it is settled.
+    /// The changes of others, until the conflict is resolved.
     var theirs: PendingRecord.Theirs? {
         switch self {
         case .waiting(_, _, let theirs), .sending(_, _, _, let theirs), .lost(_, _, _, let theirs), .sought(_, _, _, _, let theirs),
@@ -124,7 +124,7 @@ extension PendingRecord.Stage {
         }
     }
 
-    /// What is known of attempts that may have arrived: those before the one that is under way, otherwise all. Nil where none may have.
+    /// The doubt about attempts that may have arrived: the earlier ones, if one is in flight, otherwise all. Nil if none can have arrived.
     var doubt: PendingRecord.Doubt? {
         switch self {
         case .waiting(let doubt, _, _), .sending(_, let doubt, _, _): doubt
@@ -134,7 +134,7 @@ extension PendingRecord.Stage {
         }
     }
 
-    /// How sending has gone. Where the application decides there is no next attempt, and a conflict is no failure.
+    /// The attempts. If the application has to decide, there is no next attempt. A conflict is not a failure.
     var attempts: PendingRecord.Attempts {
         switch self {
         case .waiting(_, let attempts, _), .sending(_, _, let attempts, _), .lost(_, _, let attempts, _): attempts
@@ -146,20 +146,20 @@ extension PendingRecord.Stage {
 }
 
 extension PendingRecord {
-    /// What was sent, while there is no answer to it.
+    /// The sent change, while there is no answer to it.
     var sent: Sent? { stage.sent }
-    /// What others have made of the object, until it is settled.
+    /// The changes of others, until the conflict is resolved.
     var theirs: Theirs? { stage.theirs }
-    /// Whether an attempt may have arrived: one before that which is under way, otherwise any.
+    /// Whether an attempt may have arrived: an earlier one, if one is in flight, otherwise any.
     var mayHaveArrived: Bool { stage.doubt != nil }
     /// The number of attempts since the last edit or answer.
     var attempts: Int { stage.attempts.count }
-    /// The time before which it is not sent again, by this machine's clock; 0 for one that the application decides about.
+    /// The time before which it is not retried, by this machine's clock; 0 if the application has to decide.
     var nextAttempt: Double { stage.attempts.next }
-    /// Why it is not saved; nil where nothing has gone wrong, or only others have changed the same.
+    /// The reason why it is not saved; nil if nothing has failed, or only others have changed the same properties.
     var failure: Failure? { stage.attempts.failure }
 
-    /// What the file's column has.
+    /// The value of the file's column.
     var state: State {
         switch stage {
         case .waiting, .lost, .sought: .waiting
@@ -179,10 +179,10 @@ extension PendingRecord {
     }
 }
 
-// MARK: As a file has it
+// MARK: Storage
 
 extension PendingRecord {
-    /// The fields of a stage as files have them, whose form is older than stages: not every combination of them is one.
+    /// The fields of a stage in the file. This format is older than the stages, and not every combination of its fields is a valid stage.
     struct StageFields {
         var state: State
         var mayRepeat = false
@@ -192,7 +192,7 @@ extension PendingRecord {
         var attempts = Attempts()
     }
 
-    /// The stage as a file has it.
+    /// The stage as fields of the file.
     var stageFields: StageFields {
         StageFields(
             state: state, mayRepeat: stage.doubt == .repeatable, isRepeated: stage.doubt != nil, sent: sent, theirs: theirs,
@@ -201,8 +201,8 @@ extension PendingRecord {
 }
 
 extension PendingRecord.Stage {
-    /// Reads a stage from the fields of a file. A combination that is none becomes the one next to it in which nothing is lost: what may have
-    /// arrived stays so, and where nobody can tell the application decides.
+    /// Creates a stage from the fields of the file. An invalid combination becomes the closest stage that loses nothing: a change that may have arrived remains
+    /// one, and if the outcome cannot be determined, the application decides.
     init(_ fields: PendingRecord.StageFields) {
         var attempts = fields.attempts
         attempts.count = min(max(attempts.count, 0), Int(Int32.max))
@@ -212,7 +212,7 @@ extension PendingRecord.Stage {
         guard let sent = fields.sent else {
             switch (fields.state, theirs) {
             case (.waiting, _), (.sending, _), (.conflicting, nil):
-                // That the application has decided is over with what was sent.
+                // The application's decision ends with the sent change.
                 self = .waiting(after: fields.isRepeated ? doubt : nil, attempts, theirs: theirs)
             case (.unknown, _), (.failed, _): self = .failed(attempts.failure ?? .lostReason, attempts: count, theirs: theirs)
             case (.conflicting, let theirs?): self = .conflicting(theirs, attempts: count)
@@ -233,7 +233,7 @@ extension PendingRecord.Stage {
         case (.sending, _):
             attempts.count = max(1, count)
             self = .sending(sent, after: doubt, attempts, theirs: theirs)
-        // One whose repetition the application had decided is unknown here when that has brought no answer either.
+        // If the application had decided on a retry that also had no answer, the outcome is unknown again.
         case (.unknown, _), (.failed, _), (.conflicting, _):
             self = .unknown(sent, attempts.failure ?? .lostReason, attempts: count, theirs: theirs)
         }
@@ -241,7 +241,7 @@ extension PendingRecord.Stage {
 }
 
 extension PendingRecord.Failure {
-    /// Stands for a reason that a file does not have.
+    /// A placeholder for a reason that a file does not contain.
     static var lostReason: Self {
         .init(domain: NSCocoaErrorDomain, code: NSPersistentStoreSaveError, message: "The outcome of a change is not known.")
     }

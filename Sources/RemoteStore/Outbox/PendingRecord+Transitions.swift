@@ -1,21 +1,21 @@
 @_spi(Stores) internal import ObjectGraph
 
-/// The transitions between the stages of a pending change: nothing else changes a stage.
+/// The transitions between the stages of a pending change: only they change a stage.
 ///
-/// Each says from which stages it leads to which. In another one it does nothing, and stops a build with internal checks: it is a mistake of this
-/// module. What may have arrived keeps its key and its first body until an answer is known; transitions that take an answer are marked so.
+/// Each lists its source and target stages. In any other stage it does nothing, and stops a build with internal checks, because that is a bug of this module. A
+/// change that may have arrived keeps its key and its first body until an answer is known; transitions that receive an answer are marked as such.
 extension PendingRecord {
-    /// Lets nobody but the transitions change the stage.
+    /// A token that allows only the transitions to change the stage.
     struct Passage {
         fileprivate init() {}
     }
 
-    /// Enters the next stage; does nothing where the transition does not lead on from this one.
+    /// Enters the next stage; does nothing if the transition is not allowed from the current one.
     ///
     /// - Parameters:
     ///   - transition: The name of the transition.
-    ///   - isAnswer: Whether it tells what has become of what was sent.
-    ///   - next: Returns the next stage; nil where the transition is not allowed.
+    ///   - isAnswer: Whether it receives the outcome of the sent change.
+    ///   - next: A closure that returns the next stage; nil if the transition is not allowed.
     private mutating func enter(_ transition: StaticString, isAnswer: Bool = false, _ next: (Stage) -> Stage?) {
         guard let next = next(stage) else {
             return InternalChecks.require(false, "\(transition) of a pending change that is \(stage.name)")
@@ -27,7 +27,7 @@ extension PendingRecord {
 
     // MARK: Sending
 
-    /// Begins to send a change: waiting → sending.
+    /// Starts sending a change: waiting → sending.
     mutating func begin(sending sent: Sent) {
         enter("begin") { stage in
             guard case .waiting(let doubt, var attempts, let theirs) = stage else { return nil }
@@ -36,7 +36,7 @@ extension PendingRecord {
         }
     }
 
-    /// Begins to send what was sent before once more, as it was: lost, sought → sending. What was accepted is sought instead.
+    /// Starts sending the earlier change again, unchanged: lost, sought → sending. An accepted change is looked for instead.
     ///
     /// - Parameter key: Its key among the changes of the call.
     mutating func beginAgain(as key: BackendChange.Key) {
@@ -54,11 +54,11 @@ extension PendingRecord {
         }
     }
 
-    /// Puts it off: waiting, lost, sought → the same, with one attempt more. What the application decides about stays as it is.
+    /// Postpones the change: waiting, lost, sought → same stage, with one more attempt. A change that waits for the application's decision stays unchanged.
     ///
     /// - Parameters:
-    ///   - failure: Why; nil where it is no failure. A refusal whose object is looked for stays the reason.
-    ///   - time: The time before which it is not tried again.
+    ///   - failure: The reason; nil if it is not a failure. If a refused object is looked for, the refusal stays the reason.
+    ///   - time: The time before which it is not retried.
     mutating func postpone(_ failure: Failure? = nil, until time: Double) {
         enter("postpone") { stage in
             var attempts = stage.attempts.failed(failure, until: time)
@@ -74,7 +74,7 @@ extension PendingRecord {
         }
     }
 
-    /// Notes that something of it has arrived which is sent before: what has failed until then is over.
+    /// Notes that a part that is sent first has arrived: earlier failures are over.
     mutating func noteProgress() {
         enter("noteProgress") { stage in
             if case .waiting(let doubt, _, let theirs) = stage { .waiting(after: doubt, .init(), theirs: theirs) } else { stage }
@@ -83,9 +83,9 @@ extension PendingRecord {
 
     // MARK: Without an answer
 
-    /// Notes that there is no answer to what was sent: sending → lost; unknown where it can be neither sent twice nor looked for.
+    /// Notes that there is no answer to the sent change: sending → lost; unknown if it can neither be sent twice nor be looked for.
     ///
-    /// - Parameter time: The time before which it is not sent again; nil where only the application can decide.
+    /// - Parameter time: The time before which it is not retried; nil if only the application can decide.
     mutating func noteLost(_ failure: Failure, until time: Double?) {
         enter("noteLost") { stage in
             guard case .sending(let sent, _, let attempts, let theirs) = stage else { return nil }
@@ -94,9 +94,9 @@ extension PendingRecord {
         }
     }
 
-    /// Notes that the backend has accepted a new object without telling its identifier: sending → lost, to be sought and never sent again.
+    /// Notes that the backend has accepted a new object without reporting its identifier: sending → lost. It is looked for, and never sent again.
     ///
-    /// - Parameter isLater: Whether the backend makes it later.
+    /// - Parameter isLater: Whether the backend creates it later.
     mutating func noteAccepted(_ failure: Failure, isLater: Bool = false) {
         enter("noteAccepted", isAnswer: true) { stage in
             guard case .sending(var sent, _, let attempts, let theirs) = stage, sent.change.kind == .insert, sent.change.id == nil else {
@@ -107,7 +107,7 @@ extension PendingRecord {
         }
     }
 
-    /// Notes that the backend has accepted a change of an object that it has, and that a read does not show it yet: sending → lost, to be looked for and never
+    /// Notes that the backend has accepted a change of an existing object, and that a read does not show it yet: sending → lost. It is looked for, and never
     /// sent again.
     ///
     /// - Parameter time: The time before which it is not looked for.
@@ -119,7 +119,7 @@ extension PendingRecord {
         }
     }
 
-    /// Notes that it was saved, and that something else is to be known before that can be noted: sending → lost.
+    /// Notes that it was saved, but that more information is needed before this can be recorded: sending → lost.
     mutating func noteUnclear() {
         enter("noteUnclear") { stage in
             switch stage {
@@ -130,32 +130,32 @@ extension PendingRecord {
         }
     }
 
-    /// Notes that nothing was saved by this attempt: sending → waiting; lost where an earlier one may have arrived. It is then sent again as it was,
-    /// with its key: with another one it would be saved twice.
+    /// Notes that this attempt has saved nothing: sending → waiting; lost if an earlier attempt may have arrived. It is then sent again unchanged, with its
+    /// key: with another key it would be saved twice.
     ///
     /// - Parameters:
-    ///   - failure: Why; nil where it is not the fault of this change.
-    ///   - time: The time before which it is not sent again.
+    ///   - failure: The reason; nil if this change is not the cause.
+    ///   - time: The time before which it is not retried.
     mutating func noteUnsaved(_ failure: Failure? = nil, until time: Double? = nil) {
         enter("noteUnsaved", isAnswer: stage.doubt == nil) { stage in
             let attempts = stage.attempts.failed(failure, until: time)
             switch stage {
             case .sending(let sent, let doubt?, _, let theirs): return .lost(sent, doubt, attempts, theirs: theirs)
-            // Waiting is what is left when a part was saved.
+            // The stage is waiting if a part was saved.
             case .sending(_, nil, _, let theirs), .waiting(_, _, let theirs): return .waiting(after: stage.doubt, attempts, theirs: theirs)
             default: return nil
             }
         }
     }
 
-    /// Lets the application decide what becomes of what was sent: sending, lost, sought → unknown.
+    /// Leaves the decision about the sent change to the application: sending, lost, sought → unknown.
     mutating func leaveToApplication(_ failure: Failure) {
         enter("leaveToApplication") { stage in
             stage.sent.map { .unknown($0, failure, attempts: stage.attempts.count, theirs: stage.theirs) }
         }
     }
 
-    /// Notes that a new object was refused, though an earlier attempt may have saved it: sending → sought.
+    /// Notes that a new object was refused, although an earlier attempt may have saved it: sending → sought.
     mutating func seek(after refusal: Failure) {
         enter("seek") { stage in
             guard case .sending(let sent, _, let attempts, let theirs) = stage else { return nil }
@@ -165,14 +165,14 @@ extension PendingRecord {
 
     // MARK: Answers
 
-    /// Takes what was sent, since it was saved: sending, lost, sought, unknown → waiting, for the rest.
+    /// Removes and returns the sent change, because it was saved: sending, lost, sought, unknown → waiting, for the rest.
     mutating func takeSaved() -> Sent? {
         let saved = sent
         enter("takeSaved", isAnswer: true) { stage in stage.sent == nil ? nil : .waiting(after: nil, .init(), theirs: stage.theirs) }
         return saved
     }
 
-    /// Takes only some of the properties for sent: the others were refused.
+    /// Restricts the sent change to some of the properties: the others were refused.
     mutating func keepSent(only names: Set<String>) {
         enter("keepSent", isAnswer: true) { stage in
             guard var part = stage.sent else { return nil }
@@ -183,12 +183,12 @@ extension PendingRecord {
         }
     }
 
-    /// Forgets what was sent, since it was not saved as it is: sending, lost, sought, unknown → waiting. What differs is sent as a change of its own.
+    /// Discards the sent change, because it was not saved as it is: sending, lost, sought, unknown → waiting. The difference is sent as a new change.
     ///
     /// - Parameters:
-    ///   - failure: Why; nil where it is no failure.
-    ///   - time: The time before which it is not sent; nil for that which is noted.
-    ///   - keepsDoubt: Whether an earlier attempt may still have arrived, though what was sent cannot be sent again.
+    ///   - failure: The reason; nil if it is not a failure.
+    ///   - time: The time before which it is not sent; nil to keep the current one.
+    ///   - keepsDoubt: Whether an earlier attempt may still have arrived, although the change cannot be sent again.
     mutating func remake(_ failure: Failure? = nil, until time: Double? = nil, keepsDoubt: Bool = false) {
         enter("remake", isAnswer: true) { stage in
             guard stage.sent != nil else { return stage }
@@ -196,7 +196,7 @@ extension PendingRecord {
         }
     }
 
-    /// Notes that a read has not found a new object: lost → the same, to be sent again; sought → failed.
+    /// Notes that a read has not found a new object: lost → lost, to be sent again; sought → failed.
     mutating func noteMissing() {
         enter("noteMissing", isAnswer: true) { stage in
             switch stage {
@@ -214,13 +214,13 @@ extension PendingRecord {
 
     // MARK: Others
 
-    /// Notes what others have made of the object: any → the same.
+    /// Notes the changes of others: any → same stage.
     mutating func note(_ theirs: Theirs) { enter("note") { $0.with(theirs) } }
 
-    /// Notes that nothing is contested any more: any → the same; conflicting → waiting.
+    /// Notes that there is no conflict any more: any → same stage; conflicting → waiting.
     mutating func forgetTheirs() { enter("forgetTheirs") { $0.with(nil) } }
 
-    /// Lets the application settle what is contested: waiting, failed → conflicting.
+    /// Leaves the conflict to the application: waiting, failed → conflicting.
     mutating func setAside() {
         enter("setAside") { stage in
             guard stage.sent == nil else { return nil }
@@ -230,8 +230,8 @@ extension PendingRecord {
 
     // MARK: Decisions
 
-    /// Lets it be sent again, at once, as the application has decided: what may have arrived as it was. Waiting, failed, conflicting → waiting;
-    /// lost, sought, unknown → lost.
+    /// Lets the change be retried at once, by decision of the application. A change that may have arrived is sent unchanged. Waiting, failed, conflicting →
+    /// waiting; lost, sought, unknown → lost.
     mutating func retry() {
         enter("retry") { stage in
             switch stage {
@@ -246,18 +246,18 @@ extension PendingRecord {
         }
     }
 
-    /// Lets it be sent again, since it was edited: failed → waiting; any other → the same.
+    /// Lets the change be retried, because the object was edited: failed → waiting; any other → same stage.
     mutating func reopen() {
         enter("reopen") { stage in
             if case .failed(_, _, let theirs) = stage { .waiting(after: nil, .init(), theirs: theirs) } else { stage }
         }
     }
 
-    /// Forgets what was sent and what others have done, since it is settled or given up: any but sending → waiting.
+    /// Discards the sent change and the changes of others, because they are settled or dropped: any but sending → waiting.
     ///
     /// - Parameters:
-    ///   - isGone: Whether nobody has the object any more, so that no answer matters: sending → waiting, too.
-    ///   - attempts: The number of attempts to be kept.
+    ///   - isGone: Whether the object no longer exists anywhere, so that no answer matters: then also sending → waiting.
+    ///   - attempts: The number of attempts to keep.
     mutating func clear(isGone: Bool = false, attempts: Int = 0) {
         enter("clear", isAnswer: true) { stage in
             if case .sending = stage, !isGone { return nil }
@@ -265,9 +265,9 @@ extension PendingRecord {
         }
     }
 
-    // MARK: Forms
+    // MARK: Conversion
 
-    /// Gives what was sent and what others have done another form of the same: that of another file, or of another version of the model.
+    /// Converts the sent change and the changes of others to another form: that of another file, or of another model version.
     mutating func rewrite(
         sent new: (inout Sent) throws -> Void, theirs values: ([String: ResourceValue]) throws -> [String: ResourceValue]
     ) rethrows {
@@ -286,7 +286,7 @@ extension PendingRecord {
 }
 
 extension PendingRecord.Attempts {
-    /// The same with another failure, or another time, as far as they are given.
+    /// Returns a copy with another failure or another time, if they are given.
     fileprivate func failed(_ failure: PendingRecord.Failure?, until time: Double?) -> Self {
         .init(count: count, next: time ?? next, failure: failure ?? self.failure)
     }

@@ -2,66 +2,66 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// An object of the file: the name of the entity at the top of its inheritance, and its key.
+/// An object of the file: the name of its root entity, and its key.
 struct LocalKey: Hashable, Sendable {
     let root: String
     let key: Int64
 }
 
-/// What an object has that the backend has not confirmed: one record for each object that is pending.
+/// The unconfirmed state of an object: one record for each object with pending changes.
 ///
-/// The row of the file has what is shown. The record has the confirmed values of those properties that differ; what is to be sent is the
-/// difference. References to objects are *local*: `.one(.integer(key))`, the key of the row in the file, since a new object has no other.
+/// The row in the file has the displayed values. The record has the confirmed values of the properties that differ; the difference is sent. References to
+/// objects are *local*: `.one(.integer(key))`, the key of the row in the file, because a new object has no other.
 struct PendingRecord: Hashable, Sendable {
     /// A change as it was sent.
     struct Sent: Hashable, Sendable {
-        /// The change, which is sent again as it was.
+        /// The change, which is sent again unchanged.
         var change: BackendChange
         /// Its values, with local references.
         var values: [String: ResourceValue]
         /// Its lists, with local references.
         var lists: [String: BackendChange.ListChange]
-        /// The key that the next new row was to get when it was first sent: rows with lower ones were known by then.
+        /// The key of the next new row at the time when the change was first sent: rows with lower keys were known by then.
         var nextKey: Int64 = 0
-        /// When its key was first sent, by this machine's clock; nil where the backend knows keys for ever, or did when it was sent.
+        /// The time when its key was first sent, by this machine's clock; nil if the backend knows keys forever, or did at that time.
         var firstSent: Double?
-        /// Whether the backend has accepted it, as a new object without telling its identifier, or as a change that no read has shown yet: it is sought, and
+        /// Whether the backend has accepted it: a new object without an identifier in the answer, or a change that no read has shown yet. It is looked for, and
         /// never sent again.
         var isAccepted = false
-        /// Whether the backend has accepted it to be made later: until then it is sought in vain.
+        /// Whether the backend will make the accepted change later: until then it cannot be found.
         var isLater = false
 
-        /// Whether the backend still saves it once, however often it comes.
+        /// Whether the backend still recognizes the key, so that it saves the change once even if it is sent again.
         func canRepeatKey(_ saving: Resource.Saving, at now: Double) -> Bool { saving.repeats(keyOfAge: firstSent.map { now - $0 }) }
     }
 
-    /// What others have made of the object since.
+    /// The changes that others have made to the object since.
     struct Theirs: Hashable, Sendable {
-        /// The values of the contested properties; nil where the object was deleted.
+        /// The values of the contested properties; nil if the object was deleted.
         var values: [String: ResourceValue]?
         var version: ResourceVersion?
     }
 
     /// A large value that is sent before the change.
     struct Upload: Hashable, Sendable {
-        /// Identifies the bytes: others have another. It stands for them in the record, which never has them.
+        /// A key that identifies the bytes: other bytes have another key. It replaces them in the record, which never contains them.
         let key: UUID
         /// The number of bytes.
         var size: Int64
-        /// What the backend calls the upload; nil for one that has not begun.
+        /// The backend's token of the upload; nil if it has not begun.
         var token: String?
-        /// The number of bytes that the backend had when it was last noted.
+        /// The number of confirmed bytes when it was last recorded.
         var confirmed: Int64 = 0
-        /// What stands for the value in the change; nil until it is uploaded.
+        /// The value that replaces the bytes in the change; nil until they are uploaded.
         var reference: ResourceValue?
 
-        /// What stands for the bytes wherever values are compared.
+        /// The value that replaces the bytes in comparisons.
         var standIn: ResourceValue { .value(.uuid(key)) }
-        /// What stands for a large value that is not pending.
+        /// The value that replaces a large value that is not pending.
         static let settled = ResourceValue.value(.bool(true))
     }
 
-    /// Why a change was not saved.
+    /// The reason why a change was not saved.
     struct Failure: Hashable, Sendable {
         var domain: String
         var code: Int
@@ -71,35 +71,35 @@ struct PendingRecord: Hashable, Sendable {
     /// The name of the entity.
     var entity: String
     var key: LocalKey
-    /// The place in the queue.
+    /// The position in the queue.
     var sequence: Int64
-    /// The number of the save that has changed it last: what was deleted along with an object comes back with it.
+    /// The number of the last save that changed it: objects that were deleted together are restored together.
     var save: Int64 = 0
-    /// The user who has made it: nobody else sends it. Nil where that is not known; then whoever sends it first.
+    /// The user who made the change: only that user sends it. If nil, the user is not known, and the first one who sends it becomes its user.
     var principal: String?
-    /// What the backend calls the object; nil for a new one whose identifier it assigns.
+    /// The backend's identifier of the object; nil for a new one whose identifier the backend assigns.
     var resource: ResourceID?
     /// Whether the backend has the object.
     var isConfirmed: Bool
-    /// Whether the object is shown: false where it was deleted here.
+    /// Whether the object is displayed: false if it was deleted here.
     var isShown = true
-    /// The confirmed values of the properties whose shown values differ.
+    /// The confirmed values of the properties whose displayed values differ.
     var confirmed: [String: ResourceValue] = [:]
-    /// What was done to lists since they were confirmed. The members are the *confirmed* ones, in order, of an ordered list.
+    /// The edits of lists since they were confirmed. The members are the *confirmed* ones, in order, for an ordered list.
     var lists: [String: BackendChange.ListChange] = [:]
-    /// The version of what is confirmed.
+    /// The version of the confirmed values.
     var version: ResourceVersion?
     /// The large values that are pending, by attribute.
     var uploads: [String: Upload] = [:]
-    /// Whether something of it was merged with what others have changed.
+    /// Whether a part of it was merged with changes of others.
     var isMerged = false
-    /// Where it stands, with what was sent and what others have done.
+    /// The stage, with the sent change and the changes of others.
     private(set) var stage = Stage.fresh
 
-    /// Changes the stage, which only its transitions do.
+    /// Changes the stage. Only its transitions call this method.
     mutating func change(to stage: Stage, _: Passage) { self.stage = stage }
 
-    /// The kind of change that is to be made; nil for none.
+    /// The kind of the pending change; nil for none.
     var kind: Resource.Saving.Kind? {
         switch (isConfirmed, isShown) {
         case (false, true): .insert
@@ -109,18 +109,18 @@ struct PendingRecord: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing is left to do: the backend has confirmed what is shown.
+    /// Whether nothing is left to send: the backend has confirmed the displayed values.
     var isDone: Bool {
         guard sent == nil, theirs == nil else { return false }
         return isShown ? isConfirmed && confirmed.isEmpty && lists.isEmpty : !isConfirmed
     }
 
-    /// Whether a user sends it.
+    /// Whether a user may send it.
     func belongs(to user: String?) -> Bool { principal == nil || principal == user }
 
-    /// Whether an answer may still tell which identifier a new object has got.
+    /// Whether an answer may still tell the identifier of a new object.
     ///
-    /// Where its fate is unknown, no answer comes any more: the application decides, which may take as long as it likes.
+    /// If its outcome is unknown, no answer will come: the application decides, without a time limit.
     var awaitsInsert: Bool {
         guard let change = sent?.change, change.kind == .insert else { return false }
         if case .unknown = stage { return change.id != nil }
@@ -131,7 +131,7 @@ struct PendingRecord: Hashable, Sendable {
 // MARK: Bytes
 
 extension PendingRecord {
-    /// What the plain form of its bytes has no place for.
+    /// The additions that the plain format cannot store.
     private var additions: RecordCoder.Additions {
         var found: RecordCoder.Additions = sent?.isAccepted == true ? .acceptance : []
         if sent?.isLater == true { found.insert(.later) }
@@ -140,9 +140,9 @@ extension PendingRecord {
         return found
     }
 
-    /// Returns everything but what has columns of its own.
+    /// Returns the encoded content, except the parts that have their own columns.
     ///
-    /// - Throws: Code 134030 for a value of a type that cannot be kept.
+    /// - Throws: Code 134030 for a value of a type that cannot be stored.
     func encoded() throws -> Data {
         let additions = additions
         return try RecordCoder.seal(as: additions.isEmpty ? RecordCoder.plainForm : RecordCoder.form) { bytes in
@@ -186,7 +186,7 @@ extension PendingRecord {
 
     /// Reads a record.
     ///
-    /// - Throws: Code 259 for bytes that are not those of a record.
+    /// - Throws: Code 259 for bytes that are not a valid record.
     init(_ key: LocalKey, sequence: Int64, state: State, _ data: Data) throws {
         self = try RecordCoder.open(data) { bytes, form in
             var record = PendingRecord(entity: try bytes.text(), key: key, sequence: sequence, isConfirmed: false)
@@ -237,15 +237,15 @@ extension PendingRecord {
 }
 
 extension ResourceValue {
-    /// The key of the object that a local reference leads to.
+    /// The key of the object of a local reference.
     var localKey: Int64? { if case .one(let reference?) = self, case .integer(let key) = reference.id { key } else { nil } }
 }
 
 extension ResourceReference {
     /// A reference to an object of the file.
     static func local(_ key: Int64) -> ResourceReference { ResourceReference(.integer(key)) }
-    /// The key of the object, of a local reference.
+    /// The key of the object of a local reference.
     ///
-    /// Not inlined: the optimizer of Swift 6.3 ends with an error where it is, in a closure.
+    /// Not inlined: the optimizer of Swift 6.3 fails with an error if it is inlined into a closure.
     @inline(never) var localKey: Int64? { if case .integer(let key) = id { key } else { nil } }
 }

@@ -2,28 +2,28 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Writes and reads pending changes as bytes, exactly: what is sent again after a restart is what was sent before.
+/// Encodes and decodes pending changes exactly: a change that is sent again after a restart equals the original.
 ///
-/// Bytes that were altered or cut are an error; they never become another change.
+/// Bytes that were altered or truncated are an error; they never become another change.
 enum RecordCoder {
-    /// The first byte: the version of the form. The first one had no uploads, the second did not tell which rows were known when it was sent, the
-    /// third not when, and the fourth nothing else.
+    /// The first byte: the version of the format. Version 1 had no uploads, version 2 no key of the next row, version 3 no time of sending, and version 4 no
+    /// other additions.
     static let form: UInt8 = 5
-    /// The form that always had the time of sending.
+    /// The format that always contains the time of sending.
     static let formOfTimes: UInt8 = 4
-    /// The form of what has none of the additions: earlier versions read it.
+    /// The format of records without additions. Earlier versions can read it.
     static let plainForm: UInt8 = 3
 
-    /// What a record may have that the plain form has no place for.
+    /// The optional parts of a record that the plain format cannot store.
     struct Additions: OptionSet {
         let rawValue: UInt8
-        /// When it was first sent.
+        /// The time when it was first sent.
         static let time = Additions(rawValue: 1)
-        /// That it was accepted without an identifier.
+        /// The mark that it was accepted without an identifier.
         static let acceptance = Additions(rawValue: 2)
-        /// Whose it is.
+        /// The user who made it.
         static let principal = Additions(rawValue: 4)
-        /// That it was accepted to be made later.
+        /// The mark that it was accepted to be made later.
         static let later = Additions(rawValue: 8)
     }
 
@@ -33,9 +33,9 @@ enum RecordCoder {
             next: "Restore the cache's file from a copy, or sign out with the choice to drop pending changes.")
     }
 
-    // MARK: Sealed
+    // MARK: Checksums
 
-    /// Returns what `body` writes, with the version of the form and a checksum.
+    /// Returns the bytes that `body` writes, with the version of the format and a checksum.
     static func seal(as form: UInt8 = plainForm, _ body: (inout ByteWriter) throws -> Void) rethrows -> Data {
         var content = ByteWriter()
         content.append(form)
@@ -45,7 +45,7 @@ enum RecordCoder {
         return content.withUnsafeBytes { Data($0) }
     }
 
-    /// Lets `body` read what was sealed.
+    /// Calls `body` with a reader of sealed bytes.
     ///
     /// - Throws: Code 259 for other bytes.
     static func open<Result>(_ data: Data, _ body: (inout ByteReader, UInt8) throws -> Result) throws -> Result {
@@ -150,7 +150,7 @@ enum RecordCoder {
 
     /// Writes a value.
     ///
-    /// - Throws: Code 134030 for a value of a type that cannot be kept.
+    /// - Throws: Code 134030 for a value of a type that cannot be stored.
     static func write(_ value: PropertyValue, _ bytes: inout ByteWriter) throws {
         switch value {
         case .null: bytes.append(0)

@@ -2,21 +2,21 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// The right to send the changes of a file: one sender has it at a time, of all processes.
+/// The right to send the changes of a file: only one sender among all processes has it at a time.
 ///
-/// It is a lock on a file beside the cache's. The system gives it back when the process ends, however that happens.
-// What changes is in a `LockedBox`.
+/// It is a lock on a file next to the cache's file. The system releases it when the process ends for any reason.
+// The mutable state is in a `LockedBox`.
 final class SenderLease: Sendable {
     private let path: String?
     private let lock = LockedBox<FileLock?>(nil)
 
-    /// Creates the lease of a file; nil for a cache in memory, which nobody else has.
+    /// Creates the lease of a file; nil for a cache in memory, which no other process uses.
     init(for url: URL?) { path = url.map { $0.path + "-sender" } }
 
     /// Takes the lease.
     ///
     /// - Returns: Whether this sender has it.
-    /// - Throws: Code 512 where the file cannot be made or locked.
+    /// - Throws: Code 512 if the file cannot be created or locked.
     func take() throws -> Bool {
         guard let path else { return true }
         return try lock.withLock { lock in
@@ -32,9 +32,9 @@ final class SenderLease: Sendable {
         }
     }
 
-    /// Whether this sender has it, so that no other process notes outcomes.
+    /// Whether this sender has it, so that no other process records outcomes.
     var isHeld: Bool { path == nil || lock.withLock { $0 != nil } }
 
-    /// Gives the lease back.
+    /// Releases the lease.
     func giveBack() { lock.set(nil) }
 }

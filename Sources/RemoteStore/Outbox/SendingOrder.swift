@@ -1,24 +1,24 @@
 /// Decides which pending changes can be sent now.
 ///
-/// A new object goes before those that refer to it, a deletion after the changes that give up their references, and an object that takes the
-/// identifier of a deleted one after the deletion. What is independent goes side by side. Objects that refer to each other go one after the other: the
-/// first without its references, which follow by an update.
+/// A new object goes before the objects that refer to it, a deletion after the changes that remove references to the object, and an object that takes over the
+/// identifier of a deleted one after the deletion. Independent changes are sent concurrently. Objects that refer to each other are sent one after the other:
+/// the first without its references, which an update adds later.
 struct SendingOrder {
-    /// A pending change, as far as the order needs it.
+    /// The properties of a pending change that determine the order.
     struct Item {
         let key: LocalKey
         let kind: Resource.Saving.Kind
-        /// Whether it may be sent now: nothing of it is under way, it is due, and not set aside.
+        /// Whether it may be sent now: no part of it is in flight, and it is due and not set aside.
         var canGo: Bool
         /// Whether it waits for a decision of the application.
         var isSetAside = false
         /// The objects that it refers to, by property.
         var needs: [(name: String, key: LocalKey)] = []
-        /// The objects that it referred to, as far as the backend knows: those of a deleted object too.
+        /// The objects that it referred to according to the backend, including those of a deleted object.
         var left: [LocalKey] = []
-        /// What the backend calls the object, where it is deleted or new.
+        /// The backend's identifier of the object, if it is deleted or new.
         var resource: Identity?
-        /// Whether the object was deleted since its change was sent: the deletion follows, and until then it has its identifier.
+        /// Whether the object was deleted since its change was sent: the deletion follows, and until then the object has its identifier.
         var isLeaving = false
 
         struct Identity: Hashable {
@@ -30,7 +30,7 @@ struct SendingOrder {
     /// A change that can be sent.
     struct Ready: Equatable {
         let index: Int
-        /// The properties that are left out.
+        /// The omitted properties.
         var postponed: Set<String> = []
     }
 
@@ -72,7 +72,7 @@ struct SendingOrder {
             }
         }
         if ready.contains(where: { items[$0.index].kind != .delete }) { return ready }
-        // Nothing but objects that refer to each other, and those that wait for what cannot be sent.
+        // The remaining objects refer to each other, or wait for a change that cannot be sent.
         var waiting: [Int: [Int]] = [:]
         for (index, item) in items.enumerated() { for (_, other) in blockers(item) { waiting[other, default: []].append(index) } }
         var open = items.indices.filter { !items[$0].canGo || isReplacing(items[$0]) }
@@ -85,7 +85,7 @@ struct SendingOrder {
         return ready.sorted { $0.index < $1.index }
     }
 
-    /// Returns the changes that wait for one that is set aside, through whatever others, each with that one.
+    /// Returns the changes that wait, directly or indirectly, for one that is set aside, each with that one.
     static func held(_ items: [Item]) -> [LocalKey: LocalKey] {
         let new = Set(items.filter { $0.kind == .insert }.map(\.key))
         var waiting: [LocalKey: [LocalKey]] = [:]
@@ -105,7 +105,7 @@ struct SendingOrder {
         return held
     }
 
-    /// Whether a deleted object refers to another, at any distance: then neither goes first.
+    /// Whether a deleted object refers to another one, directly or indirectly: then neither goes first.
     private static func isReachable(from start: LocalKey, to end: LocalKey, _ byKey: [LocalKey: Item]) -> Bool {
         var open = [start]
         var seen: Set<LocalKey> = [start]

@@ -3,7 +3,7 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A pending change of an entity that the model does not have any more: it cannot be sent, and is kept until the application has decided.
+/// A pending change of an entity that the model no longer has. It cannot be sent, and is kept until the application has decided.
 struct StrandedRecord: Hashable, Sendable {
     var entity: String
     var kind: Resource.Saving.Kind
@@ -12,7 +12,7 @@ struct StrandedRecord: Hashable, Sendable {
 
     private static let key = "stranded"
 
-    /// Writes it down.
+    /// Writes the record to the file.
     func add(to file: CacheFile, in transaction: CacheTransaction) throws {
         guard let settings = file.entity(named: file.names.setting) else { return }
         RequestRunner.log.warning("A pending change of “\(entity)” is set aside: the model does not have the entity any more.")
@@ -46,7 +46,7 @@ struct StrandedRecord: Hashable, Sendable {
         (self.entity, self.kind, self.resource, self.values) = (entity, kind, resource, values)
     }
 
-    /// A change of which nothing is known but its record; nil where nothing was to be sent.
+    /// Creates a record of a change without its values; nil if nothing was to be sent.
     init?(_ record: PendingRecord) {
         guard let kind = record.kind else { return nil }
         self.init(entity: record.entity, kind: kind, resource: record.resource)
@@ -57,7 +57,7 @@ struct StrandedRecord: Hashable, Sendable {
         return StoreQuery(settings.inner).with(predicate: NSPredicate(tree: isStranded))
     }
 
-    /// Returns those of a file, with the keys of their rows.
+    /// Returns the stranded records of a file, with the keys of their rows.
     static func all(of file: CacheFile) throws -> [(key: Int64, record: StrandedRecord)] {
         guard let settings = file.entity(named: file.names.setting), case .rows(let rows) = try file.read(query(settings)) else {
             return []
@@ -72,14 +72,14 @@ struct StrandedRecord: Hashable, Sendable {
 }
 
 extension CarriedChanges {
-    /// Returns a change as it is kept for an entity that the model does not have any more; nil where nothing was to be sent.
+    /// Returns the stranded record of a change of an entity that the model no longer has; nil if nothing was to be sent.
     func stranded(_ change: Change) -> StrandedRecord? {
         let record = change.record
         guard let kind = record.kind ?? record.sent?.change.kind else { return nil }
         var stranded = StrandedRecord(entity: record.entity, kind: kind, resource: record.resource)
         if kind == .delete { return stranded }
         for (name, value) in change.values where kind == .insert || record.confirmed[name] != nil {
-            // The name of what the cache has added, a large value, and what no coder takes.
+            // The values omit properties that the cache has added, large values, and values that cannot be encoded.
             if name.hasPrefix("cache") || record.uploads[name] != nil { continue }
             switch value {
             case .value(.object): continue

@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// What a backend has declared, checked against the model.
+/// The declarations of a backend, checked against the model.
 struct Catalog: Sendable {
     /// An endpoint with the entity of its resource.
     struct Entry: Sendable {
@@ -12,9 +12,9 @@ struct Catalog: Sendable {
 
     private let resources: [ObjectIdentifier: (resource: Resource, entries: [Entry])]
 
-    /// Checks that a backend can take the values that its resources upload.
+    /// Checks that a backend supports the uploads of its resources.
     ///
-    /// - Throws: Code 134080 for one that cannot.
+    /// - Throws: Code 134080 if it does not.
     init(_ backend: any Backend, _ resources: [Resource], _ model: NSManagedObjectModel) throws {
         try self.init(resources, model)
         if !(backend is any UploadingBackend), let resource = resources.first(where: { !($0.saving?.uploads.isEmpty ?? true) }) {
@@ -71,10 +71,10 @@ struct Catalog: Sendable {
     /// Whether there are properties that are never sent.
     let hasUnsentProperties: Bool
 
-    /// Whether resources with one identifier are told apart.
+    /// Whether resources with the same identifier are distinguished.
     let hasIncarnations: Bool
 
-    /// Returns the attribute that tells objects of an entity apart that have the same identifier, one after the other; nil for none.
+    /// Returns the attribute that distinguishes successive objects of an entity with the same identifier; nil for none.
     func incarnation(of entity: NSEntityDescription) -> String? {
         hasIncarnations ? resource(of: entity)?.incarnation : nil
     }
@@ -106,10 +106,10 @@ struct Catalog: Sendable {
             next: "Its properties are: \(entity.propertiesByName.keys.sorted().joined(separator: ", ")).")
     }
 
-    /// Returns what can be saved of an entity, or of the nearest superentity that is described.
+    /// Returns the supported changes of an entity, or of the nearest superentity that is described.
     func saving(of entity: NSEntityDescription) -> Resource.Saving? { resource(of: entity)?.saving }
 
-    /// Whether the identifier of a new object is known before it is sent, and the same whenever it is asked for.
+    /// Whether the identifier of a new object is known before it is sent, and is the same each time it is requested.
     func hasKnownIdentifiers(_ entity: NSEntityDescription) -> Bool {
         switch saving(of: entity)?.identity {
         case .attribute, .made: true
@@ -126,7 +126,7 @@ struct Catalog: Sendable {
         return nil
     }
 
-    /// Returns the endpoints whose answers contain all resources of an entity, with those of subentities if they are wanted.
+    /// Returns the endpoints whose answers contain all resources of an entity, with those of subentities if they are requested.
     func entries(for entity: NSEntityDescription, includingSubentities: Bool) -> [Entry] {
         let needsSubentities = includingSubentities && !entity.subentities.isEmpty
         var found: [Entry] = []

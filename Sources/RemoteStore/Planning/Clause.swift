@@ -6,9 +6,9 @@ internal import Predicates
 struct Clause {
     let keyPath: String
     let comparison: Parameter.Operator
-    /// The values; empty where ``ids`` are compared.
+    /// The values; empty if ``ids`` are compared.
     var values: [PropertyValue] = []
-    /// The objects; nil where values are compared.
+    /// The objects; nil if values are compared.
     var ids: [ResourceID]?
     /// The options for comparing strings; empty for values of other types.
     var options: PredicateComparison.Options = []
@@ -43,7 +43,7 @@ struct ClauseReader {
         return nil
     }
 
-    /// Returns whether a value that a part of a predicate compares may be missing.
+    /// Returns whether a value that a part of a predicate compares may be nil.
     func mayLeadToNil(_ tree: PredicateTree) -> Bool {
         switch tree {
         case .true, .false: return false
@@ -63,7 +63,7 @@ struct ClauseReader {
         }
     }
 
-    /// Returns the comparison that a part of a predicate is; nil where it is of another form.
+    /// Returns a part of a predicate as a comparison; nil if it has another form.
     func clause(_ tree: PredicateTree) -> Clause? {
         guard case .comparison(let comparison) = tree, comparison.modifier != .all, comparison.left.isOneKeyPath,
             let constant = comparison.right.constantValue
@@ -101,7 +101,7 @@ struct ClauseReader {
         }
     }
 
-    /// Returns the identifiers of objects, without those of other stores, which nothing here equals; nil for other values.
+    /// Returns the identifiers of objects, without those of other stores, which equal no object here; nil for other values.
     private func ids(_ values: [PropertyValue]) -> [ResourceID]? {
         guard let decoding else { return nil }
         var ids: [ResourceID] = []
@@ -128,12 +128,12 @@ struct ClauseReader {
             guard AttributeKind(value) == kind, let converted = Self.converted(value, attribute) else { return nil }
             values.append(converted)
         }
-        // Nothing is in an empty collection, not even nil; services see that differently.
+        // Nothing is in an empty collection, not even nil, but services differ.
         if values.isEmpty { return nil }
         let isText = kind == .text
         switch operation {
         case .beginsWith, .endsWith, .contains, .like:
-            // Nothing begins with, ends with or contains an empty string; services see that differently.
+            // No string begins with, ends with or contains an empty string, but services differ.
             guard isText, values != [.string("")] else { return nil }
         default: break
         }
@@ -157,7 +157,7 @@ struct ClauseReader {
         }
     }
 
-    /// Returns a value as one of the attribute's type; nil where that would change it.
+    /// Returns a value converted to the attribute's type; nil if that would change it.
     private static func converted(_ value: PropertyValue, _ attribute: NSAttributeDescription) -> PropertyValue? {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:

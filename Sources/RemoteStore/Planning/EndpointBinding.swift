@@ -4,13 +4,13 @@ internal import Predicates
 
 /// The parts of a predicate that an endpoint applies, bound to its parameters.
 struct EndpointBinding {
-    /// The filters of each request: more than one where values are split.
+    /// The filters of each request: more than one if values are split.
     var variants: [[BackendRequest.Filter]] = [[]]
     /// The predicate, for endpoints that take trees.
     var tree: PredicateTree?
     /// The clauses that need no evaluation in memory.
     var exact: Set<Int> = []
-    /// The share of the resources that is to be expected, and the number of identifiers that are asked for.
+    /// The expected share of the resources, and the number of requested identifiers.
     var share = 1.0
     var identifierCount: Int?
 
@@ -20,7 +20,7 @@ struct EndpointBinding {
         let clause: Clause?
     }
 
-    /// Returns the ways to bind clauses to an endpoint's parameters; none where a required one cannot be given.
+    /// Returns the ways to bind clauses to an endpoint's parameters; none if a required parameter cannot be given.
     static func bindings(of clauses: [Candidate], to endpoint: Endpoint) -> [EndpointBinding] {
         var start = EndpointBinding()
         var used: Set<Int> = []
@@ -30,7 +30,7 @@ struct EndpointBinding {
             used.insert(index)
         }
         var found: [EndpointBinding] = []
-        // Nothing more: a kept answer may serve.
+        // No further clauses are bound: a kept answer may be used.
         if endpoint.freshness != nil { found.append(start) }
         if endpoint.logic == .tree {
             var whole = start
@@ -41,7 +41,7 @@ struct EndpointBinding {
         var usedPlainly = used
         let optional = endpoint.parameters.filter { !$0.isRequired }
         for parameter in optional {
-            // One clause for each comparison of a parameter.
+            // A parameter may be given once for each comparison.
             for _ in 0..<parameter.operators.count {
                 guard let index = plain.best(clauses, for: parameter, usedPlainly, mustNotSplit: true) else { break }
                 plain.bind(clauses[index], index, to: parameter)
@@ -49,7 +49,7 @@ struct EndpointBinding {
             }
         }
         found.append(plain)
-        // Values that must be split may still be fewer requests than all pages.
+        // Even if values must be split, there may be fewer requests than pages.
         for parameter in optional {
             guard let index = plain.best(clauses, for: parameter, usedPlainly, mustNotSplit: false) else { continue }
             var split = plain
@@ -61,12 +61,12 @@ struct EndpointBinding {
 
     // MARK: One parameter
 
-    /// How a parameter expresses a clause.
+    /// The precision with which a parameter expresses a clause.
     enum Fit {
         case exact, wider
     }
 
-    /// Returns how a parameter expresses a comparison; nil where it does not.
+    /// Returns the precision with which a parameter expresses a comparison; nil if it does not.
     static func fit(_ clause: Clause, _ parameter: Parameter) -> Fit? {
         guard parameter.keyPaths.contains(clause.keyPath), parameter.takes(clause) else { return nil }
         switch clause.comparison {
@@ -94,12 +94,12 @@ struct EndpointBinding {
         }
     }
 
-    /// The number of values that a request can have for a clause.
+    /// The number of values that a request can contain for a clause.
     private static func room(_ clause: Clause, _ parameter: Parameter) -> Int {
         parameter.operators.contains(.isIn) ? parameter.maximumValues : 1
     }
 
-    /// Returns the clause that restricts most.
+    /// Returns the most restrictive clause.
     private func best(_ clauses: [Candidate], for parameter: Parameter, _ used: Set<Int>, mustNotSplit: Bool) -> Int? {
         let given = Set((variants.first ?? []).filter { $0.parameter == parameter.name }.map(\.comparison))
         return clauses.indices.filter { index in
@@ -132,7 +132,7 @@ struct EndpointBinding {
         let room = Self.room(clause, parameter)
         var filters: [BackendRequest.Filter] = []
         func append(_ values: [PropertyValue], _ ids: [ResourceID]) {
-            // One value is equality for those that know no other.
+            // A single value becomes an equality for parameters without membership.
             let isOne = values.count + ids.count == 1
             var comparison = clause.comparison
             if comparison == .isIn, isOne, parameter.operators.contains(.equal) { comparison = .equal }
@@ -167,7 +167,7 @@ struct EndpointBinding {
         tree = pushed.isEmpty ? nil : pushed.count == 1 ? pushed[0] : .and(pushed)
     }
 
-    /// Returns a predicate for an endpoint, with identifiers instead of objects; nil where it cannot express it.
+    /// Returns a predicate for an endpoint, with identifiers instead of objects; nil if it cannot be expressed.
     private static func expressed(
         _ candidate: Candidate, _ endpoint: Endpoint, mustBeExact: Bool
     ) -> (tree: PredicateTree, isExact: Bool)? {
@@ -200,7 +200,7 @@ struct EndpointBinding {
         }
     }
 
-    /// Returns a predicate of any form for an endpoint that takes trees; nil where a part of it cannot be expressed.
+    /// Returns a predicate of any form for an endpoint that accepts trees; nil if a part of it cannot be expressed.
     static func expressed(
         _ tree: PredicateTree, _ reader: ClauseReader, _ endpoint: Endpoint, mustBeExact: Bool
     ) -> (tree: PredicateTree, isExact: Bool)? {
@@ -217,7 +217,7 @@ struct EndpointBinding {
             if case .and = tree { return (.and(trees), isExact) }
             return (.or(trees), isExact)
         case .not(let part):
-            // What is found besides has nothing that could be compared.
+            // The additional matches have no value to compare.
             let isExact = !(endpoint.negationsFindNil && reader.mayLeadToNil(part))
             guard isExact || !mustBeExact else { return nil }
             return expressed(part, reader, endpoint, mustBeExact: true).map { (.not($0.tree), isExact) }

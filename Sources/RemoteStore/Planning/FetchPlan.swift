@@ -1,7 +1,7 @@
 @_spi(Stores) internal import ObjectGraph
 public import Predicates
 
-/// How a remote store answers a fetch: which requests it makes, and what it finishes in memory.
+/// The way in which a remote store answers a fetch: the requests that it makes, and the work that it does in memory.
 ///
 /// `request.explain(in: context)` returns it; ``description`` is for people.
 public struct FetchPlan: Sendable {
@@ -11,59 +11,59 @@ public struct FetchPlan: Sendable {
     public internal(set) var predicateInMemory: PredicateTree?
     /// The key paths of the sort keys that are applied in memory.
     public internal(set) var sortsInMemory: [String] = []
-    /// Whether limit and offset are applied in memory. Pages are still read only as far as necessary, unless the order is made in memory.
+    /// Whether limit and offset are applied in memory. Pages are still read only as far as necessary, unless the results are sorted in memory.
     public internal(set) var pagesInMemory = false
     /// Whether the backend counts the results.
     public internal(set) var isCountedByBackend = false
     /// Whether the backend computes the values of the result.
     public internal(set) var isAggregatedByBackend = false
-    /// The number of requests to expect.
+    /// The expected number of requests.
     public internal(set) var estimatedRequests = 0
-    /// The number of resources to expect.
+    /// The expected number of resources.
     public internal(set) var estimatedRows = 0
-    /// Whether an answer that is still fresh serves instead of the requests.
+    /// Whether a fresh kept answer is used instead of the requests.
     public internal(set) var usesKeptAnswer = false
-    /// Whether a fetched results controller reads the pages as they are scrolled; nil for a request without a batch size. Otherwise everything is
-    /// read first, because the order is made in memory, because several requests find the results, or because there is only one page.
+    /// Whether a fetched results controller reads the pages as they are scrolled; nil for a request without a batch size. If not, everything is read first,
+    /// because the results are sorted in memory or come from several requests, or because there is only one page.
     public internal(set) var scrolling: Bool?
     /// The relationships that are loaded for the evaluation in memory, as key paths.
     public internal(set) var relationshipsInMemory: [String] = []
 
-    /// What the results may lack though no error says so: what the backend's answers cannot show, and what the last reading of the same pages has met.
+    /// The reasons why the results may be incomplete without an error: limitations of the backend's answers, and findings of the last read of the same pages.
     public internal(set) var caveats: [String] = []
 
-    /// What is asked first: the destinations of a relationship that match a part of the predicate. With their identifiers the ``requests`` are
-    /// made, which show `IN {…}` for them; where more are found than was to be expected, the fetch is planned anew.
+    /// The fetches that are made first: the destinations of a relationship that match a part of the predicate. The ``requests`` are made with their
+    /// identifiers, and show `IN {…}` for them. If more are found than expected, the fetch is planned again.
     public internal(set) var joins: [SemiJoin] = []
 
-    /// A fetch of the destinations of a relationship, before that of the objects that refer to them.
+    /// A fetch of the destinations of a relationship, before the fetch of the objects that refer to them.
     public struct SemiJoin: Sendable {
         /// The name of the relationship.
         public let relationship: String
         /// The entity of its destinations.
         public let entity: String
-        /// What the destinations must match.
+        /// The predicate of the destinations.
         public let predicate: PredicateTree
-        /// How they are found.
+        /// The plan that finds them.
         public let plan: FetchPlan
-        /// The part of the predicate that is answered so.
+        /// The part of the predicate that is answered this way.
         let part: RelationshipPart
     }
 
     /// The endpoint of each request.
     var endpoints: [Endpoint] = []
-    /// What the evaluation in memory reads.
+    /// The properties that the evaluation in memory reads.
     var needs = Needs()
-    /// Whether resources of other kinds are left out in memory.
+    /// Whether resources of other entities are filtered out in memory.
     var filtersKinds = false
     /// The estimated cost.
     var cost = 0.0
-    /// The clause that is named when too much is read.
+    /// The clause that is named if too much is read.
     var costlyClause: String?
 
     /// Whether the answers are the results, in order.
     var isExact: Bool { predicateInMemory == nil && sortsInMemory.isEmpty && !filtersKinds }
-    /// Whether the rows of all answers are what a query wants, as they are.
+    /// Whether the rows of all answers are the results of a query, unchanged.
     func rowsAreResults(of query: StoreQuery) -> Bool {
         isExact && isOrdered && requests.count == 1 && needs.isEmpty && query.resultType == .managedObjectResultType
             && query.fetchLimit == 0

@@ -2,16 +2,16 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Rewrites predicates to the form that capabilities are compared with: negations at the comparisons, constants on the right, ranges as
-/// pairs, alternatives of one value as `IN`.
+/// Rewrites predicates to the form that is compared with capabilities: negations at the comparisons, constants on the right, ranges as pairs, alternatives of
+/// one value as `IN`.
 ///
-/// The result matches the same resources, by the logic of stores: three values, of which only true matches.
+/// The result matches the same resources, by the three-valued logic of stores: only true matches.
 struct NormalForm {
     private let entity: NSEntityDescription
 
     init(_ entity: NSEntityDescription) { self.entity = entity }
 
-    /// Returns the parts of a predicate, all of which must match: empty for everything, false alone for nothing.
+    /// Returns the clauses of a predicate, all of which must match: empty for everything, only false for nothing.
     func clauses(_ tree: PredicateTree) -> [PredicateTree] {
         switch normalized(tree, isNegated: false) {
         case .true: []
@@ -53,7 +53,7 @@ struct NormalForm {
         return isAnd ? .and(flat) : .or(flat)
     }
 
-    /// Joins the alternatives for the value of one expression: `a == 1 OR a IN {2, 3}` is `a IN {1, 2, 3}`.
+    /// Combines the alternatives for the value of one expression: `a == 1 OR a IN {2, 3}` becomes `a IN {1, 2, 3}`.
     private func joiningEqualities(_ parts: [PredicateTree]) -> [PredicateTree] {
         struct Key: Hashable {
             let left: ExpressionTree
@@ -85,7 +85,7 @@ struct NormalForm {
         return joined
     }
 
-    /// The values, one of which the left side must equal; nil for other comparisons, and for those with nil.
+    /// The values of which the left side must equal one; nil for other comparisons, and for comparisons with nil.
     private static func equalities(_ comparison: PredicateComparison) -> [PropertyValue]? {
         guard comparison.modifier == .direct, comparison.left.isOneKeyPath, let constant = comparison.right.constantValue else {
             return nil
@@ -104,7 +104,7 @@ struct NormalForm {
 
     // MARK: Comparisons
 
-    /// Returns the comparison with a constant on its right side, and without a pattern where another comparison of strings says the same.
+    /// Returns the comparison with a constant on its right side, and without a pattern if another comparison of strings is equivalent.
     private func plain(_ comparison: PredicateComparison) -> PredicateComparison {
         let turned = turned(comparison)
         guard turned.operator == .like, turned.left.isOneKeyPath,
@@ -143,7 +143,7 @@ struct NormalForm {
         case .between where elements.count == 2 && !elements.contains(where: \.isNull):
             return .and([with(.greaterThanOrEqual, elements[0]), with(.lessThanOrEqual, elements[1])])
         case .isIn:
-            // Equality with nothing is never true, and what is not true does not match.
+            // Equality with nil is never true, and only true matches.
             let values = Self.distinct(elements.filter { !$0.isNull })
             if values.isEmpty { return .false }
             return values.count == 1 ? with(.equal, values[0]) : with(.isIn, .array(values))
@@ -151,9 +151,9 @@ struct NormalForm {
         }
     }
 
-    /// Returns what matches where a comparison is known not to.
+    /// Returns the predicate that matches if a comparison is false.
     private func negated(_ comparison: PredicateComparison) -> PredicateTree {
-        // Membership in one value is equality: services have the negation of that.
+        // Membership in one value is equality: services support its negation.
         if comparison.operator == .isIn, comparison.modifier == .direct, comparison.left.isOneKeyPath,
             let elements = comparison.right.constantValue?.elements, !elements.contains(where: \.isNull)
         {
@@ -178,7 +178,7 @@ struct NormalForm {
             return .not(.comparison(comparison))
         }
         let isOrder = comparison.operator != .equal && comparison.operator != .notEqual
-        // An order between values of different types is false, and so is its opposite.
+        // An order comparison between values of different types is false, and so is its opposite.
         if isOrder, ClauseReader(entity).attribute(at: comparison.left.keys).map({ AttributeKind($0) == AttributeKind(value) }) != true {
             return .not(.comparison(comparison))
         }
@@ -223,7 +223,7 @@ enum AttributeKind: Hashable {
 }
 
 extension ExpressionTree {
-    /// The constant, where the expression is one.
+    /// The constant, if the expression is one.
     var constantValue: PropertyValue? {
         switch self {
         case .constant(let value), .numberedConstant(let value, number: _): value

@@ -2,22 +2,22 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A part of a predicate that is about the destinations of one relationship.
+/// The part of a predicate that is about the destinations of one relationship.
 struct RelationshipPart {
     let relationship: NSRelationshipDescription
     /// Whether one of several destinations must match.
     let isAny: Bool
-    /// The clauses of the predicate that are that part.
+    /// The clauses of the predicate that form this part.
     var clauses: [PredicateTree]
-    /// What the destinations must match.
+    /// The predicates of the destinations.
     var predicates: [PredicateTree]
 
-    /// The comparison of the relationship with objects.
+    /// Returns the comparison of the relationship with objects.
     func comparison(_ ids: [PropertyValue]) -> PredicateTree {
         .compare(.keyPath([relationship.name]), .isIn, .constant(.array(ids)), modifier: relationship.isToMany ? .any : .direct)
     }
 
-    /// Returns the parts of a predicate, each relationship to one once.
+    /// Returns the parts of a predicate, one for each to-one relationship.
     static func parts(of clauses: [PredicateTree], _ entity: NSEntityDescription) -> [RelationshipPart] {
         var parts: [RelationshipPart] = []
         for clause in clauses {
@@ -32,8 +32,8 @@ struct RelationshipPart {
         return parts
     }
 
-    /// Returns the relationship that a predicate begins with, and the predicate of its destinations; nil where it is about something else, or
-    /// may match where there is no destination.
+    /// Returns the relationship with which a predicate begins, and the predicate of its destinations; nil if it is about something else, or may match if there
+    /// is no destination.
     private static func split(
         _ tree: PredicateTree, _ entity: NSEntityDescription
     ) -> (relationship: NSRelationshipDescription, isAny: Bool, inner: PredicateTree)? {
@@ -75,10 +75,10 @@ struct RelationshipPart {
 }
 
 extension Planner {
-    /// Stands for an object that is not known yet.
+    /// A placeholder for an object that is not known yet.
     private static let placeholder = ResourceID.string("…")
 
-    /// Returns the plans that first ask which destinations of a relationship match, and then for the objects that refer to them.
+    /// Returns the plans that first find the matching destinations of a relationship, and then the objects that refer to them.
     func joins(_ fetch: PlannedFetch, depth: Int) -> [FetchPlan] {
         RelationshipPart.parts(of: fetch.clauses, fetch.entity).compactMap { part in
             guard let destination = part.relationship.destinationEntity else { return nil }
@@ -88,7 +88,7 @@ extension Planner {
             let predicate = part.predicates.count == 1 ? part.predicates[0] : .and(part.predicates)
             first.clauses = NormalForm(destination).clauses(predicate)
             guard let firstPlan = best(first, depth: depth + 1, &search) else { return nil }
-            // Few of those that are read to compare them in memory match.
+            // Only a small share of the rows that are compared in memory will match.
             let share = firstPlan.predicateInMemory == nil ? 1 : 0.1
             let count = max(1, min(5000, Int((Double(firstPlan.estimatedRows) * share).rounded(.up))))
             var second = fetch
@@ -111,13 +111,12 @@ extension Planner {
         }
     }
 
-    /// Returns the plan for a fetch whose destinations have been found: with their identifiers, or as if they had not been asked for, if that
-    /// is cheaper now.
+    /// Returns the plan for a fetch whose destinations have been found: either with their identifiers, or without the join if that is cheaper now.
     func plan(_ fetch: PlannedFetch, after join: FetchPlan.SemiJoin, found ids: [NSManagedObjectID]) throws -> (
         fetch: PlannedFetch, plan: FetchPlan
     ) {
         var known = fetch
-        // Nothing is among no objects.
+        // No object is among no objects.
         let comparison = ids.isEmpty ? .false : join.part.comparison(ids.map { .object(ObjectReference($0)) })
         known.clauses = NormalForm(fetch.entity).clauses(.and(fetch.clauses.filter { !join.part.clauses.contains($0) } + [comparison]))
         var unaware = fetch
@@ -136,7 +135,7 @@ extension Planner {
 }
 
 extension BackendRequest {
-    /// Returns the request without a placeholder for identifiers, for people to read.
+    /// Returns the request without a placeholder for identifiers, for display.
     fileprivate func without(_ placeholder: ResourceID) -> BackendRequest {
         var request = self
         request.filters = filters.map { filter in

@@ -2,46 +2,46 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// What is to be planned: a fetch without what only contexts know.
+/// The input of the planner: a fetch without the parts that concern only contexts.
 struct PlannedFetch {
     var entity: NSEntityDescription
     var includesSubentities = true
     /// The parts of the predicate, in normal form.
     var clauses: [PredicateTree] = []
-    /// The sort keys; nil where the order is made by code.
+    /// The sort keys; nil if the order is defined by code.
     var sorts: [StoreSort]? = []
     var limit = 0
     var offset = 0
     var wantsCount = false
     var aggregates: [Endpoint.Aggregate] = []
-    /// The attributes to group by, where a backend could.
+    /// The attributes to group by, if a backend could do it.
     var groups: [String] = []
-    /// What is read of the results besides the predicate and the order.
+    /// The properties of the results that are read in addition to the predicate and the order.
     var needs = Needs()
-    /// Whether nothing else of the results is wanted: of dictionaries and identifiers, of which no rows are kept.
+    /// Whether nothing else of the results is needed, as for dictionaries and identifiers, whose rows are not kept.
     var wantsOnlyNeeds = false
-    /// Whether the destinations of a relationship may be asked for first.
+    /// Whether the destinations of a relationship may be fetched first.
     var mayJoin = false
-    /// The last clause, where it is about destinations that are asked for first, and not known yet.
+    /// The last clause, if it is about destinations that are fetched first and are not known yet.
     var joined: Clause?
-    /// Whether rows that lack what is read may be completed by identifier afterwards.
+    /// Whether rows that lack needed properties may be completed by identifier afterwards.
     var mayComplete = true
-    /// The key paths of relationships to bring along.
+    /// The key paths of relationships to prefetch.
     var prefetches: [String] = []
 
     var hasSort: Bool { sorts.map { !$0.isEmpty } ?? true }
 }
 
-/// Chooses endpoints for a fetch by cost, and what is left to be done in memory.
+/// Chooses endpoints for a fetch by cost, and the remaining work in memory.
 struct Planner {
     let catalog: Catalog
     let decoding: AnswerDecoding
-    /// The name of a relationship that answers must be declared to bring; nil for none.
+    /// The name of a relationship that answers must be declared to contain; nil for none.
     var broughtRelationship: String?
     /// Whether a fresh answer to a request is kept.
     let isKept: (BackendRequest, Endpoint) -> Bool
 
-    /// Returns a planner that uses only endpoints whose answers are declared to bring a relationship.
+    /// Returns a planner that uses only endpoints whose answers are declared to contain a relationship.
     func bringing(_ relationship: NSRelationshipDescription) -> Planner {
         var planner = self
         planner.broughtRelationship = relationship.name
@@ -50,7 +50,7 @@ struct Planner {
 
     /// Returns the cheapest plan.
     ///
-    /// - Throws: Code 134091 where no endpoint can answer, naming the clause and what each endpoint needs.
+    /// - Throws: Code 134091 if no endpoint can answer, naming the clause and the requirements of each endpoint.
     func plan(_ fetch: PlannedFetch) throws -> FetchPlan {
         var search = Search()
         if let plan = best(fetch, depth: 0, &search) { return plan }
@@ -61,7 +61,7 @@ struct Planner {
     func best(_ fetch: PlannedFetch, depth: Int, _ search: inout Search) -> FetchPlan? {
         if fetch.clauses.contains(.false) { return nothing(fetch) }
         var plans = single(fetch, &search)
-        // Only what is left to memory may be cheaper to ask for in parts.
+        // Only clauses that would be evaluated in memory may be cheaper as separate requests.
         let known = plans.min { $0.cost < $1.cost }
         if known.map({ $0.predicateInMemory != nil && $0.estimatedRequests > 1 }) ?? true, depth < 3 {
             for index in fetch.clauses.indices {
@@ -83,14 +83,14 @@ struct Planner {
 
     /// The state of a search for the cheapest plan.
     struct Search {
-        /// Why endpoints cannot answer, each reason once.
+        /// The reasons why endpoints cannot answer, each once.
         private(set) var reasons: [String] = []
-        /// The number of alternatives that may still be planned by themselves, so that a long predicate is planned in bounded time.
+        /// The number of alternatives that may still be planned separately, which bounds the planning time of a long predicate.
         private var alternatives = 60
 
         mutating func note(_ reason: String) { if !reasons.contains(reason) { reasons.append(reason) } }
 
-        /// Returns whether so many alternatives may be planned.
+        /// Returns whether a number of alternatives may be planned.
         mutating func begin(_ count: Int) -> Bool {
             guard count <= alternatives else { return false }
             alternatives -= count
@@ -129,7 +129,7 @@ struct Planner {
 
     private func plan(_ fetch: PlannedFetch, _ entry: Catalog.Entry, _ binding: EndpointBinding, _ search: inout Search) -> FetchPlan? {
         let endpoint = entry.endpoint
-        // What is not known yet cannot be compared in memory.
+        // Unknown destinations cannot be compared in memory.
         if fetch.joined != nil, !binding.exact.contains(fetch.clauses.count - 1) { return nil }
         var plan = FetchPlan()
         if endpoint.isForMissingValues, fetch.needs.properties.isEmpty { return nil }
@@ -145,7 +145,7 @@ struct Planner {
         plan.needs = fetch.needs
         if plan.predicateInMemory != nil || pushedSorts == nil { plan.needs.formUnion(evaluated(plan, fetch)) }
 
-        // Rows that do not bring what is read are completed by identifier.
+        // Rows without needed properties are completed by identifier.
         var completion = 0.0
         let missing = Self.missing(plan.needs, endpoint)
         if !missing.isEmpty {
@@ -202,19 +202,19 @@ struct Planner {
         return plan
     }
 
-    /// Returns the embeddings to ask an endpoint for.
+    /// Returns the embeddings to request from an endpoint.
     private func embeddings(_ endpoint: Endpoint, _ fetch: PlannedFetch, _ needs: Needs) -> [String] {
         let wanted = fetch.prefetches + needs.relationshipPaths + Array(needs.properties) + (broughtRelationship.map { [$0] } ?? [])
         return endpoint.embeddings.filter { !$0.isAlwaysThere && wanted.contains($0.keyPath) }.map(\.keyPath)
     }
 
-    /// Returns the properties to ask an endpoint for; nil for all that it brings. An answer that is kept serves others, too.
+    /// Returns the properties to request from an endpoint; nil for all that it returns. A kept answer may also be used by other fetches.
     private func properties(_ endpoint: Endpoint, _ fetch: PlannedFetch, _ needs: Needs) -> Set<String>? {
         guard fetch.wantsOnlyNeeds, endpoint.freshness == nil else { return nil }
         return endpoint.properties.map(needs.properties.intersection) ?? needs.properties
     }
 
-    /// What predicate and order read in memory.
+    /// Returns the properties that predicate and order read in memory.
     private func evaluated(_ plan: FetchPlan, _ fetch: PlannedFetch) -> Needs {
         var reader = NeedsReader(fetch.entity)
         if let predicate = plan.predicateInMemory { reader.add(predicate) }
@@ -222,7 +222,7 @@ struct Planner {
         return reader.needs
     }
 
-    /// Returns the sort keys for a request; nil where the endpoint cannot apply all of them.
+    /// Returns the sort keys for a request; nil if the endpoint cannot apply all of them.
     private func pushed(_ sorts: [StoreSort]?, _ sorting: Sorting) -> [BackendRequest.Sort]? {
         guard let sorts, sorts.count <= sorting.maximumKeys || sorts.isEmpty else { return nil }
         var pushed: [BackendRequest.Sort] = []
@@ -237,12 +237,12 @@ struct Planner {
         return pushed
     }
 
-    /// The properties that are read and do not come with the answers of an endpoint.
+    /// Returns the needed properties that the answers of an endpoint do not contain.
     static func missing(_ needs: Needs, _ endpoint: Endpoint) -> Set<String> {
         endpoint.properties.map { needs.properties.subtracting($0).subtracting(endpoint.embeddings.map(\.keyPath)) } ?? []
     }
 
-    /// The number of resources that one request completes; nil where no endpoint brings the properties by identifier.
+    /// Returns the number of resources that one request completes; nil if no endpoint returns the properties by identifier.
     private func completionPart(_ entity: NSEntityDescription, _ properties: Set<String>) -> Int? {
         let kinds = entity.subentities.isEmpty ? [entity] : [entity] + entity.allKinds
         return kinds.flatMap { catalog.entries(for: $0, includingSubentities: false) }.compactMap { entry -> Int? in
@@ -267,7 +267,7 @@ struct Planner {
         var requests = parts
         if let size = endpoint.paging.step { requests = parts * max(1, (rows / parts / Double(size)).rounded(.up)) }
         if completion > 0 { requests += max(1, (rows * completion).rounded(.up)) }
-        // What is loaded for the evaluation in memory.
+        // Relationships that are loaded for the evaluation in memory count as requests.
         requests += Double(plan.needs.relationshipPaths.count { path in !endpoint.embeddings.contains { $0.keyPath == path } })
         if binding.variants.isEmpty { (rows, requests) = (0, 0) }
         // Bounded: within the expected rows of a description, which are a whole number.
@@ -278,7 +278,7 @@ struct Planner {
 
     // MARK: Several endpoints
 
-    /// Returns the plan for each alternative of an OR by itself.
+    /// Returns the plan with a separate part for each alternative of an OR.
     private func alternatives(_ fetch: PlannedFetch, at index: Int, depth: Int, _ search: inout Search) -> FetchPlan? {
         guard case .or(let parts) = fetch.clauses[index], search.begin(parts.count) else { return nil }
         var branch = fetch
@@ -295,7 +295,7 @@ struct Planner {
         return united(plans, fetch)
     }
 
-    /// Returns the plan for each kind of the entity by itself.
+    /// Returns the plan with a separate part for each subentity.
     private func kinds(_ fetch: PlannedFetch, depth: Int, _ search: inout Search) -> FetchPlan? {
         guard fetch.includesSubentities, !fetch.entity.subentities.isEmpty else { return nil }
         var plans: [FetchPlan] = []
@@ -310,7 +310,7 @@ struct Planner {
         return united(plans, fetch)
     }
 
-    /// Joins plans whose results are united and, where one leaves something to be done, evaluated again.
+    /// Combines plans whose results are united and, if one leaves work to memory, evaluated again.
     private func united(_ plans: [FetchPlan], _ fetch: PlannedFetch) -> FetchPlan {
         var plan = FetchPlan()
         plan.hasSort = fetch.hasSort
@@ -330,7 +330,7 @@ struct Planner {
         for part in plans { plan.needs.formUnion(part.needs) }
         plan.needs.formUnion(evaluated(plan, fetch))
         plan.relationshipsInMemory = plan.needs.relationshipPaths
-        // What one part leaves to be done in memory is done for the rows of all of them.
+        // If one part leaves work to memory, it is done for the rows of all parts.
         for (index, endpoint) in plan.endpoints.enumerated() {
             plan.requests[index].embeddings = embeddings(endpoint, fetch, plan.needs)
             plan.requests[index].properties = properties(endpoint, fetch, plan.needs)
@@ -340,7 +340,7 @@ struct Planner {
 }
 
 extension Endpoint {
-    /// Whether answers bring a relationship: a to-many one where that is declared, a to-one one where nothing else is.
+    /// Whether answers contain a relationship: a to-many one if that is declared, a to-one one by default.
     func brings(_ relationship: String, of entity: NSEntityDescription) -> Bool {
         if embeddings.contains(where: { $0.keyPath == relationship }) { return true }
         if let properties { return properties.contains(relationship) }

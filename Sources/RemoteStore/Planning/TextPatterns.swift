@@ -1,7 +1,7 @@
 internal import Predicates
 
 extension PredicateComparison {
-    /// The comparison as one that says the same without a pattern: `LIKE 'a*'` is `BEGINSWITH 'a'`. Itself where there is none.
+    /// An equivalent comparison without a pattern: `LIKE 'a*'` becomes `BEGINSWITH 'a'`. The comparison itself if there is none.
     var withoutPattern: PredicateComparison {
         guard self.operator == .like, case .string(let pattern)? = right.constantValue else { return self }
         var elements = LikePattern(pattern).elements[...]
@@ -14,7 +14,7 @@ extension PredicateComparison {
             guard case .character(let character) = element else { return self }
             text.append(character)
         }
-        // An empty text begins and ends no text.
+        // No text begins or ends with an empty text.
         if text.isEmpty { return self }
         var plain = self
         plain.operator = beginsOpen ? (endsOpen ? .contains : .endsWith) : endsOpen ? .beginsWith : .equal
@@ -24,7 +24,7 @@ extension PredicateComparison {
 }
 
 extension Parameter {
-    /// The pattern by which a parameter for `LIKE` compares a part of a text; nil where it takes the comparison itself, or no pattern.
+    /// Returns the pattern by which a parameter for `LIKE` compares a part of a text; nil if it supports the comparison itself, or no pattern.
     func pattern(_ comparison: Operator, _ values: [PropertyValue]) -> PropertyValue? {
         guard !operators.contains(comparison), operators.contains(.like), case .string(let text)? = values.first else { return nil }
         let part = text.map { "*?\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
@@ -36,7 +36,7 @@ extension Parameter {
         }
     }
 
-    /// Whether it can be given the texts of a comparison as what they are.
+    /// Whether the texts of a comparison can be passed literally.
     func takes(_ clause: Clause) -> Bool {
         if reserved.isEmpty { return true }
         func takes(_ text: String) -> Bool { !reserved.contains { !$0.isEmpty && text.contains($0) } }

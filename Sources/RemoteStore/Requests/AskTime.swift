@@ -1,9 +1,9 @@
 internal import Dispatch
 
-/// When a request was made: by the clock of the store's options, which freshness is measured by, and by the one that caches of rows go by.
+/// The time of a request: by the clock of the store's options, which measures freshness, and by the clock of row caches.
 struct AskTime: Sendable {
     let clock: Duration
-    /// In nanoseconds of the system's uptime.
+    /// The system's uptime in nanoseconds.
     let uptime: UInt64
 
     init(_ clock: Duration) {

@@ -1,27 +1,28 @@
 internal import Platform
 internal import Predicates
 
-/// Asks for the next pages while a page is being read, for callers that want all of them: two pages ahead, and no more.
+/// Prefetches the next pages while a page is read, for callers that need all of them: two pages ahead, and no more.
 ///
-/// With one, a backend would wait until the caller has filed the page before: the page that was read meanwhile has told the next one, and nobody asks.
-// Everything that changes is in a `LockedBox`.
+/// With a single page, the backend would wait until the caller has stored the previous page: the prefetched page has already reported the next one, but it is
+/// not requested.
+// The mutable state is in a `LockedBox`.
 final class ReadAhead: Sendable {
-    /// The number of pages that are asked for before the caller wants them.
+    /// The number of pages that are requested before the caller needs them.
     static let depth = 2
 
     private struct State {
         /// The page that the caller waits for.
         var wanted: BackendRequest?
-        /// The requests for the pages after it that were sent, in order.
+        /// The requests in flight for the following pages, in order.
         var early: [RequestRunner.Early] = []
-        /// What the last of these pages has told, until it is asked for.
+        /// The token of the next page that the last of these pages has reported, until it is requested.
         var told: (request: BackendRequest, next: PageToken)?
         var isOver = false
 
-        /// The last page that was asked for.
+        /// The last requested page.
         var last: BackendRequest? { early.last?.page ?? wanted }
 
-        /// Takes the page that comes next, if it is known and not too far ahead.
+        /// Removes and returns the next page, if it is known and not too far ahead.
         mutating func takeNext() -> (request: BackendRequest, next: PageToken)? {
             guard !isOver, early.count < ReadAhead.depth, let told, told.request == last else { return nil }
             self.told = nil
@@ -41,7 +42,7 @@ final class ReadAhead: Sendable {
         let (early, unwanted, next) = state.withLock { state in
             state.wanted = request
             guard let first = state.early.first, first.page == request, first.isCurrent(runner) else {
-                // The caller goes on elsewhere, or something was saved.
+                // The caller continues elsewhere, or something was saved.
                 defer { state.early = [] }
                 state.told = nil
                 return (RequestRunner.Early?.none, state.early, state.takeNext())
@@ -55,7 +56,7 @@ final class ReadAhead: Sendable {
         return try await runner.answer(of: early)
     }
 
-    /// Gives up what was asked for and is not wanted.
+    /// Cancels requests whose answers are not needed.
     func end() {
         let unwanted = state.withLock { state in
             state.isOver = true
@@ -86,7 +87,7 @@ final class ReadAhead: Sendable {
                     return (false, (request: BackendRequest, next: PageToken)?.none)
                 }
                 state.early.append(early)
-                // It may have told the next one already.
+                // The answer may already have reported the next page.
                 return (true, state.takeNext())
             }
             if !isWanted { runner.giveUp(early) }

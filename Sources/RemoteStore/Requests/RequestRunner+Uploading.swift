@@ -3,16 +3,16 @@ internal import Logging
 internal import ObjectGraph
 internal import Platform
 
-/// Sends large values, part by part. Each call is one of those that run at the same time; between two of them others have their turn.
+/// Uploads large values, part by part. Each call counts towards the limit of concurrent calls; between two of them, other calls have their turn.
 extension RequestRunner {
     /// Sends the rest of a value.
     ///
     /// - Parameters:
-    ///   - given: The upload, as far as it has come.
-    ///   - data: The whole value, which may be mapped from a file: no more than a part of it is in memory.
-    ///   - note: Called with what the backend has told, after each call; false ends the upload.
-    /// - Returns: What stands for the value; nil where `note` has ended it.
-    /// - Throws: The errors of the backend; code 134030 for one that counts wrongly; those of `note`.
+    ///   - given: The upload, with its progress so far.
+    ///   - data: The complete value, which may be mapped from a file: no more than a part of it is in memory.
+    ///   - note: A closure that is called with the progress after each call; returning false ends the upload.
+    /// - Returns: The value that replaces the uploaded one; nil if `note` has ended the upload.
+    /// - Throws: The errors of the backend; code 134030 for a backend that reports a wrong number of bytes; those of `note`.
     func upload(
         _ given: BackendUpload, _ data: Data, note: @Sendable (BackendUpload) throws -> Bool
     ) async throws -> ResourceValue? {
@@ -35,9 +35,9 @@ extension RequestRunner {
         return try await limited { [upload] in try await backend.finishUpload(upload) }
     }
 
-    /// Sends changes, and before them the values that are uploaded.
+    /// Sends changes, after the values that are uploaded.
     ///
-    /// - Parameter names: The attributes that are uploaded.
+    /// - Parameter names: The attributes whose values are uploaded.
     func save(_ changes: [BackendChange], uploading names: Set<String>) async throws -> [BackendChange.Key: BackendOutcome] {
         if names.isEmpty { return try await save(changes) }
         var sent = changes
@@ -49,7 +49,7 @@ extension RequestRunner {
                 do {
                     sent[index].values[name] = try await self.upload(upload, data) { _ in true }
                 } catch let lost as UnknownOutcome {
-                    // Of the change itself nothing was sent.
+                    // The change itself was not sent.
                     throw lost.cause
                 }
             }

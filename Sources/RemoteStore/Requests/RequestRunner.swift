@@ -4,18 +4,18 @@ internal import Logging
 internal import Platform
 internal import Predicates
 
-/// Sends requests to a backend: equal ones that are under way are one, and no more than a number run at the same time.
-// Everything that changes is in a `LockedBox`.
+/// Sends requests to a backend: equal requests in flight are combined, and the number of concurrent calls is limited.
+// The mutable state is in `LockedBox`es.
 final class RequestRunner: Sendable {
     static let log = Logger(label: "coredata.remote")
 
-    /// A request that was sent and is not answered yet.
+    /// A request in flight.
     fileprivate final class Flight: Sendable {
         let task: Task<BackendAnswer, any Error>
         init(_ task: Task<BackendAnswer, any Error>) { self.task = task }
     }
 
-    /// Requests that one answer is enough for.
+    /// The identity of requests that share an answer.
     fileprivate struct FlightKey: Hashable, Sendable {
         let request: BackendRequest
         let news: UInt64
@@ -23,17 +23,17 @@ final class RequestRunner: Sendable {
 
     private struct State {
         var flights: [FlightKey: (flight: Flight, waiting: Int)] = [:]
-        /// The number of times that something new has come.
+        /// The number of times that new values were received.
         var news: UInt64 = 0
         var running = 0
         var queue: [CheckedContinuation<Void, Never>] = []
         var epoch: UInt64 = 0
-        /// What could not be read and was logged: properties of entities.
+        /// The causes of unreadable values that were logged: properties of entities.
         var knownCauses: Set<String> = []
         /// Whether the last read was refused because of its credentials.
         var lacksCredentials = false
 
-        /// Counts one more call, if another one may run. While calls wait for their turn none may: a call that ends lets the next one take over.
+        /// Counts one more call, if another one may run. No call may overtake waiting ones: a call that ends passes its place to the next one.
         mutating func takePlace(_ limit: Int) -> Bool {
             guard running < limit else { return false }
             running += 1
@@ -42,10 +42,10 @@ final class RequestRunner: Sendable {
     }
 
     let backend: any Backend
-    /// Called when a read is answered after others were refused because of their credentials.
+    /// A closure that is called when a read is answered after others were refused because of their credentials.
     let credentialsReturned = LockedBox<(@Sendable () -> Void)?>(nil)
     private let limit: Int
-    /// Called once for each answer, before it is shared, with the time at which the request was made.
+    /// A closure that is called once for each answer, before it is shared, with the time of the request.
     private let receive: @Sendable (BackendAnswer, AskTime) -> Void
     private let now: @Sendable () -> Duration
     private let state = LockedBox(State())
@@ -60,10 +60,10 @@ final class RequestRunner: Sendable {
         self.now = now
     }
 
-    /// Begins another epoch: what was asked before may be older than what was just saved, and is not shared with what is asked now.
+    /// Begins a new epoch: earlier requests may miss the latest save, and are not shared with later ones.
     func beginEpoch() { state.withLock { $0.epoch &+= 1 } }
 
-    /// Says that something new has come: what was asked before may be older, and does not answer what is asked from now on.
+    /// Notes that new values were received: earlier requests may be stale, and are not shared with later ones.
     func noteNews() { state.withLock { $0.news &+= 1 } }
 
     /// The current epoch.
@@ -71,11 +71,11 @@ final class RequestRunner: Sendable {
 
     // MARK: Reads
 
-    /// Returns the answer to a request. The request is cancelled when every task that waits for it is.
+    /// Returns the answer to a request. The request is cancelled when all tasks that wait for it are.
     ///
     /// - Throws: The backend's error; `CancellationError`.
     ///
-    /// - Parameter tellNext: Receives the token of the next page as soon as the backend knows it; not where an equal request is under way.
+    /// - Parameter tellNext: A closure that receives the token of the next page as soon as the backend knows it, unless an equal request is in flight.
     func answer(
         _ request: BackendRequest, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
     ) async throws -> BackendAnswer {
@@ -83,7 +83,7 @@ final class RequestRunner: Sendable {
         return try await answer(of: begin(request, tellingNext: tellNext))
     }
 
-    /// A request that was sent, perhaps before its answer is wanted.
+    /// A request that was sent, possibly before its answer is needed.
     struct Early: Sendable {
         /// The request of the caller.
         let page: BackendRequest
@@ -94,9 +94,9 @@ final class RequestRunner: Sendable {
         func isCurrent(_ runner: RequestRunner) -> Bool { sent.request.epoch == runner.epoch }
     }
 
-    /// Sends a request, unless an equal one is under way. Its answer is awaited, or given up.
+    /// Sends a request, unless an equal one is in flight. The caller must await or abandon its answer.
     ///
-    /// - Parameter startsHere: Whether this thread sends it, and no other one is woken for that: for backends that never block a thread.
+    /// - Parameter startsHere: Whether the current thread sends it, without waking another one. This is for backends that never block a thread.
     func begin(
         _ request: BackendRequest, startsHere: Bool = false, tellingNext tellNext: (@Sendable (PageToken) -> Void)? = nil
     ) -> Early {
@@ -118,11 +118,11 @@ final class RequestRunner: Sendable {
         }
     }
 
-    /// Says that the answer to a request is not wanted.
+    /// Notes that the answer to a request is not needed.
     func giveUp(_ early: Early) { leave(early.flight, early.sent) }
 
     private func join(_ key: FlightKey, _ startsHere: Bool, _ tellNext: (@Sendable (PageToken) -> Void)?) -> Flight {
-        // Not on the shared threads, all of which may be blocked by properties that wait for this answer.
+        // The shared threads are not used: all of them may be blocked by properties that wait for this answer.
         let starting = startsHere ? BlockingCall.startingExecutor() : nil
         let (flight, isNew) = state.withLock { state in
             if let known = state.flights[key] {
@@ -144,7 +144,7 @@ final class RequestRunner: Sendable {
         return flight
     }
 
-    /// One of those who wait gives up or has its answer.
+    /// Notes that one of the callers gives up or has its answer.
     private func leave(_ flight: Flight, _ key: FlightKey) {
         let isAbandoned = state.withLock { state in
             guard let known = state.flights[key], known.flight === flight else { return false }
@@ -179,7 +179,7 @@ final class RequestRunner: Sendable {
         }
     }
 
-    /// Logs what could not be read: a line for each cause, however many resources share it. Later ones of a known cause are there at the level `debug`.
+    /// Logs unreadable values: a line for each cause, regardless of the number of resources. Further ones of a known cause are logged at the level `debug`.
     private func log(_ notes: [any Error], of request: BackendRequest) {
         if notes.isEmpty { return }
         var causes: [(text: String, first: any Error, count: Int)] = []
@@ -202,16 +202,16 @@ final class RequestRunner: Sendable {
         }
     }
 
-    /// Asks the backend for something.
+    /// Makes a call to the backend.
     ///
-    /// - Throws: The error of the backend, as programs get it.
+    /// - Throws: The error of the backend, in the form for programs.
     private func telling<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
         do { return try await ask() } catch { throw RemoteStoreError.told(error) }
     }
 
-    /// Asks the backend for something, and notes whether it takes the credentials.
+    /// Makes a call to the backend, and notes whether it accepts the credentials.
     ///
-    /// - Throws: The error of the backend; code 134598 (``CredentialsExpiredError``) where it does not.
+    /// - Throws: The error of the backend; code 134598 (``CredentialsExpiredError``) if it does not.
     private func noting<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
         let answer: Answer
         do { answer = try await telling(ask) } catch {
@@ -228,7 +228,7 @@ final class RequestRunner: Sendable {
 
     // MARK: Saves
 
-    /// Sends changes. Not cancelled with the task.
+    /// Sends changes. The call is not cancelled with the task.
     func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
         try await Task(executorPreference: BlockingCall.executor) { [self] in
             try await limited {
@@ -238,7 +238,7 @@ final class RequestRunner: Sendable {
         }.value
     }
 
-    /// Makes a bulk call. Not cancelled with the task.
+    /// Makes a bulk call. It is not cancelled with the task.
     func execute(_ request: BulkRequest) async throws -> BulkAnswer {
         try await Task(executorPreference: BlockingCall.executor) { [self] in
             try await limited {
@@ -248,7 +248,7 @@ final class RequestRunner: Sendable {
         }.value
     }
 
-    /// Asks what has changed.
+    /// Requests changes from the change feed.
     func changes(_ request: ChangesRequest) async throws -> BackendChanges {
         try await Task(executorPreference: BlockingCall.executor) { [self] in
             try await limited {
@@ -260,7 +260,7 @@ final class RequestRunner: Sendable {
 
     // MARK: The limit
 
-    /// Runs `body` as one of the calls that are made at the same time.
+    /// Runs `body` as one of the limited number of concurrent calls.
     func limited<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         await begin()
         defer { end() }
@@ -280,7 +280,7 @@ final class RequestRunner: Sendable {
     }
 
     private func end() {
-        // The next one takes over.
+        // The next call takes over the place.
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.queue.isEmpty {
                 state.running -= 1

@@ -3,13 +3,13 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// What a request finds at one time, as IDs, which may cross to other queues: an element of ``RemoteResults``.
+/// The results of a request at one time, as IDs, which may be passed to other queues: an element of ``RemoteResults``.
 public struct RemoteResultIDs<Object: NSManagedObject>: Sendable, RandomAccessCollection {
     /// The IDs of the objects, in order.
     public let results: LiveResultIDs<Object>
-    /// Whether the backend has answered since the sequence began: false for what the cache had.
+    /// Whether the backend has answered since the sequence began: false for results from the cache.
     public let isFresh: Bool
-    /// Why the backend has not answered; nil where it has, and while it is awaited. The results are those of before.
+    /// The reason why the backend has not answered; nil if it has, and while the answer is awaited. The results are the previous ones.
     public let error: (any Error)?
 
     /// The index of the first object.
@@ -26,7 +26,7 @@ public struct RemoteResultIDs<Object: NSManagedObject>: Sendable, RandomAccessCo
 }
 
 extension NSManagedObjectContext {
-    /// Returns what a request finds as an asynchronous sequence: what the cache has, at once; then what the backend answers; then each change.
+    /// Returns the results of a request as an asynchronous sequence: first those of the cache, then the backend's answer, then each change.
     ///
     /// ```swift
     /// for try await albums in context.results(for: request) {
@@ -34,20 +34,19 @@ extension NSManagedObjectContext {
     /// }
     /// ```
     ///
-    /// The second element comes only where the backend's answer is another: nothing is shown twice. A backend that does not answer ends nothing:
-    /// the element with its ``RemoteResultIDs/error`` has the results of before, and changes follow as they come. What follows are changes of
-    /// this context, and those of others that it merges: with `automaticallyMergesChangesFromParent`, what other requests bring, too.
+    /// The second element is produced only if the backend's answer differs, so that nothing is displayed twice. If the backend does not answer, the sequence
+    /// continues: the element with the ``RemoteResultIDs/error`` has the previous results, and changes follow as usual. They are changes of this context, and
+    /// changes of others that it merges; with `automaticallyMergesChangesFromParent`, these include the results of other requests.
     ///
-    /// The policy of the request, or of the store, decides what comes first: with ``CachePolicy/networkOnly`` the first element is the
-    /// backend's answer, with ``CachePolicy/cacheOnly`` the backend is not asked. Over other stores, the results are those of the store, and
-    /// fresh.
+    /// The policy of the request, or of the store, determines the first element: with ``CachePolicy/networkOnly`` it is the backend's answer, and with
+    /// ``CachePolicy/cacheOnly`` the backend is not asked. For other stores, the results are those of the store, and fresh.
     ///
-    /// Call it on any thread, and iterate on any. The elements are IDs; use the objects on the context's queue. A slow consumer receives the
-    /// latest results, not all in between. The sequence ends when the task is cancelled, or its iterator goes.
+    /// Call it on any thread, and iterate on any. The elements are IDs; use the objects on the context's queue. A slow consumer receives the latest results
+    /// only. The sequence ends when the task is cancelled, or its iterator is released.
     ///
     /// - Parameters:
     ///   - request: The fetch request, which is copied. Without sort descriptors, the order is undefined.
-    ///   - endsOnError: Whether the sequence ends by throwing where the backend does not answer.
+    ///   - endsOnError: Whether the sequence ends by throwing an error if the backend does not answer.
     public nonisolated func results<Object: NSManagedObject>(
         for request: NSFetchRequest<Object>, endsOnError: Bool = false
     ) -> RemoteResults<Object> {
@@ -55,7 +54,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// What a request finds, from the cache, from the backend, and after each change: see ``ObjectGraph/NSManagedObjectContext/results(for:endsOnError:)``.
+/// The results of a request, from the cache, from the backend, and after each change: see ``ObjectGraph/NSManagedObjectContext/results(for:endsOnError:)``.
 public struct RemoteResults<Object: NSManagedObject>: AsyncSequence, Sendable {
     /// The results at one time.
     public typealias Element = RemoteResultIDs<Object>
@@ -64,7 +63,7 @@ public struct RemoteResults<Object: NSManagedObject>: AsyncSequence, Sendable {
     fileprivate let request: CarriedRequest<Object>
     fileprivate let endsOnError: Bool
 
-    /// Begins to fetch, and returns an iterator.
+    /// Starts the fetch, and returns an iterator.
     public func makeAsyncIterator() -> AsyncIterator {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         let producer = ResultsProducer(context, request, endsOnError: endsOnError, continuation)
@@ -73,19 +72,19 @@ public struct RemoteResults<Object: NSManagedObject>: AsyncSequence, Sendable {
         return AsyncIterator(base: stream.makeAsyncIterator())
     }
 
-    /// Receives the results.
+    /// An iterator over the results.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncThrowingStream<Element, any Error>.AsyncIterator
 
-        /// Returns the latest results, when they differ from the last element; nil when the task is cancelled.
+        /// Returns the latest results when they differ from the last element; nil when the task is cancelled.
         ///
-        /// - Throws: The error of a fetch that the cache cannot answer either, and of the backend where the sequence is to end on it.
+        /// - Throws: The error of a fetch that the cache cannot answer either, and the backend's error if the sequence ends on errors.
         public mutating func next() async throws -> RemoteResultIDs<Object>? { try await base.next() }
     }
 }
 
-/// Fetches for one iterator, and follows what changes.
-// What changes is in a `LockedBox`; the request is used on the context's queue.
+/// Fetches for one iterator, and follows changes.
+// The mutable state is in a `LockedBox`; the request is used on the context's queue.
 private final class ResultsProducer<Object: NSManagedObject>: Sendable {
     private typealias IDs = LiveResultIDs<Object>
 
@@ -95,12 +94,12 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
         var error: (any Error)?
         /// The number of elements so far.
         var count = 0
-        /// Those who follow an earlier fetch are not heard any more.
+        /// The number of the current follower: results of earlier ones are ignored.
         var follower = 0
         var following: Task<Void, Never>?
     }
 
-    /// The results as the cache has them: the IDs, and the versions of their rows.
+    /// The state of the results in the cache: the IDs, and the versions of their rows.
     private typealias Mark = [NSManagedObjectID: Int64]
 
     private let context: NSManagedObjectContext
@@ -143,7 +142,7 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
         try await refresh(policy, known, store)
     }
 
-    /// Asks the backend, and tells what it has answered.
+    /// Asks the backend, and produces its answer.
     private func refresh(_ policy: CachePolicy, _ known: Mark?, _ store: CachedStore) async throws {
         let before = state.withLock { $0.count }
         do {
@@ -158,7 +157,7 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
         }
         state.withLock { $0.isFresh = true }
         let found = try await mark(in: store)
-        // Where the context has merged the answer by itself, it was told already.
+        // If the context has merged the answer automatically, it was already produced.
         let isTold =
             context.automaticallyMergesChangesFromParent
             && state.withLock { $0.count > before && Set($0.last?.ids ?? []) == Set(found.keys) }
@@ -174,7 +173,7 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
         return Dictionary(rows.map { ($0.knownObjectID, $0.version) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Fetches from the cache, and tells of it and of what follows. Returns when the first results are told.
+    /// Fetches from the cache, and produces the results and those that follow. Returns when the first results were produced.
     private func follow(isRefreshing: Bool) async throws {
         let number = state.withLock { state in
             state.follower += 1
@@ -218,8 +217,8 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
     }
 }
 
-/// A request on its way to the queue of its context.
-// Nobody changes it: each use takes a copy.
+/// A request that is passed to the queue of its context.
+// It is never changed: each use takes a copy.
 private struct CarriedRequest<Object: NSManagedObject>: @unchecked Sendable {
     private let request: NSFetchRequest<Object>
 

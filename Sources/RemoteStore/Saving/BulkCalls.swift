@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// The calls that batch requests are sent to, each checked against the model like those that read.
+/// The calls that execute batch requests, each checked against the model like the calls that read.
 struct BulkCalls: Sendable {
     private let updates: Catalog
     private let deletes: Catalog
@@ -21,7 +21,7 @@ struct BulkCalls: Sendable {
         deletes = try catalog(\.delete)
     }
 
-    /// Returns the calls that do exactly what a batch request asks for.
+    /// Returns the calls that do exactly what a batch request specifies.
     ///
     /// - Throws: Code 134091, naming the clause that they cannot apply.
     func targets(
@@ -60,7 +60,7 @@ struct BulkCalls: Sendable {
         return plan.requests
     }
 
-    /// Whether no resource is found by two of the requests: they ask for different values of one parameter.
+    /// Whether no resource matches two of the requests, because they ask for different values of one parameter.
     private static func areDisjoint(_ requests: [BackendRequest]) -> Bool {
         guard let first = requests.first else { return true }
         var varied: Int?

@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A change on its way to the backend.
+/// A change that is being sent to the backend.
 struct PendingChange {
-    /// What a change waits for.
+    /// The state of a change.
     enum State {
         case waiting
         case done(IncompleteSave.Outcome)
@@ -14,24 +14,24 @@ struct PendingChange {
     let kind: Resource.Saving.Kind
     let change: StoreChange
     let saving: Resource.Saving
-    /// The row that is sent: that of the change, with unknown values loaded where whole objects are sent.
+    /// The row that is sent: the row of the change. If whole objects are sent, its unknown values are loaded first.
     var row: Row?
     var state = State.waiting
-    /// The new objects that must be saved before, by their IDs in the changes.
+    /// The new objects that must be saved first, by their IDs in the changes.
     var dependencies: Set<NSManagedObjectID> = []
-    /// The relationships that are sent by an update afterwards, because they lead back to this object.
+    /// The relationships that a later update sends, because they lead back to this object.
     var postponed: Set<String> = []
     /// The new objects that postponed references lead to.
     var awaited: Set<NSManagedObjectID> = []
-    /// The only properties to send; nil for all that were changed.
+    /// The only properties to send; nil for all changed properties.
     private(set) var only: Set<String>?
-    /// The version of the object, for a change that follows another.
+    /// The version of the object, for a change that follows another one.
     private(set) var followedVersion: ResourceVersion?
-    /// A change of the object whose outcome is not known: it is sent again as it was, and what has changed since follows.
+    /// An earlier change of the object with an unknown outcome. It is sent again unchanged, and later edits follow it.
     var repeated: BackendChange?
-    /// What was saved before the repeated change, which follows it.
+    /// The saved change that the repeated change follows.
     var followed: BackendChange?
-    /// The saved change that this one follows: only what it did not contain is sent.
+    /// The saved change that this one follows: only the difference is sent.
     private(set) var settled: BackendChange?
 
     var id: NSManagedObjectID { change.objectID }
@@ -53,7 +53,7 @@ struct PendingChange {
         followedVersion = version
     }
 
-    /// Creates the change that sends what an earlier one of the object did not contain.
+    /// Creates the change that sends the difference to an earlier change of the object.
     init(_ number: Int, of one: PendingChange, following settled: BackendChange, _ version: ResourceVersion?) {
         self.init(number, one.kind == .delete ? .delete : .update, one.change, one.saving)
         row = one.row
@@ -64,8 +64,8 @@ struct PendingChange {
     /// Whether it follows a change of the same save.
     var isFollowing: Bool { only != nil || settled != nil }
 
-    /// Whether it makes an object whose identifier the backend assigns: also one that others have deleted and that is inserted again, for the backend
-    /// does not take the former identifier.
+    /// Whether it creates an object whose identifier the backend assigns. This includes an object that others have deleted and that is inserted again: the
+    /// backend does not accept its former identifier.
     var awaitsIdentifier: Bool {
         guard kind == .insert, settled == nil, case .assignedByBackend = saving.identity else { return false }
         return true
@@ -102,13 +102,13 @@ struct PendingChange {
         }
     }
 
-    /// Whether there is nothing to send, also where objects are sent whole: what has changed is the other end of a relationship only.
+    /// Whether there is nothing to send, even if objects are sent whole, because only the other end of a relationship has changed.
     var isEmpty: Bool {
         kind == .update && settled == nil && sentLists.isEmpty
             && !change.changedProperties.contains { !$0.isTransient && !$0.isToManyRelationship }
     }
 
-    /// The objects that are referred to.
+    /// The referenced objects.
     var references: [(name: String, id: NSManagedObjectID)] {
         var found: [(name: String, id: NSManagedObjectID)] = []
         for case let relationship as NSRelationshipDescription in sentProperties where !postponed.contains(relationship.name) {
@@ -122,7 +122,7 @@ struct PendingChange {
 
     /// Returns the change as a value for the backend.
     ///
-    /// - Parameter current: Returns the ID that an object has now.
+    /// - Parameter current: A closure that returns the current ID of an object.
     func sent(
         _ decoding: AnswerDecoding, version: ResourceVersion?, idempotencyKey: UUID, current: (NSManagedObjectID) -> NSManagedObjectID
     ) -> BackendChange {
@@ -146,7 +146,7 @@ struct PendingChange {
         for property in sentProperties where !postponed.contains(property.name) {
             sent.values[property.name] = row.flatMap { value(property, $0) }
         }
-        // A deletion with a version, or where the store itself notices what others have changed, has nothing to compare.
+        // A deletion needs no base if it has a version, or if the store itself detects conflicts.
         let isCompared = kind == .update || kind == .delete && version == nil && saving.conflicts == .backend
         if isCompared, !isFollowing, let base = change.base {
             let changed = Set(change.changedProperties.map(\.name))

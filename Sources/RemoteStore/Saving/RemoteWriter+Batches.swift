@@ -3,15 +3,15 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Executes batch requests by the backend's bulk calls.
+/// Executes batch requests with the backend's bulk calls.
 extension RemoteWriter {
     /// Executes a batch request.
     ///
-    /// - Throws: Code 134091 for what no bulk call does exactly, naming entity, request and clause; code 134040 where only a part was done, or where
-    ///   that is not known; the backend's error where nothing was.
+    /// - Throws: Code 134091 for a request that no bulk call can execute exactly, naming entity, request and clause; code 134040 if only a part was done, or if
+    ///   that is not known; the backend's error if nothing was done.
     func execute(_ work: BatchWork, for caller: StoreCaller) async throws -> BatchOutcome {
         reader.runner.beginEpoch()
-        // What was read before may be older than what was changed.
+        // Answers from before the change may be stale.
         defer { reader.forgetEarlierAnswers() }
         switch work {
         case .insert(let changes, let wanted): return try await insert(changes, wanted, for: caller)
@@ -27,7 +27,7 @@ extension RemoteWriter {
 
     // MARK: Before
 
-    /// Makes the calls of a batch request. It calls the program's handlers.
+    /// Creates the calls of a batch request. It calls the program's handlers.
     func work(for request: any BatchRequest) throws -> BatchWork {
         switch request {
         case let insert as NSBatchInsertRequest: return .insert(try changes(of: insert), insert.wanted)
@@ -53,7 +53,7 @@ extension RemoteWriter {
 
     /// Returns the declaration of an entity's bulk calls.
     ///
-    /// - Throws: Code 134091 where there is none for the kind of request.
+    /// - Throws: Code 134091 if there is none for the kind of request.
     private func bulk(
         of entity: NSEntityDescription, _ kind: Resource.Saving.Kind, for request: any BatchRequest
     ) throws -> Resource.Saving.Bulk {
@@ -181,7 +181,7 @@ extension RemoteWriter {
         }
     }
 
-    /// Sends new resources, as many in a call as the backend takes, call by call.
+    /// Sends new resources in as many calls as necessary, one call after the other.
     private func insert(
         _ changes: [(change: BackendChange, entity: NSEntityDescription)], _ wanted: BatchOutcome.Kind, for caller: StoreCaller
     ) async throws -> BatchOutcome {
@@ -225,7 +225,7 @@ extension RemoteWriter {
         return BatchOutcome(saved, as: wanted)
     }
 
-    /// Returns a new resource whose identifier another one has, where the backend would put it over that; nil for none.
+    /// Returns a new resource whose identifier already exists at the backend, if the backend would replace the existing resource; nil for none.
     private func taken(
         _ call: [BackendChange], _ entity: NSEntityDescription, _ saving: Resource.Saving, for caller: StoreCaller
     ) async throws -> BackendChange? {

@@ -3,26 +3,26 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Reads around a save: what others have changed, versions, and whether a change whose outcome is not known was saved.
+/// The reads around a save: changes of others, versions, and whether a change with an unknown outcome was saved.
 extension RemoteWriter {
     // MARK: Changes whose outcome is not known
 
-    /// Prepares changes of objects of which something was sent before whose outcome is not known.
+    /// Prepares changes of objects that have an earlier change with an unknown outcome.
     ///
-    /// An idempotent backend gets the same change again, and what was edited since follows as an update. Otherwise the object is read by its
-    /// identifier; a new object whose identifier the backend assigns is not sent again.
+    /// An idempotent backend receives the same change again, and later edits follow as an update. Otherwise the object is read by its identifier. A new object
+    /// whose identifier the backend assigns is not sent again.
     func repeatUnsettled(_ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller) async {
         for index in pending.indices {
             let one = pending[index]
             guard let known = unsettled[one.id] else { continue }
             guard one.kind == .insert || known.baseVersion == one.change.baseVersion else {
-                // It was read since: what was read contains the change, or the change is made again.
+                // The object was read since: either that row contains the change, or the change is made again.
                 unsettled.forgetEntry(one.id)
                 continue
             }
             let canRepeat = one.saving.repeats(keyOfAge: (reader.options.now() - known.firstSent).inSeconds)
             var attempts = known.attempts
-            // An update whose key the backend has forgotten is looked for, as one without.
+            // If the backend has forgotten the key of an update, the update is looked up like one without a key.
             if case .unknown = known.state, known.change.kind == .update, !canRepeat, attempts.isEmpty { attempts = [known.change] }
             if !attempts.isEmpty {
                 do {
@@ -32,7 +32,7 @@ extension RemoteWriter {
                         continue
                     }
                 } catch {
-                    // Sent without that, it could meet its own earlier attempt, and take it for a change of others.
+                    // Without this read, the change could conflict with its own earlier attempt, as if others had made it.
                     pending[index].state = .done(.unknown(error as NSError))
                     report.outcomes[one.id] = .unknown(error as NSError)
                     continue
@@ -48,7 +48,7 @@ extension RemoteWriter {
                 pending[index].repeated = known.change
                 pending[index].followed = known.followed
                 pending[index].dependencies = []
-                // Others may refer to a new object that was saved before.
+                // Other changes may refer to a new object that was saved before.
                 if known.followed?.kind == .insert { report.outcomes[one.id] = .accepted }
             case (.unknown, .delete, .delete): continue
             default: unsettled.forgetEntry(one.id)
@@ -63,14 +63,14 @@ extension RemoteWriter {
         let one = pending[index]
         pending[index] = PendingChange(index, of: one, following: sent, version)
         pending[index].dependencies = newReferences(of: pending[index], report)
-        // Others may refer to it.
+        // Other changes may refer to it.
         if one.kind == .insert { report.outcomes[one.id] = .accepted }
     }
 
-    /// Reads which of several attempts to change an object was saved.
+    /// Reads the object to determine which of several attempts to change it was saved.
     ///
-    /// - Returns: All that was saved of it, with its version; nil where none was, or others have changed the object too.
-    /// - Throws: The error of the read, so that nobody knows.
+    /// - Returns: Everything that was saved of it, with its version; nil if nothing was saved, or if others have changed the object, too.
+    /// - Throws: The error of the read, in which case the outcome stays unknown.
     private func savedAttempt(
         _ attempts: [BackendChange], _ known: UnsettledChanges.Entry, _ one: PendingChange, for caller: StoreCaller
     ) async throws -> (change: BackendChange, version: ResourceVersion?)? {
@@ -106,13 +106,13 @@ extension RemoteWriter {
             guard let row = try await reader.read([one.id], isFresh: true, for: caller).first else { return unsettled.forgetEntry(one.id) }
             var isOwn = reader.contains(row, sent.values)
             if case .newUUID = one.saving.identity { isOwn = true }
-            // Another object with the identifier: the backend refuses this one.
+            // Another object has the identifier: the backend will refuse this one.
             guard isOwn else { return unsettled.forgetEntry(one.id) }
             let version = reader.versions.version(one.id, row.version)
             let rest = draft(of: PendingChange(index, of: one, following: sent, version)).values
             // Bounded: the keys of a dictionary.
             let before = Dictionary(uniqueKeysWithValues: rest.map { ($0.key, sent.values[$0.key] ?? $0.value.empty) })
-            // What is to follow was made on what was sent: others have changed the same since.
+            // The following edits are based on the sent values, and others have changed the same properties since.
             if !reader.contains(row, before), !reader.contains(row, rest) { return fail(.conflicting(row)) }
             unsettled.note(sent, of: one.id, baseVersion: nil, .saved(version), sentAfter: report.began)
             follow(sent, version, index, &pending, &report)
@@ -121,7 +121,7 @@ extension RemoteWriter {
         }
     }
 
-    /// Seeks a new object that was accepted without an identifier. It goes on under the identifier of the only one that has what was sent.
+    /// Looks for a new object that was accepted without an identifier. If exactly one resource has the sent values, the object gets its identifier.
     private func seek(
         _ sent: BackendChange, canRepeat: Bool, _ index: Int, _ pending: inout [PendingChange], _ report: inout SaveProgress,
         for caller: StoreCaller
@@ -136,7 +136,7 @@ extension RemoteWriter {
         if found.count == 1 {
             report.assigned[one.id] = found[0]
             unsettled.forgetEntry(one.id)
-            // It is read again: what the answer has not told is not known either.
+            // The object is read again: properties that the answer did not report are unknown, too.
             unsettled.note(sent, of: found[0], baseVersion: one.change.baseVersion, .saved(nil), sentAfter: report.began)
             report.unversioned.append(found[0])
             return follow(sent, nil, index, &pending, &report)
@@ -153,8 +153,8 @@ extension RemoteWriter {
 
     // MARK: Changes of others
 
-    /// Compares objects with their current values where nobody else notices changes of others, and looks whether new ones are there already where nobody
-    /// else refuses them.
+    /// Compares objects with their current values if the backend does not detect conflicts, and checks whether new objects already exist if the backend would
+    /// replace them.
     func compareWithReading(
         _ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller
     ) async throws {
@@ -172,7 +172,7 @@ extension RemoteWriter {
         for index in compared {
             let current = byID[pending[index].id]
             if pending[index].kind == .insert {
-                // Its own, made by an attempt whose answer was lost.
+                // The object is its own: an attempt whose answer was lost has created it.
                 guard let current, unsettled[pending[index].id].map({ !reader.contains(current, $0.change.values) }) ?? true else {
                     continue
                 }
@@ -182,7 +182,7 @@ extension RemoteWriter {
             }
             guard let base = pending[index].change.base else { continue }
             if let current, !isOutdated(pending[index]), current.hasEqualKnownValues(as: base) { continue }
-            // Its own change, whose outcome was not known.
+            // The change is its own: its outcome was not known.
             if let current, let sent = unsettled[pending[index].id]?.change, reader.contains(current, sent.values) { continue }
             let stored = current?.filled(from: base)
             pending[index].state = .done(.conflicting(stored))
@@ -190,13 +190,13 @@ extension RemoteWriter {
         }
     }
 
-    /// Whether this program has read or saved a later version of the object, so that the backend need not be asked for a conflict.
+    /// Whether this program has read or saved a later version of the object: the conflict is then known without the backend.
     func isOutdated(_ change: PendingChange) -> Bool {
         change.saving.conflicts == .backend
             && change.change.baseVersion.map { reader.versions.isOutdated(change.id, $0) } ?? false
     }
 
-    /// Reads the versions that a backend has not told.
+    /// Reads the versions that the backend has not reported.
     func learnVersions(_ report: inout SaveProgress, for caller: StoreCaller) async {
         if report.unversioned.isEmpty { return }
         do {
@@ -207,14 +207,14 @@ extension RemoteWriter {
                 if !names.isEmpty { report.noteUntaken(id, RemoteStoreError.isUntaken(names, sent)) }
             }
         } catch {
-            // The save succeeded. The next one of these objects meets a conflict, and reads them.
+            // The save succeeded. The next save of these objects will meet a conflict and read them.
             RequestRunner.log.warning("The versions of \(report.unversioned.count) saved objects could not be read: \(error)")
         }
     }
 }
 
 extension ResourceID {
-    /// Creates an identifier from the value of an attribute; nil for a type that identifies nothing.
+    /// Creates an identifier from the value of an attribute; nil for a type that cannot be an identifier.
     init?(_ value: PropertyValue) {
         switch value {
         case .int64(let number): self = .integer(number)
@@ -226,16 +226,16 @@ extension ResourceID {
 }
 
 extension RemoteReader {
-    /// Returns the properties of an update that a row shows as they were before, in the version that the update was made on: the backend has not saved
-    /// them, whatever it says.
+    /// Returns the properties of an update that still have their previous values in a row of the version that the update is based on. The backend has not saved
+    /// them, even if it reported success.
     func untaken(_ row: Row, of change: BackendChange) -> [String] {
         change.version == nil ? [] : unchanged(row, by: change)
     }
 
-    /// The same of an update at a backend that may have no versions, where the values alone tell.
+    /// Returns the same for an update at a backend that may have no versions, judging by the values alone.
     func unchanged(_ row: Row, by change: BackendChange) -> [String] {
         guard change.kind == .update else { return [] }
-        // The number of a row is its version, also where none was told of the save.
+        // A row's number is its version, even if the save did not report one.
         if let version = change.version, version != .number(row.version), version != versions.version(row.knownObjectID, row.version) {
             return []
         }

@@ -3,13 +3,13 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Saves changes to a backend: in the order of their dependencies, those that are independent side by side.
-// What changes is in a `LockedBox`.
+/// Saves changes to a backend in the order of their dependencies; independent changes are saved concurrently.
+// The mutable state is in a `LockedBox`.
 final class RemoteWriter: Sendable {
     let reader: RemoteReader
-    /// What was sent and is not settled.
+    /// The changes that were sent and are not settled.
     let unsettled = UnsettledChanges()
-    /// The calls that batch requests are sent to.
+    /// The calls that execute batch requests.
     let bulk: BulkCalls
 
     init(_ reader: RemoteReader, _ bulk: BulkCalls) {
@@ -24,7 +24,7 @@ final class RemoteWriter: Sendable {
     /// - Throws: Code 134030 for an entity that cannot be saved, or an object whose identifier is not set.
     func knownIDs(for new: NewObjects) throws -> [NSManagedObjectID?] { try new.map { try knownID(of: $0.entity, $0.row) } }
 
-    /// Returns the ID of a new object; nil where the backend assigns it.
+    /// Returns the ID of a new object; nil if the backend assigns it.
     ///
     /// - Throws: Code 134030 for an entity that cannot be saved, or an object whose identifier is not set.
     func knownID(of entity: NSEntityDescription, _ row: Row?) throws -> NSManagedObjectID? {
@@ -57,15 +57,15 @@ final class RemoteWriter: Sendable {
 
     /// Saves changes.
     ///
-    /// - Throws: `StoreConflicts` where others have changed the objects and nothing was saved; `IncompleteSave` where a part was saved, or
-    ///   where that is not known; the backend's error where nothing was saved.
+    /// - Throws: `StoreConflicts` if others have changed the objects and nothing was saved; `IncompleteSave` if a part was saved, or if that is not known; the
+    ///   backend's error if nothing was saved.
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
         try UnsentEdits(reader.catalog, reader.decoding.resourceID).check(changes)
         var pending = try pending(changes)
         var report = SaveProgress(began: reader.options.now())
         for change in changes.locked { report.outcomes[change.objectID] = .accepted }
         reader.runner.beginEpoch()
-        // What was read before may be older than what was saved.
+        // Answers from before the save may be stale.
         defer { reader.forgetEarlierAnswers() }
         await repeatUnsettled(&pending, &report, for: caller)
         try await complete(&pending, for: caller)
@@ -113,10 +113,10 @@ final class RemoteWriter: Sendable {
 
     // MARK: Order
 
-    /// Returns the changes that can be sent now: those that refer to nothing that is still to be saved. Deletions come last, and before
-    /// those of objects that they refer to.
+    /// Returns the changes that can be sent now: those that do not refer to an unsaved object. Deletions come last, and an object is deleted before the objects
+    /// that it refers to.
     private func nextChanges(_ pending: inout [PendingChange], _ report: inout SaveProgress) -> [Int] {
-        // What refers to an object that could not be saved cannot be saved either.
+        // A change that refers to an object that could not be saved cannot be saved either.
         var waiting = pending.indices.filter { if case .waiting = pending[$0].state { true } else { false } }
         for index in waiting {
             guard let failed = pending[index].dependencies.first(where: report.hasFailed) else { continue }
@@ -131,7 +131,7 @@ final class RemoteWriter: Sendable {
         let ready = changed.filter { pending[$0].dependencies.allSatisfy { report.isSaved($0) } }
         if !ready.isEmpty { return ready }
         if let first = changed.first(where: { pending[$0].kind == .insert }) ?? changed.first {
-            // Objects that refer to each other: the first is saved without, and gets its references by an update.
+            // The objects refer to each other: the first one is saved without its references, and an update adds them later.
             let back = pending[first].references.filter { !report.isSaved($0.id) && pending[first].dependencies.contains($0.id) }
             let unnamed = Set(waiting.filter { pending[$0].awaitsIdentifier }.map { pending[$0].id })
             if reader.decodesAll(back.map(\.id)), !back.contains(where: { unnamed.contains($0.id) }) {
@@ -143,7 +143,7 @@ final class RemoteWriter: Sendable {
             }
             return [first]
         }
-        // Deletions: first those that no other one refers to.
+        // Deletions begin with the objects that no other one refers to.
         let targets = Set(waiting.flatMap { index in pending[index].change.base?.toOneIDs ?? [] })
         let free = waiting.filter { !targets.contains(pending[$0].id) }
         return free.isEmpty ? waiting : free
@@ -172,7 +172,7 @@ final class RemoteWriter: Sendable {
             for index in call {
                 let change = sent(pending[index], assigned)
                 if change.isEmptyUpdate {
-                    // The change that it follows was all there is.
+                    // The change that it follows already contained everything.
                     noteSaved(change, nil, pending[index].followedVersion, [:], index, &pending, &report)
                     continue
                 }
@@ -185,7 +185,7 @@ final class RemoteWriter: Sendable {
             for (number, (_, changes)) in prepared.enumerated() {
                 let uploads = pending[prepared[number].indices[0]].saving.uploads
                 group.addTask { [reader] in
-                    // In a statement of its own: optimized code of Swift 6.3 loses the number of a pair that is made around an await.
+                    // The result has a statement of its own: optimized code of Swift 6.3 loses the number of a tuple that is built around an `await`.
                     let answer: Result<[BackendChange.Key: BackendOutcome], any Error>
                     do { answer = .success(try await reader.runner.save(changes, uploading: uploads)) } catch { answer = .failure(error) }
                     return (number, answer)
@@ -227,7 +227,7 @@ final class RemoteWriter: Sendable {
         return draft
     }
 
-    /// Returns a change as it would be sent now, with a key of its own.
+    /// Returns a change as it would be sent now, with a new key.
     func draft(of pending: PendingChange, _ assigned: [NSManagedObjectID: NSManagedObjectID] = [:]) -> BackendChange {
         let version =
             pending.isFollowing
@@ -248,7 +248,7 @@ final class RemoteWriter: Sendable {
         case .saved(let id, let version, let values):
             noteSaved(sent, id, version, values, index, &pending, &report)
         case .conflict(nil, _) where one.kind == .delete && isRepeatedDeletion(one):
-            // It was removed by the call whose answer was lost.
+            // The call whose answer was lost has removed it.
             noteSaved(sent, nil, nil, [:], index, &pending, &report)
         case .conflict(let values, let version):
             let found: IncompleteSave.Outcome
@@ -268,8 +268,8 @@ final class RemoteWriter: Sendable {
             if let part = error as? PartRefusal, !part.saved.isEmpty {
                 noteSaved(sent.only(part.saved), of: one, report)
             } else if report.thrown.isEmpty, !isUnknown(one) || Prospect(error).settlesEarlierAttempts {
-                // A call that failed may be repeated; a change that was refused is settled, unless an earlier attempt may have arrived, and the refusal
-                // says nothing of that.
+                // A call that failed may be repeated. A change that was refused is settled, unless an earlier attempt may have arrived and the refusal says
+                // nothing about that attempt.
                 unsettled.settleRefusal(report.currentID(one))
             }
             let told = RemoteStoreError.told(error) as NSError
@@ -278,7 +278,7 @@ final class RemoteWriter: Sendable {
         case .unknown(let error):
             switch error {
             case let error as UnreadAnswer where error.isLater && sent.kind == .update:
-                // The next save looks whether it was made by then.
+                // The next save checks whether the change was made by then.
                 unsettled.noteAttempt(
                     sent, of: report.currentID(one), baseVersion: one.change.baseVersion, sentAfter: report.began)
             case is UnreadAnswer: noteAccepted(sent, one, report)
@@ -289,9 +289,9 @@ final class RemoteWriter: Sendable {
         }
     }
 
-    /// Notes what was saved of a change whose rest was refused: when it is saved again, the rest follows.
+    /// Notes the saved part of a change whose rest was refused. The rest follows with the next save.
     private func noteSaved(_ part: BackendChange, of one: PendingChange, _ report: SaveProgress) {
-        // A deletion is sent again as it was, for what is left of the object.
+        // A deletion is sent again unchanged, for the remaining parts of the object.
         if part.kind == .delete {
             return unsettled.note(part, of: one.id, baseVersion: one.change.baseVersion, .unknown, sentAfter: report.began)
         }
@@ -301,7 +301,7 @@ final class RemoteWriter: Sendable {
             sentAfter: report.began)
     }
 
-    /// Notes a change that was accepted, though its answer cannot be used.
+    /// Notes a change that was accepted, although its answer cannot be used.
     private func noteAccepted(_ sent: BackendChange, _ one: PendingChange, _ report: SaveProgress) {
         guard sent.kind == .insert, sent.id == nil, report.assigned[one.id] == nil else { return noteSaved(sent, of: one, report) }
         unsettled.note(sent, of: one.id, baseVersion: one.change.baseVersion, .accepted, sentAfter: report.began)
@@ -339,7 +339,7 @@ final class RemoteWriter: Sendable {
         var current = report.currentID(one)
         if sent.kind == .insert, sent.id == nil, report.assigned[one.id] == nil {
             guard let id else {
-                // It is saved, and nobody knows where.
+                // The object is saved, but its identifier is unknown.
                 report.outcomes[one.id] = .unknown(Self.missingOutcome)
                 pending[index].state = .done(.unknown(Self.missingOutcome))
                 noteAccepted(sent, one, report)
@@ -358,12 +358,12 @@ final class RemoteWriter: Sendable {
             // The references follow, now that the objects have identifiers.
             following = PendingChange(pending.count, following: one, version)
         }
-        // What the backend says of values that change again is not needed.
+        // The backend's values are not needed for an object that changes again.
         if one.kind == .delete, following != nil {
             report.savedCount += 1
         } else {
             do { try report.noteSaved(one, sent, current, version, following == nil ? values : [:], reader) } catch {
-                // It is saved, whatever the answer says besides: the values are read.
+                // The change is saved even if the rest of the answer cannot be used: the values are read.
                 RequestRunner.log.error("The answer to a save cannot be read: \(error)")
                 report.unversioned.append(current)
             }
@@ -386,12 +386,12 @@ final class RemoteWriter: Sendable {
             })
     }
 
-    /// Returns the current row of an object that others have changed; nil where it was deleted.
+    /// Returns the current row of an object that others have changed; nil if it was deleted.
     private func current(
         _ one: PendingChange, _ objectID: NSManagedObjectID, _ values: [String: ResourceValue]?, _ version: ResourceVersion?,
         for caller: StoreCaller
     ) async throws -> Row? {
-        // No values say nothing of it.
+        // A conflict without values carries no information about the object.
         guard let values, !values.isEmpty else {
             return try await reader.read([objectID], isFresh: true, for: caller).first
         }

@@ -2,25 +2,25 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// What became of the changes of a save so far.
+/// The outcomes of a save so far.
 struct SaveProgress {
-    /// When the save has begun, by the clock of the store's options: before anything of it was sent.
+    /// The start of the save, by the clock of the store's options: before anything was sent.
     let began: Duration
     var outcomes: [NSManagedObjectID: IncompleteSave.Outcome] = [:]
     /// The IDs that the backend has assigned, by temporary IDs.
     var assigned: [NSManagedObjectID: NSManagedObjectID] = [:]
     /// The rows that the backend has changed.
     var rows: [NSManagedObjectID: Row] = [:]
-    /// Objects whose new version the backend has not told.
+    /// The objects whose new version the backend has not reported.
     var unversioned: [NSManagedObjectID] = []
-    /// The updates of such objects as they were sent, with the IDs of their changes.
+    /// The updates of these objects as they were sent, with the IDs of their changes.
     var untold: [NSManagedObjectID: (id: NSManagedObjectID, sent: BackendChange)] = [:]
     /// The errors of calls that failed.
     var thrown: [any Error] = []
     /// The number of changes that the backend has saved.
     var savedCount = 0
 
-    /// Returns the ID that an object of the save has now.
+    /// Returns the current ID of an object of the save.
     func currentID(_ change: PendingChange) -> NSManagedObjectID { assigned[change.id] ?? change.id }
 
     func isSaved(_ id: NSManagedObjectID) -> Bool { if case .accepted? = outcomes[id] { true } else { false } }
@@ -36,7 +36,7 @@ struct SaveProgress {
     ///
     /// - Parameters:
     ///   - sent: The change as it was sent.
-    ///   - current: The ID that the object has now.
+    ///   - current: The current ID of the object.
     /// - Throws: Code 134070 for values that do not fit.
     mutating func noteSaved(
         _ change: PendingChange, _ sent: BackendChange, _ current: NSManagedObjectID, _ version: ResourceVersion?,
@@ -67,7 +67,7 @@ struct SaveProgress {
         rows[current] = copy
     }
 
-    /// Notes that a change which was taken for saved was not.
+    /// Notes that a change was not saved, although it was taken as saved.
     mutating func noteUntaken(_ id: NSManagedObjectID, _ error: NSError) {
         savedCount -= 1
         outcomes[id] = .refused(error)
@@ -75,15 +75,15 @@ struct SaveProgress {
 
     /// Returns the outcome of the save.
     ///
-    /// - Throws: `StoreConflicts`, `IncompleteSave`, or the error of a call that failed where nothing was saved.
+    /// - Throws: `StoreConflicts`, `IncompleteSave`, or the error of a failed call if nothing was saved.
     func result() throws -> SaveOutcome {
-        // What follows an earlier change of an object and was not saved stays a change of the context: its row is not that of the backend.
+        // If a change follows an earlier one of its object and was not saved, it stays a change of the context: its row is not the backend's.
         var rows = rows
         for (id, outcome) in outcomes {
             if case .accepted = outcome { continue }
             rows[assigned[id] ?? id] = nil
         }
-        // Rows refer to objects by the IDs that they have now.
+        // Rows refer to objects by their current IDs.
         let named = rows.values.map { $0.naming(assigned) }
         let isWhole = outcomes.values.allSatisfy { if case .accepted = $0 { true } else { false } }
         if isWhole {
@@ -116,7 +116,7 @@ extension Row {
         knownObjectID.owningEntity.frozenParts.relationships.filter { !$0.isToMany }.flatMap(relatedIDs)
     }
 
-    /// Returns whether the attributes and to-one relationships that both rows know are equal.
+    /// Returns whether the attributes and to-one relationships that are known in both rows are equal.
     func hasEqualKnownValues(as other: Row, besides names: Set<String> = []) -> Bool {
         knownObjectID.owningEntity.frozenParts.properties.allSatisfy { property in
             if names.contains(property.name) || property.isTransient || property.isToManyRelationship || isUnknown(property)

@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Finds what a save changes and a backend does not take: it would be accepted, shown, and lost.
+/// Finds edits that the backend does not accept: they would otherwise be saved locally, displayed, and lost.
 struct UnsentEdits {
     private let catalog: Catalog
     /// Returns the identifier of an object, for errors.
@@ -38,13 +38,13 @@ struct UnsentEdits {
         }
     }
 
-    /// Whether a value of a property is lost of a new object.
+    /// Whether the value of a property of a new object would be lost.
     private static func counts(_ name: String, _ saving: Resource.Saving) -> Bool {
         if case .attribute(name) = saving.identity { return false }
         return saving.unsent.contains(name) && !saving.assigned.contains(name)
     }
 
-    /// Returns a property of a new object that is not sent, and has another value than it has by default; nil for none.
+    /// Returns a property of a new object that is not sent and does not have its default value; nil for none.
     static func given(_ row: Row, _ entity: NSEntityDescription, _ saving: Resource.Saving) -> String? {
         if saving.unsent.isEmpty { return nil }
         let usual = entity.frozenParts.layout.defaultRow.copy()
@@ -60,7 +60,7 @@ struct UnsentEdits {
         }?.name
     }
 
-    /// Returns a property of a changed object that is not sent, and has another value than it was read with; nil for none.
+    /// Returns a property of a changed object that is not sent and does not have the value that was read; nil for none.
     private static func edited(_ change: StoreChange, _ saving: Resource.Saving, _ deleted: Set<NSManagedObjectID>) -> String? {
         guard let row = change.row else { return nil }
         return change.changedProperties.first { property in
@@ -73,7 +73,7 @@ struct UnsentEdits {
             case let relationship as NSRelationshipDescription where !relationship.isToMany:
                 guard let base else { return true }
                 let (now, before) = (row.relatedIDs(relationship).first, base.relatedIDs(relationship).first)
-                // The deletion of an object takes it out of the relationships that lead to it, here and at the service.
+                // The deletion of an object removes it from the relationships that lead to it, both here and at the service.
                 return now != before && !(now == nil && before.map(deleted.contains) ?? false)
             default: return false
             }

@@ -3,29 +3,29 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// The changes that were sent and are not settled, by object: their outcome is not known, or a part of them is still to be sent.
+/// The changes that were sent and are not settled, by object: their outcome is unknown, or a part of them is still to be sent.
 ///
-/// An object may be edited before its changes are sent again. What was sent first is then sent again as it was, with its key, and the edit follows as
-/// an update: whatever became of the first attempt, the object is saved once and no edit is lost.
+/// An object may be edited before its change is retried. Then the original change is sent again unchanged, with its key, and the edit follows as an update.
+/// Whatever the outcome of the first attempt, the object is saved once and no edit is lost.
 // Everything is in a `LockedBox`.
 final class UnsettledChanges: Sendable {
     enum State {
-        /// Whether it was saved is not known.
+        /// It is not known whether it was saved.
         case unknown
-        /// It is a new object that was accepted without an identifier: it is sought, and not sent again as another one.
+        /// It is a new object that was accepted without an identifier. The store looks for it instead of sending it again as another one.
         case accepted
-        /// It was saved, and has got a version; what was to follow was not.
+        /// It was saved, with a version; the change that was to follow was not.
         case saved(ResourceVersion?)
     }
     struct Entry {
         let change: BackendChange
-        /// What was saved of the object before, which the change follows.
+        /// The saved change of the object that this change follows.
         let followed: BackendChange?
         let baseVersion: Int64?
         fileprivate(set) var state: State
-        /// When the change's key was first sent, by the clock of the store's options.
+        /// The time when the change's key was first sent, by the clock of the store's options.
         let firstSent: Duration
-        /// The changes that a backend has got, or not, that is not idempotent: one of them at most was saved, for all are based on the same version.
+        /// The changes that may have reached a backend that is not idempotent. At most one of them was saved, because all have the same base version.
         var attempts: [BackendChange] = []
     }
 
@@ -38,7 +38,7 @@ final class UnsettledChanges: Sendable {
     }
     private struct Contents {
         var entries: [NSManagedObjectID: Entry] = [:]
-        /// The keys of what was sent.
+        /// The keys of the sent changes.
         var keys: [NSManagedObjectID: [Content: UUID]] = [:]
     }
 
@@ -46,9 +46,9 @@ final class UnsettledChanges: Sendable {
 
     subscript(id: NSManagedObjectID) -> Entry? { state.withLock { $0.entries[id] } }
 
-    /// Notes what was sent of an object.
+    /// Notes a change that was sent.
     ///
-    /// - Parameter time: The time before it was sent. Of a change that was sent before under its key, the first one stays.
+    /// - Parameter time: A time before it was sent. If the change was sent before under its key, the first time is kept.
     func note(
         _ change: BackendChange, following followed: BackendChange? = nil, of id: NSManagedObjectID, baseVersion: Int64?,
         _ entryState: State, sentAfter time: Duration
@@ -71,7 +71,7 @@ final class UnsettledChanges: Sendable {
         }
     }
 
-    /// Forgets what was sent of an object; its keys too, which belong to changes that are settled.
+    /// Forgets the sent changes of an object, with the keys, which belong to settled changes.
     func settle(_ id: NSManagedObjectID) {
         state.withLock { state in
             state.entries[id] = nil
@@ -79,8 +79,8 @@ final class UnsettledChanges: Sendable {
         }
     }
 
-    /// Forgets a change that was refused. What was saved of the object before stays known, as does a new object that is there: sent again, it would be
-    /// saved twice. Another attempt has a key of its own.
+    /// Forgets a change that was refused. A saved part of the object stays known, as does a new object that exists: sent again, it would be saved twice.
+    /// Another attempt has a key of its own.
     func settleRefusal(_ id: NSManagedObjectID) {
         state.withLock { state in
             state.keys[id] = nil
@@ -89,11 +89,11 @@ final class UnsettledChanges: Sendable {
         }
     }
 
-    /// Forgets a change that has met one of others. A new object that was saved before stays known, with the version that its changes follow: where its
-    /// context knows its ID, a merge policy makes them an update of what others have made of it, and without one they meet the same again. Where the backend
-    /// has assigned an identifier of which the context does not know, nothing but another save can say that the program wants its own.
+    /// Forgets a change that was in conflict with one of others. A new object that was saved before stays known, with the version that its changes follow. If
+    /// its context knows its ID, a merge policy turns the changes into an update of the others' version, and without a policy they meet the same conflict
+    /// again. If the backend has assigned an identifier that the context does not know, only another save can express that the program wants its own values.
     ///
-    /// - Parameter version: The version that the object has now; nil where it has none.
+    /// - Parameter version: The current version of the object; nil if it has none.
     func settle(_ id: NSManagedObjectID, meeting version: ResourceVersion?) {
         state.withLock { state in
             state.keys[id] = nil
@@ -105,10 +105,10 @@ final class UnsettledChanges: Sendable {
         }
     }
 
-    /// Forgets that an outcome is not known, because it has turned out; the keys stay.
+    /// Forgets an unknown outcome that has become known; the keys stay.
     func forgetEntry(_ id: NSManagedObjectID) { state.withLock { $0.entries[id] = nil } }
 
-    /// Returns the key of a change: the one that it was sent with before, or the new one.
+    /// Returns the key of a change: the one with which it was sent before, or the new one.
     func key(of draft: BackendChange, _ id: NSManagedObjectID, baseVersion: Int64?) -> UUID {
         let content = Content(id: id, kind: draft.kind, version: baseVersion, values: draft.values, lists: draft.lists)
         return state.withLock { state in
@@ -120,15 +120,15 @@ final class UnsettledChanges: Sendable {
 }
 
 extension BackendChange {
-    /// Whether another change says the same.
+    /// Whether another change has the same content.
     func hasSameContent(as other: BackendChange) -> Bool {
         kind == other.kind && id == other.id && values == other.values && lists == other.lists
     }
 
-    /// Whether it is an update of nothing.
+    /// Whether it is an update without any values.
     var isEmptyUpdate: Bool { kind == .update && values.isEmpty && lists.isEmpty }
 
-    /// Returns this change with another one that follows it, as one.
+    /// Returns this change combined with one that follows it.
     func followed(by next: BackendChange) -> BackendChange {
         var both = self
         both.values.merge(next.values) { _, new in new }
@@ -139,12 +139,12 @@ extension BackendChange {
         return both
     }
 
-    /// Leaves out what was sent before: this change follows it.
+    /// Removes the content that was sent before: this change follows it.
     ///
-    /// - Parameter isWhole: Whether all values are needed where one is.
+    /// - Parameter isWhole: Whether all values are sent if one has changed.
     mutating func follow(_ sent: BackendChange, isWhole: Bool) {
         for (name, value) in sent.values where values[name] == nil && !value.isNull {
-            // Of a new resource values that are nil are not sent.
+            // The values of a new resource that are nil are not sent.
             if case .one = value { values[name] = .one(nil) } else { values[name] = .value(.null) }
         }
         let changed = values.filter { name, value in
@@ -168,7 +168,7 @@ extension BackendChange {
 }
 
 extension BackendChange.ListChange {
-    /// Returns this change with another one that follows it, as one.
+    /// Returns this change combined with one that follows it.
     func followed(by next: BackendChange.ListChange) -> BackendChange.ListChange {
         var joined = BackendChange.ListChange()
         joined.added = added.filter { !next.removed.contains($0) } + next.added.filter { !removed.contains($0) }

@@ -14,7 +14,7 @@ extension NSPersistentStoreCoordinator {
     /// ```
     ///
     /// - Parameters:
-    ///   - backend: The backend. Its location is the URL of the store, and the URIs of object IDs are valid wherever that is the same.
+    ///   - backend: The backend. Its location is the URL of the store, and URIs of object IDs are valid wherever the location is the same.
     ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
     ///   - options: The limits of the store.
     /// - Returns: The store.

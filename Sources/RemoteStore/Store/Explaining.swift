@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) public import ObjectGraph
 
 extension NSFetchRequest {
-    /// Returns how the remote store of a context would answer this request now, without asking for anything.
+    /// Returns the plan by which the remote store of a context would answer this request now, without sending a request.
     ///
     /// ```swift
     /// print(try request.explain(in: context))
@@ -11,8 +11,8 @@ extension NSFetchRequest {
     /// Call it on the context's queue.
     ///
     /// - Returns: The plan of the first remote store that has the entity.
-    /// - Throws: The errors of a fetch that are known beforehand, such as code 134091 for a predicate that no endpoint can answer; code
-    ///   134060 where no remote store has the entity.
+    /// - Throws: The errors of a fetch that are known beforehand, such as code 134091 for a predicate that no endpoint can answer; code 134060 if no remote
+    ///   store has the entity.
     public func explain(in context: NSManagedObjectContext) throws -> FetchPlan {
         let query = try context.storeQuery(for: self)
         for store in context.persistentStoreCoordinator?.stores(answering: query) ?? [] {

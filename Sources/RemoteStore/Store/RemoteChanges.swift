@@ -3,12 +3,12 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// What others have changed in a remote store.
+/// The changes of others in a remote store.
 public struct RemoteChanges: Sendable {
-    /// The place from which the next changes are asked for.
+    /// The position from which the next changes are requested.
     public let token: ChangeToken
-    /// Whether the backend could not tell what has changed since the last time, or was not asked before: all objects of the contexts were read
-    /// anew then, and new resources are found by fetches only.
+    /// Whether the backend no longer had the changes since the last call, or was not asked before. If so, all objects of the contexts were read again, and new
+    /// resources are found only by fetches.
     public let isWhole: Bool
     private let changes: OutsideChanges
 
@@ -18,30 +18,30 @@ public struct RemoteChanges: Sendable {
         self.changes = changes
     }
 
-    /// The objects that contexts did not have: new ones mostly.
+    /// The objects that contexts did not have, which are mostly new ones.
     public var insertedObjectIDs: [NSManagedObjectID] { changes.inserted }
-    /// The objects with other values.
+    /// The objects with changed values.
     public var updatedObjectIDs: [NSManagedObjectID] { changes.updated }
-    /// The objects that are gone.
+    /// The deleted objects.
     public var deletedObjectIDs: [NSManagedObjectID] { changes.deleted }
-    /// The objects whose relationships are others because of these changes.
+    /// The objects whose relationships have changed because of these changes.
     public var refreshedObjectIDs: [NSManagedObjectID] { changes.refreshed }
     /// The IDs as in a notification of a save, for `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
     public var userInfo: [AnyHashable: Any] { changes.userInfo }
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Asks the backend of a remote store what others have changed, and merges it.
+    /// Requests the changes of others from the backend of a remote store, and merges them.
     ///
-    /// Contexts with `automaticallyMergesChangesFromParent` merge it on their own queues; `NSPersistentStoreRemoteChange` is posted. The first
-    /// call of a store takes the present as the beginning: make it before objects are shown, for all that contexts have is read anew. The same
-    /// happens where the backend does not know any more what has changed since the last call. One call runs at a time; it is not cancelled.
+    /// Contexts with `automaticallyMergesChangesFromParent` merge them on their own queues; `NSPersistentStoreRemoteChange` is posted. The first call for a
+    /// store starts at the current position: make it before objects are displayed, because all objects of the contexts are read again. The same happens if the
+    /// backend no longer has the changes since the last call. Calls run one at a time, and are not cancelled.
     ///
     /// - Parameters:
-    ///   - store: A store that ``addRemoteStore(_:configurationName:options:)`` has added.
-    ///   - contexts: Further contexts that merge the changes, parents before their children. They have done so when the method returns.
-    /// - Returns: What has changed.
-    /// - Throws: Code 134091 for a store whose backend tells no changes; the backend's error. What was merged before stays merged.
+    ///   - store: A store that was added by ``addRemoteStore(_:configurationName:options:)``.
+    ///   - contexts: Further contexts that merge the changes, parents before their children. They have merged them when the method returns.
+    /// - Returns: The changes.
+    /// - Throws: Code 134091 for a store whose backend has no change feed; the backend's error. Changes that were merged before stay merged.
     @discardableResult
     public func mergeRemoteChanges(
         of store: NSPersistentStore, into contexts: [NSManagedObjectContext] = []
@@ -57,9 +57,9 @@ extension NSPersistentStoreCoordinator {
     }
 }
 
-/// A store whose backend may tell what others have changed.
+/// A store whose backend may report the changes of others.
 protocol RemoteChangeMerging: NSPersistentStore {
-    /// Asks what has changed, and merges it, after earlier calls.
+    /// Requests the changes, and merges them, after earlier calls have finished.
     func mergeChanges(into coordinator: NSPersistentStoreCoordinator) async throws -> ChangeFeed.Found
 }
 
@@ -69,8 +69,8 @@ extension BackendStore: RemoteChangeMerging {
     }
 }
 
-/// The changes of others, which a backend tells in their order.
-// What changes is in a `LockedBox`.
+/// The changes of others, which a backend reports in order.
+// The mutable state is in a `LockedBox`.
 final class ChangeFeed: Sendable {
     typealias Found = (token: ChangeToken, isWhole: Bool, changes: OutsideChanges)
 
@@ -88,7 +88,7 @@ final class ChangeFeed: Sendable {
         self.hasFeed = hasFeed
     }
 
-    /// Merges what has changed, after earlier calls.
+    /// Merges the changes, after earlier calls have finished.
     func merge(into coordinator: NSPersistentStoreCoordinator, _ store: BackendStore) async throws -> Found {
         guard hasFeed() else { throw RemoteStoreError.noChangeFeed(at: reader.location) }
         let task = state.withLock { state in
@@ -108,7 +108,7 @@ final class ChangeFeed: Sendable {
         var changes = OutsideChanges()
         var parts = 0
         while true {
-            // What was merged stays, and the next call goes on there.
+            // The merged changes stay, and the next call continues there.
             if parts >= reader.options.maximumPages { throw RemoteStoreError.tooManyChanges(parts, at: reader.location) }
             parts += 1
             let time = AskTime(reader.options.now())
@@ -131,9 +131,9 @@ final class ChangeFeed: Sendable {
         }
     }
 
-    /// Takes the present as the beginning: everything that contexts have may be older, and is read anew.
+    /// Starts at the current position: all objects of the contexts may be stale, and are read again.
     private func begin(_ coordinator: NSPersistentStoreCoordinator, _ store: BackendStore) async throws -> Found {
-        // What it tells besides is read anew, too.
+        // The changes in this answer are read again, too.
         let token = try await reader.runner.changes(ChangesRequest(token: nil, decoding: reader.decoding)).token
         let held = coordinator.heldIDs(of: store)
         let time = AskTime(reader.options.now())
@@ -152,7 +152,7 @@ final class ChangeFeed: Sendable {
         if rows.isEmpty, removed.isEmpty { return OutsideChanges() }
         reader.forgetEarlierAnswers(before: time)
         let changes = coordinator.takeOutsideChanges(rows, deleted: removed, of: store, queryTime: time.uptime) { [reader] row, known in
-            // Versions tell, where there are any; otherwise only the values do.
+            // Versions decide, if there are any; otherwise the values do.
             row.version == known.version && (reader.versions.hasVersions(row.knownObjectID) || row.hasEqualKnownValues(as: known))
         }
         let new = Set(changes.inserted)

@@ -159,7 +159,7 @@ extension Behaviour {
 
         func mine(_ change: (NSManagedObject) -> Void) throws { context.performAndWait { change(object) } }
 
-        /// Saves this context's changes: without a merge policy it fails and loses nothing, with one it succeeds.
+        /// Saves this context's changes: without a merge policy the save fails and loses nothing; with one it succeeds.
         func saveWithPolicy(_ policy: NSMergePolicyType) throws {
             try context.performAndWait {
                 let error = try expectError(code: NSManagedObjectMergeError, "the save under the error policy") { try context.save() }

@@ -253,7 +253,7 @@ extension ConformanceRun {
     /// The names of the fetched members, in their order.
     fileprivate var fetchedNames: [String] { ["Alpha", "alpha", "beta", "delta", "gamma", "Émile"] }
 
-    /// Saves six members, and runs `body` in a context that knows none of them; where the store is durable, once more after reopening.
+    /// Saves six members, and runs `body` in a context that knows none of them; if the store is durable, again after reopening.
     fileprivate func fetchingMembers(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try inContext { context in
             for (name, number) in [("beta", 2), ("alpha", 1), ("gamma", 40), ("Alpha", 3), ("Émile", 2), ("delta", 1)] {

@@ -143,7 +143,7 @@ extension Behaviour {
 }
 
 /// A run that several threads use.
-// Each thread makes contexts of its own; the coordinator, which is all that they share, may be used on any thread.
+// Each thread creates contexts of its own; they share only the coordinator, which may be used on any thread.
 private struct UncheckedRun: @unchecked Sendable {
     let run: ConformanceRun
 }

@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// The behaviours of what is kept: values, edits and relationships in any model, identities, metadata.
+    /// The behaviours of persistence: values, edits and relationships in any model, identities, metadata.
     static let keeping: [Behaviour] = [
         Behaviour(.changes, "Every insert of a save is kept", look: "insertedObjects of the save request") { run in
             try run.inContext { context in
@@ -175,7 +175,7 @@ extension Behaviour {
             requires: [.durable, .detectsConflicts, .savesAtomically],
             look: "the version of a row when it is written, and the error of a conflict"
         ) { run in
-            // A store that is read as a whole when it is opened knows of no others.
+            // A store that is read completely when it is opened does not know other objects.
             if run.coordinator.persistentStores.contains(where: { $0 is NSAtomicStore }) { return }
             try run.inContext { context in
                 for name in ["a", "b", "c"] { run.addMember(name, 1, in: context) }
@@ -284,13 +284,13 @@ extension ConformanceRun {
         coordinator.managedObjectModel.entitiesByName[roles.member]?.attributesByName[name]
     }
 
-    /// The name of an attribute of the members that may hold a date or nothing; nil where they have none.
+    /// The name of an attribute of the members that may hold a date or nil; nil if they have none.
     fileprivate var optionalDate: String? {
         let attributes = coordinator.managedObjectModel.entitiesByName[roles.member]?.attributesByName.values.sorted { $0.name < $1.name }
         return attributes?.first { $0.attributeType == .dateAttributeType && $0.isOptional && !$0.isTransient && $0.defaultValue == nil }?
             .name
     }
 
-    /// Opens the store again where it is durable.
+    /// Reopens the store if it is durable.
     fileprivate func reopenIfDurable() throws { if isDurable { try reopen() } }
 }

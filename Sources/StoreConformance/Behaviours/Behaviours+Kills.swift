@@ -46,9 +46,9 @@ extension Behaviour {
     ]
 }
 
-/// What a program does that ``StoreUnderTest/child`` starts: it saves to the store until it is killed.
+/// The task of a program that ``StoreUnderTest/child`` starts: it saves to the store until it is killed.
 public enum ConformanceChild {
-    /// Saves to the store at a place for ever, and prints the number of each save once it is done.
+    /// Saves to the store at a place forever, and prints the number of each save once it is done.
     ///
     /// Call it in a program of your own, which the kit starts and kills: see ``StoreUnderTest/child``.
     ///
@@ -65,7 +65,7 @@ public enum ConformanceChild {
                 for index in 0...(number % 7) { run.addMember("\(number).\(index)", index, to: group, in: context) }
                 try context.save()
             }
-            // Past every buffer, which would be lost with the process.
+            // The output bypasses all buffers, which would be lost with the process.
             FileHandle.standardOutput.write(Data("\(number)\n".utf8))
             number += 1
         }

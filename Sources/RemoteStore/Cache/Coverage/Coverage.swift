@@ -3,33 +3,33 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// A query whose results the file has: all of them, or those of a window in an order.
+/// A query whose results the file has: either all of them, or those of a window in an order.
 struct Coverage: Sendable {
-    /// The key of its row in the file; nil as long as it has none.
+    /// The key of its row in the file; nil if it has none yet.
     var key: Int64?
     let entity: String
     let includesSubentities: Bool
     let clauses: [CoverageClause]
-    /// The order of a window; empty for what is held whole.
+    /// The order of a window; empty for a complete query.
     let sorts: String
-    /// The place of the first member of a window.
+    /// The position of the first member of a window.
     var offset: Int
-    /// The rows of a window, in order; nil for what is held whole.
+    /// The rows of a window, in order; nil for a complete query.
     var members: [Int64]?
-    /// Whether nothing comes after the last member of a window.
+    /// Whether the window includes the last result.
     var reachesEnd: Bool
-    /// When the backend has last confirmed it, by the clock on the wall.
+    /// The time at which the backend has last confirmed it, by the wall clock.
     var fetchedAt: Double
 
     var isWhole: Bool { members == nil }
 
-    /// Whether every result of a query is one of this one's, unless the query is limited.
+    /// Whether the results of a query are a subset of this one's, unless the query is limited.
     func includes(_ form: QueryForm) -> Bool {
         guard let wanted = form.clauses, isOfEntity(form) else { return false }
         return clauses.allSatisfy { clause in wanted.contains { $0.implies(clause) } }
     }
 
-    /// Whether the query asks for the same objects in the same order.
+    /// Whether the query requests the same objects in the same order.
     func isSameList(as form: QueryForm) -> Bool {
         guard let wanted = form.clauses, let sorts = form.sorts else { return false }
         return entity == form.entity.name && includesSubentities == form.includesSubentities && sorts == self.sorts
@@ -47,7 +47,7 @@ struct Coverage: Sendable {
         return false
     }
 
-    /// Returns whether the window has what a query asks for.
+    /// Returns whether the window contains the results of a query.
     func hasWindow(_ form: QueryForm) -> Bool {
         guard let members, isSameList(as: form), form.offset >= offset else { return false }
         let end = offset + members.count
@@ -56,26 +56,26 @@ struct Coverage: Sendable {
 
     /// Joins a newer window of the same list to this one.
     ///
-    /// - Returns: The window that is known now: the newer one, with what of this one still fits before and after it.
+    /// - Returns: The combined window: the newer one, with the parts of this one that still fit before and after it.
     func joined(with newer: Coverage) -> Coverage {
         guard let old = members, let new = newer.members else { return newer }
         let (oldEnd, newEnd) = (offset + old.count, newer.offset + new.count)
-        // Apart from each other: what lies between is unknown.
+        // The windows are apart from each other: the results in between are unknown.
         guard newer.offset <= oldEnd, offset <= newEnd else { return newer }
         let here = Set(new)
         var result = newer
         var before = newer.offset > offset ? Array(old[..<(newer.offset - offset)]) : []
         var after = newEnd < oldEnd ? Array(old[(newEnd - offset)...]) : []
-        // Rows that have moved into the newer window were counted elsewhere before: places beyond them are others now.
+        // Rows that have moved into the newer window were at other positions before: positions beyond them have shifted.
         if before.contains(where: here.contains) { before = [] }
         if after.contains(where: here.contains) || newer.reachesEnd { after = [] }
         if newer.offset < oldEnd, newEnd > offset {
-            // Where both have places, they must agree; otherwise rows came or went, and what follows has other places.
+            // In the overlap, both must agree; otherwise rows were inserted or deleted, and the following positions have shifted.
             let overlap = max(offset, newer.offset)..<min(oldEnd, newEnd)
             let agrees = overlap.allSatisfy { old[$0 - offset] == new[$0 - newer.offset] }
             if !agrees {
                 after = []
-                // What came before the newer window has its place only if nothing before it has moved; the first row of the overlap tells.
+                // The part before the newer window keeps its positions only if nothing before it has moved: the first row of the overlap decides.
                 if let first = overlap.first, old[first - offset] != new[first - newer.offset] { before = [] }
             }
         }
@@ -94,7 +94,7 @@ final class Coverages: Sendable {
     private let state = LockedBox<[Coverage]>([])
     private static let limit = 2000
 
-    /// Reads what was kept.
+    /// Loads the stored queries.
     func load(from file: CacheFile) throws {
         guard let entity = file.entity(named: file.names.coverage), case .rows(let rows) = try file.read(StoreQuery(entity.inner)) else {
             return
@@ -103,18 +103,18 @@ final class Coverages: Sendable {
         state.withLock { $0 = read.compactMap { $0 } }
     }
 
-    /// All of them.
+    /// All queries.
     var all: [Coverage] { state.withLock { $0 } }
 
-    /// Returns what holds the results of a query whole; the latest.
+    /// Returns the latest query with all results of another query.
     func whole(_ form: QueryForm) -> Coverage? {
         state.withLock { all in all.filter { $0.isWhole && $0.includes(form) }.max { $0.fetchedAt < $1.fetchedAt } }
     }
 
-    /// Returns a window that has what a query asks for.
+    /// Returns a window with the results of a query.
     func window(_ form: QueryForm) -> Coverage? { state.withLock { $0.first { !$0.isWhole && $0.hasWindow(form) } } }
 
-    /// Notes that the file has the results of a query. Written only where it is new, or something else is.
+    /// Notes that the file has the results of a query. It is written only if it is new, or if the transaction has other changes.
     func note(_ new: Coverage, in transaction: CacheTransaction) throws {
         let known = state.withLock { all in all.first { $0.isSame(as: new) } }
         var coverage = new
@@ -143,7 +143,7 @@ final class Coverages: Sendable {
         }
     }
 
-    /// Forgets queries.
+    /// Removes queries.
     func remove(_ gone: [Coverage], in transaction: CacheTransaction) throws {
         guard let entity = transaction.file.entity(named: transaction.file.names.coverage) else { return }
         for coverage in gone { if let key = coverage.key { try transaction.delete(CacheKey(entity: entity, number: key)) } }
@@ -154,7 +154,7 @@ final class Coverages: Sendable {
 }
 
 extension Coverage {
-    /// Whether both are about one list, or about one query that is held whole.
+    /// Whether both are about the same list, or about the same complete query.
     func isSame(as other: Coverage) -> Bool {
         entity == other.entity && includesSubentities == other.includesSubentities && isWhole == other.isWhole && sorts == other.sorts
             && Set(clauses) == Set(other.clauses)

@@ -2,11 +2,11 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// A part of a predicate, all parts of which must match, in a form that is compared with others, and kept.
+/// A clause of a conjunctive predicate, in a form that can be compared and stored.
 struct CoverageClause: Sendable, Hashable {
     /// The clause as text, in which objects are named by their keys: equal clauses have equal texts.
     let text: String
-    /// The clause as it can be compared by value; nil where only equal texts are known to mean the same.
+    /// The clause as a comparison that can be compared by value; nil if only equal texts are known to have the same meaning.
     let comparison: PredicateComparison?
 
     static func == (left: CoverageClause, right: CoverageClause) -> Bool { left.text == right.text }
@@ -24,11 +24,11 @@ struct CoverageClause: Sendable, Hashable {
         }
     }
 
-    /// Reads a clause that was kept.
+    /// Creates a clause from its stored text.
     init(text: String) {
         if let tree = try? NSPredicate(format: escaped(text), argumentArray: nil).tree() {
             let read = CoverageClause(tree)
-            // What is not read as it was written is only compared as text.
+            // A clause that does not read back to the same text is compared as text only.
             self = CoverageClause(text, read.text == text ? read.comparison : nil)
         } else {
             self = CoverageClause(text, nil)
@@ -37,9 +37,9 @@ struct CoverageClause: Sendable, Hashable {
 
     private init(_ text: String, _ comparison: PredicateComparison?) { (self.text, self.comparison) = (text, comparison) }
 
-    /// Returns the clause as a predicate; nil where it cannot be read.
+    /// Returns the clause as a predicate; nil if it cannot be parsed.
     ///
-    /// - Parameter object: Returns the object of a name.
+    /// - Parameter object: A closure that returns the object with a name.
     func tree(naming object: (String) -> NSManagedObjectID?) -> PredicateTree? {
         guard let tree = try? NSPredicate(format: escaped(text), argumentArray: nil).tree() else { return nil }
         var isReadable = true
@@ -60,9 +60,9 @@ struct CoverageClause: Sendable, Hashable {
         return isReadable ? result : nil
     }
 
-    // MARK: What follows from what
+    // MARK: Implication
 
-    /// Whether every object that this clause matches is matched by another one.
+    /// Whether every object that matches this clause also matches another one.
     func implies(_ other: CoverageClause) -> Bool {
         if text == other.text { return true }
         guard let own = comparison, let wide = other.comparison, own.left == wide.left, own.options == wide.options,
@@ -93,7 +93,7 @@ struct CoverageClause: Sendable, Hashable {
         }
     }
 
-    /// Whether a value matches a comparison. Texts are compared for equality only: their order may be a backend's own.
+    /// Whether a value matches a comparison. Strings are compared for equality only, because a backend may order them differently.
     private static func matches(
         _ value: PropertyValue, _ operation: PredicateComparison.Operator, _ bound: PropertyValue, _ options: PredicateComparison.Options
     ) -> Bool {
@@ -118,24 +118,24 @@ struct CoverageClause: Sendable, Hashable {
     }
 }
 
-/// A text that is read as a format: what it contains is no placeholder.
+/// Returns a text for use as a format, without placeholders.
 private func escaped(_ text: String) -> String { text.replacingOccurrences(of: "%", with: "%%") }
 
-/// What a query asks for, in a form that is compared with others.
+/// The content of a query, in a form that can be compared.
 struct QueryForm: Sendable {
     let entity: NSEntityDescription
     let includesSubentities: Bool
-    /// Nil where the predicate cannot be compared, such as one with a block.
+    /// The clauses; nil if the predicate cannot be compared, such as one with a block.
     let clauses: [CoverageClause]?
-    /// The order as text; nil where it cannot be compared.
+    /// The order as text; nil if it cannot be compared.
     let sorts: String?
     let offset: Int
     /// The maximum number of results; 0 for no limit.
     let limit: Int
-    /// What must be known of objects for the query to be evaluated.
+    /// The properties that must be known to evaluate the query.
     let needs: Needs
 
-    /// - Parameter name: Returns a text for an object of the file.
+    /// - Parameter name: A closure that returns a text for an object of the file.
     init(_ query: StoreQuery, naming name: (NSManagedObjectID) -> String) throws {
         entity = query.entity
         includesSubentities = query.includesSubentities
@@ -168,7 +168,7 @@ struct QueryForm: Sendable {
         needs = reader.needs
     }
 
-    /// What equal queries have in common.
+    /// A text that is the same for equal queries.
     var text: String {
         let clauses = clauses?.map(\.text).sorted().joined(separator: "\u{2}") ?? UUID().uuidString
         return [entity.name ?? "", includesSubentities ? "+" : "", clauses, sorts ?? UUID().uuidString, "\(offset)", "\(limit)"]
@@ -177,7 +177,7 @@ struct QueryForm: Sendable {
 }
 
 extension PredicateTree {
-    /// Whether a part of the predicate is code, which nothing is known of.
+    /// Whether a part of the predicate is opaque code.
     fileprivate var hasCode: Bool {
         switch self {
         case .block: return true

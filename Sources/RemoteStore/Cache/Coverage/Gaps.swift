@@ -3,9 +3,9 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// What rows of a file may lack: names of properties that some row does not know, and entities of which there are references only.
+/// The possible gaps in rows of a file: names of properties that are unknown in some row, and entities with stubs.
 ///
-/// It may name more than there is, and never less.
+/// It may contain more than there is, but never less.
 // Everything is in a `LockedBox`.
 final class Gaps: Sendable {
     private struct Gap {
@@ -50,12 +50,12 @@ final class Gaps: Sendable {
         return !rows.isEmpty
     }
 
-    /// Returns whether there are references to objects of an entity whose values were not read.
+    /// Returns whether there are stubs of an entity.
     func hasStubs(_ entity: CacheEntity, _ file: CacheFile) throws -> Bool {
         try gap(entity, file).mayHaveStubs && Self.hasStubs(entity, file)
     }
 
-    /// Returns whether rows of an entity do not know some of the properties.
+    /// Returns whether some of the properties are unknown in rows of an entity.
     func lacks(_ names: Set<String>, _ entity: CacheEntity, _ file: CacheFile) throws -> Bool {
         if try gap(entity, file).names.isDisjoint(with: names) { return false }
         let known = PredicateTree.compare(.keyPath([file.names.known]), .notEqual, .constant(.null))

@@ -1,9 +1,9 @@
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// The filing of lists: what a row, or a relationship that was read, tells of its members.
+/// The import of lists: the members that a row, or a relationship that was read, contains.
 extension ImportRun {
-    /// Returns the whole lists that a row has brought.
+    /// Returns the complete lists of a row.
     func lists(_ row: Row) throws -> [String: [CacheKey]] {
         guard kind(row.knownObjectID.owningEntity).hasToMany else { return [:] }
         var lists: [String: [CacheKey]] = [:]
@@ -16,11 +16,11 @@ extension ImportRun {
 
     func takeList(_ name: String, _ members: [CacheKey], _ owner: CacheRow, _ knowledge: inout CacheEntity.Knowledge) throws {
         try setList(name, members, owner.key)
-        // The time is that of the first answer: one that changes nothing writes nothing.
+        // The time is that of the first answer: an answer that changes nothing writes nothing.
         if knowledge.lists[name] == nil { knowledge.lists[name] = now }
     }
 
-    /// Sets the members, apart from those whose pending changes say otherwise.
+    /// Sets the members, except those with conflicting pending changes.
     private func setList(_ name: String, _ members: [CacheKey], _ owner: CacheKey) throws {
         let shown = try shown(members, name, owner)
         try transaction.setList(owner, name, shown) { row in
@@ -28,13 +28,13 @@ extension ImportRun {
         }
     }
 
-    /// Whether a member has pending changes, or changes that were acknowledged after the list was asked for.
+    /// Whether a member has pending changes, or changes that were acknowledged after the list was requested.
     private func isKept(_ row: Row) -> Bool {
         let key = file.key(of: row)
         return key.entity.state(of: row).isPending || file.order.isNewer(key, than: askedAt)
     }
 
-    /// Returns the members of a list with what is pending: new members stay, and those that were moved elsewhere or taken out do not come back.
+    /// Returns the members of a list, including pending changes: new members stay, and members that were moved or removed do not come back.
     private func shown(_ members: [CacheKey], _ name: String, _ owner: CacheKey) throws -> [CacheKey] {
         let own = file.entity(inner: owner.entity.inner).inner
         guard let relationship = own.frozenParts.byName[name] as? NSRelationshipDescription else { return members }
@@ -57,8 +57,8 @@ extension ImportRun {
         return result + pending.filter { !here.contains($0) }
     }
 
-    /// Whether an object has taken another one out of a relationship that is sent with it: by what is pending, or was acknowledged after the other end
-    /// was asked for.
+    /// Whether an object has removed another one from a relationship that is sent with it, by a change that is pending or was acknowledged after the other end
+    /// was requested.
     private func isTakenOut(_ member: CacheKey, _ relationship: NSRelationshipDescription, _ key: CacheKey) throws -> Bool {
         guard let folding = importer.folding, let entity = key.entity.outer,
             let own = entity.frozenParts.byName[relationship.name] as? NSRelationshipDescription,
@@ -92,7 +92,7 @@ extension ImportRun {
         }
     }
 
-    /// Files the destination of a to-one relationship that was not known.
+    /// Stores the destination of a to-one relationship that was unknown.
     private func takeOne(
         _ relationship: NSRelationshipDescription, _ destination: CacheKey?, _ stored: Row, _ owner: CacheKey, _ entity: CacheEntity
     ) throws {

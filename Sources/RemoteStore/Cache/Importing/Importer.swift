@@ -2,24 +2,24 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Files the rows of a backend's answers: touches what differs, and nothing that is newer.
+/// Imports the rows of a backend's answers: it changes only rows that differ, and none that is newer.
 struct Importer {
     let file: CacheFile
-    /// The space of IDs of the backend's rows.
+    /// The ID space of the backend's rows.
     let decoding: AnswerDecoding
     let versions: VersionTable
     let catalog: Catalog
     let folding: (any PendingFolding)?
-    /// Removes a row whose object the backend does not have any more, as something tells that was asked for at a time.
+    /// A closure that removes a row whose object the backend no longer has, according to a request made at a time.
     let remove: @Sendable (CacheKey, UInt64, CacheTransaction) throws -> Void
 
-    /// Files rows.
+    /// Imports rows.
     ///
     /// - Parameters:
     ///   - rows: The rows, with IDs of the backend.
-    ///   - askedAt: When they were asked for, in the order of the file.
+    ///   - askedAt: The time of their request, in the order of the file.
     ///   - following: The number of rows that follow in further transactions.
-    /// - Returns: The keys of the rows, in their order; nil for those that are older than the deletion of their object.
+    /// - Returns: The keys of the rows, in their order; nil for rows that are older than the deletion of their object.
     @discardableResult func take(
         _ rows: [Row], askedAt: UInt64, following: Int = 0, in transaction: CacheTransaction
     ) throws -> [CacheKey?] {
@@ -28,7 +28,7 @@ struct Importer {
         return try run.take(rows, following)
     }
 
-    /// Files the members of a to-many relationship of an object, all of them.
+    /// Imports all members of a to-many relationship of an object.
     ///
     /// - Parameters:
     ///   - owner: The key of the object.
@@ -42,8 +42,8 @@ struct Importer {
         try run.takeList(relationship.name, of: owner, members)
     }
 
-    /// Returns whether a row of the file and one of the backend with the same identifier are of one object, by what tells such objects apart; nil
-    /// where nothing does.
+    /// Returns whether a row of the file and a row of the backend with the same identifier belong to the same object, by the attribute that distinguishes them;
+    /// nil if there is none.
     func isSame(_ stored: Row, _ row: Row) -> Bool? {
         guard let name = catalog.incarnation(of: row.knownObjectID.owningEntity),
             let new = row.knownObjectID.owningEntity.frozenParts.byName[name] as? NSAttributeDescription, !row.isUnknown(new),
@@ -57,7 +57,7 @@ struct Importer {
     func entity(_ id: NSManagedObjectID) -> CacheEntity { file.entity(id.owningEntity) }
 }
 
-/// The filing of some rows.
+/// The import of some rows.
 // Used by the one thread that writes.
 final class ImportRun {
     let importer: Importer
@@ -65,15 +65,15 @@ final class ImportRun {
     let transaction: CacheTransaction
     /// The places of objects in the file, by the backend's IDs.
     @exclusivity(unchecked) private(set) var places = IDTable<Place>()
-    /// The last entity that was looked up: rows mostly come entity by entity.
+    /// The last entity that was looked up: rows mostly arrive entity by entity.
     @exclusivity(unchecked) private var last: Kind?
     private let uptime: Duration
-    /// When the rows were asked for.
+    /// The time of the rows' request.
     private let askedUptime: Duration
     let now: Double
-    /// Whether an object was deleted lately.
+    /// Whether an object was deleted recently.
     private let hasGone: Bool
-    /// The rows that have got versions without an order.
+    /// The rows that have received versions without an order.
     @exclusivity(unchecked) private var tagged: [CacheKey] = []
 
     init(_ importer: Importer, _ askedAt: UInt64, _ transaction: CacheTransaction) {
@@ -86,10 +86,10 @@ final class ImportRun {
 
     var file: CacheFile { importer.file }
 
-    /// Where an object is in the file.
+    /// The place of an object in the file.
     struct Place {
         let key: CacheKey
-        /// The row as the file has it; nil for one that the transaction has made or edited.
+        /// The row as the file has it; nil for a row that the transaction has created or edited.
         var row: Row?
     }
 
@@ -115,7 +115,7 @@ final class ImportRun {
         try findOtherForms(rows.map(\.knownObjectID)) { try transaction.adoptStubs(of: $0, in: $1) }
         var keys: [CacheKey?] = []
         keys.reserveCapacity(rows.count)
-        // All keys first: rows may refer to each other.
+        // All keys are determined first, because rows may refer to each other.
         var hasNew = false
         var (areNew, stored) = (Array(repeating: false, count: rows.count), Array(repeating: Row?.none, count: rows.count))
         let unknown = rows.count - places.count
@@ -127,7 +127,7 @@ final class ImportRun {
                 stored[index] = place.row
             } else if let resource = importer.decoding.resourceID(id), !(hasGone && isGone(resource, row)) {
                 let entity = kind(id.owningEntity).entity
-                // Where all are new, those that follow will mostly be.
+                // If all rows are new, most of the following ones will be, too.
                 let expected = max(1, unknown - made + (unknown == rows.count ? following : 0))
                 let key = CacheKey(entity: entity, number: try file.newKey(entity, expecting: expected))
                 made += 1
@@ -180,13 +180,13 @@ final class ImportRun {
         places.reserveCapacity(places.count + ids.count)
         for (entity, resources) in wanted {
             try transaction.find(resources, in: entity) { resource, key, row in
-                // The ID in the backend's space: that of another entity of the inheritance is the same.
+                // The ID in the backend's space is the same for another entity of the inheritance tree.
                 if let outer = key.entity.outer { places.set(Place(key: key, row: row), for: importer.decoding.id(resource, of: outer)) }
             }
         }
     }
 
-    /// Looks up the rows of resources that were not found, as `keys` finds them by other forms of their identifiers.
+    /// Looks up the rows of resources that were not found, with the given function for other forms of their identifiers.
     private func findOtherForms(
         _ ids: [NSManagedObjectID], _ keys: ([ResourceID], CacheEntity) throws -> [ResourceID: CacheKey]
     ) throws {
@@ -203,7 +203,7 @@ final class ImportRun {
         }
     }
 
-    /// Looks up the rows of resources that are in lists, as ``place(_:)`` does. What was deleted after the list was asked for has no place: it is no member.
+    /// Looks up the rows of list members, like ``place(_:)``. A resource that was deleted after the request for the list has no place: it is not a member.
     func placeMembers(_ ids: [NSManagedObjectID]) throws {
         if !hasGone { return try place(ids) }
         try place(
@@ -213,7 +213,7 @@ final class ImportRun {
             })
     }
 
-    /// Looks up the rows of resources that others refer to, and makes rows of those that there are none of.
+    /// Looks up the rows of referenced resources, and creates stubs for those without rows.
     func place(_ ids: [NSManagedObjectID]) throws {
         try find(ids)
         try findOtherForms(ids) { try transaction.keysOfOtherForms($0, in: $1) }
@@ -223,12 +223,12 @@ final class ImportRun {
         }
     }
 
-    /// Whether a resource was deleted after the row was asked for, or has come as it was before.
+    /// Whether a resource was deleted after the request for its row, or the row has a version from before the deletion.
     private func isGone(_ resource: ResourceID, _ row: Row) -> Bool {
         isGone(resource, row.knownObjectID, importer.versions.version(row.knownObjectID, row.version))
     }
 
-    /// Whether a resource was deleted after something was asked for that has it, in the version that it has there.
+    /// Whether a resource was deleted after a request that returned it, in the version of that answer.
     private func isGone(_ resource: ResourceID, _ id: NSManagedObjectID, _ version: ResourceVersion?) -> Bool {
         guard hasGone, file.keeps(.newestRead),
             file.order.isGone(resource, importer.entity(id).root, version, since: askedAt, uptime: askedUptime)
@@ -237,7 +237,7 @@ final class ImportRun {
         return true
     }
 
-    /// Whether a row that has come is of another object than the one that had its identifier: then that one is removed.
+    /// Whether a received row belongs to another object than the existing row with its identifier. If so, the existing row is removed.
     private func isReplaced(_ key: CacheKey, by row: Row) throws -> Bool {
         guard importer.catalog.hasIncarnations, let stored = try transaction.row(key), importer.isSame(stored, row) == false else {
             return false
@@ -276,7 +276,7 @@ final class ImportRun {
         if knowledge != .usual { new.setKnowledge(knowledge) }
     }
 
-    /// - Parameter read: The row as the file has it, where it was read.
+    /// - Parameter read: The row as the file has it, if it was read.
     private func take(_ row: Row, _ key: CacheKey, _ read: Row?) throws {
         let version = importer.versions.version(row.knownObjectID, row.version)
         let kind = kind(row.knownObjectID.owningEntity)
@@ -287,7 +287,7 @@ final class ImportRun {
         let before = known.version(of: stored)
         if isOlder(before, version, key) { return }
         if case .tag? = version, version != before {
-            // What is not known of the row yet is taken in any case.
+            // Unknown values of the row are imported in any case.
             let isWhole = known.knowledge(of: stored).unknown.isEmpty && state != .stub
             if isWhole, file.keeps(.newestRead), file.order.crosses(key, askedAt: askedAt) { return }
             tagged.append(key)
@@ -296,7 +296,7 @@ final class ImportRun {
         if state == .clean, known === entity, before == version || version == nil, !kind.hasToMany, known.isKnownAsUsual(stored),
             let copy = known.toInner, copy.unknown(in: row).isEmpty, try copy.differences(from: row, to: stored, reference: innerID).isEmpty
         {
-            // Most rows of a refresh are as they were.
+            // Most rows of a refresh are unchanged.
             return
         }
         if state.isPending {
@@ -306,12 +306,12 @@ final class ImportRun {
                 confirmed: confirmed, lists: lists(row), version: version, askedAt: askedAt, key: key, in: transaction)
         }
         if known !== entity, known.outer !== entity.outer, entity.inner.isKindOf(entity: known.inner) {
-            // Another kind than a reference has said.
+            // The row is of another entity than a reference has said.
             let replaced = try transaction.replace(key, by: entity)
             return try fill(replaced, row, version, entity)
         }
         let isStub = state == .stub
-        // Nothing is copied where nothing differs.
+        // Nothing is copied if nothing differs.
         let differences = try known.toInner?.differences(from: row, to: stored, reference: innerID) ?? PropertySet()
         let unknown = known.toInner?.unknown(in: row) ?? PropertySet()
         var knowledge = known.knowledge(of: stored)
@@ -320,7 +320,7 @@ final class ImportRun {
             knowledge.setUnknown([])
         } else {
             let names = Set(unknown.names(of: row.knownObjectID.owningEntity))
-            // What was known before is that of another version.
+            // The previously known values belong to another version.
             knowledge.setUnknown(isOtherVersion ? names : knowledge.unknown.intersection(names))
         }
         let lists = try lists(row)
@@ -353,11 +353,11 @@ final class ImportRun {
         if knowledge != .usual { new.setKnowledge(knowledge) }
     }
 
-    /// Whether what is there is newer than what has come.
+    /// Whether the existing row is newer than the received one.
     ///
     /// - Parameters:
-    ///   - before: The version of the row that is there.
-    ///   - version: The version that has come.
+    ///   - before: The version of the existing row.
+    ///   - version: The received version.
     private func isOlder(_ before: ResourceVersion?, _ version: ResourceVersion?, _ key: CacheKey) -> Bool {
         if !file.keeps(.newestRead) { return false }
         if case .number(let new)? = version, case .number(let old)? = before { return new < old }

@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-// What is read of an answer's rows.
+// Accessors for the rows of an answer.
 
 extension PropertySet {
     /// The names of the properties of an entity.
@@ -21,7 +21,7 @@ extension Row {
         knownObjectID.owningEntity.frozenParts.relationships.filter { $0.isToMany && !$0.isTransient }.flatMap(relatedIDs)
     }
 
-    /// Returns a row of which nothing is known.
+    /// Returns a row whose properties are all unknown.
     static func unknown(_ entity: NSEntityDescription, _ id: NSManagedObjectID, version: Int64) -> Row {
         let row = Row(id, version: version)
         for property in entity.frozenParts.properties where !property.isTransient { row.setUnknown(property) }
