@@ -48,9 +48,8 @@ final class ConditionalAnswers: Sendable {
         }
     }
 
-    /// Returns the answer to a request. If the service reports that nothing has changed (304), this is the answer that the condition was made from:
-    /// the one
-    /// in the cache may be another by now, even an older one.
+    /// Returns the answer to a request. If the service reports that nothing has changed (304), this is the answer that the condition was made from: the
+    /// one in the cache may be another by now, even an older one.
     func answer(_ response: WebResponse, to request: WebRequest, kept: WebResponse? = nil) -> WebResponse {
         guard request.method == .get else { return response }
         if response.status == 304 { return kept ?? response }

@@ -3,11 +3,9 @@ internal import WebTransport
 
 extension WebBackend: ChangeSignallingBackend {
     /// Returns a stream with an element whenever something may have changed: one for each event of the service, and one for each new connection,
-    /// because no
-    /// event reports changes from before the connection. Pending signals are combined into one.
+    /// because no event reports changes from before the connection. Pending signals are combined into one.
     ///
-    /// The stream ends when the connection ends or stays silent for too long. Without a description of signals it ends at once, and the store polls
-    /// for
+    /// The stream ends when the connection ends or stays silent for too long. Without a description of signals it ends at once, and the store polls for
     /// changes instead.
     public func changeSignals() -> AsyncThrowingStream<Void, any Error> {
         let (signals, continuation) = AsyncThrowingStream.makeStream(

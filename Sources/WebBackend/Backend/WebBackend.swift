@@ -11,8 +11,7 @@ public import WebTransport
 /// try coordinator.addRemoteStore(WebBackend(service, model: model, transport: AsyncHTTPClientTransport()))
 /// ```
 ///
-/// The description is checked when the backend is made. The store over the backend decides which requests are sent, and what is finished in memory:
-/// see
+/// The description is checked when the backend is made. The store over the backend decides which requests are sent, and what is finished in memory: see
 /// `RemoteStore`.
 public struct WebBackend: Backend, EarlyPagingBackend {
     /// The address of the service.
@@ -29,8 +28,8 @@ public struct WebBackend: Backend, EarlyPagingBackend {
     private let kept = ConditionalAnswers()
     private let envelopes: [String: EnvelopeShape]
 
-    /// The user who is signed in, as the client's options tell: see `WebClient.Options.principal`. Pending changes of other users wait until these
-    /// sign in.
+    /// The user who is signed in, as the client's options tell: see `WebClient.Options.principal`. Pending changes of other users wait until these sign
+    /// in.
     public var principal: String? { client.principal }
 
     /// Creates the backend of a service.

@@ -11,11 +11,9 @@ extension ServiceStyle {
     /// Kinto: records in collections named after the entities, below the bucket that the address ends with, such as
     /// `https://kinto.example.com/v1/buckets/default/collections`. A model and an address suffice. Tried against a real server.
     ///
-    /// These parts are done in memory, because Kinto does them differently: it sorts records without a field after all others, compares strings by
-    /// the rules
-    /// of its database, and compares dates as text. `like_` finds no text with an asterisk, and fails if a record has no text. If the database orders
-    /// strings by
-    /// code point, and every record has every field, the service can do more:
+    /// These parts are done in memory, because Kinto does them differently: it sorts records without a field after all others, compares strings by the
+    /// rules of its database, and compares dates as text. `like_` finds no text with an asterisk, and fails if a record has no text. If the database
+    /// orders strings by code point, and every record has every field, the service can do more:
     ///
     /// ```swift
     /// var style = ServiceStyle.kinto
@@ -91,11 +89,9 @@ extension ServiceStyle {
     }()
 
     /// Django REST framework: lists with `results`, `next` and `count`, filters of django-filter (`year__gte`), `ordering`. Each view has its own
-    /// filters
-    /// and orders: describe them for the calls. Tried against a real server.
+    /// filters and orders: describe them for the calls. Tried against a real server.
     ///
-    /// A view ignores a filter that it does not have, so every comparison except equality is repeated in memory. If the views have all filters that
-    /// the
+    /// A view ignores a filter that it does not have, so every comparison except equality is repeated in memory. If the views have all filters that the
     /// calls name, with all lookups, say so: `style.filters.inexact = [.contains, .beginsWith, .endsWith]`.
     ///
     /// Source: https://www.django-rest-framework.org
@@ -140,8 +136,8 @@ extension ServiceStyle {
         return style
     }()
 
-    /// CouchDB: the address of a database, whose documents name their entity in `type`. A model and an address suffice. Written
-    /// from the public manual, untried against a server.
+    /// CouchDB: the address of a database, whose documents name their entity in `type`. A model and an address suffice. Written from the public manual,
+    /// untried against a server.
     ///
     /// CouchDB sorts and compares strings by the rules of ICU, and orders need an index of the database, so both are done in memory.
     ///

@@ -3,8 +3,7 @@ public import RemoteStore
 /// How lists are filtered.
 ///
 /// In templates, `{name}` is replaced by the name of the property in the service, `{value}` by a value, and `{values}` by several joined values. A
-/// parameter
-/// with `{each}` is repeated for each of several values.
+/// parameter with `{each}` is repeated for each of several values.
 public struct FilterStyle: Hashable, Sendable {
     /// The forms of filters.
     public enum Form: Hashable, Sendable {
@@ -101,8 +100,7 @@ public struct FilterStyle: Hashable, Sendable {
     /// The comparisons that may find more than Core Data would find. Their results are compared again in memory.
     public var inexact: Set<Parameter.Operator>
     /// Whether the service may compare strings inexactly, such as without blanks at their ends. If so, the results of a comparison of strings are
-    /// compared
-    /// again in memory.
+    /// compared again in memory.
     public var isInexactForText: Bool
     /// The comparisons of strings that ignore case.
     public var caseInsensitive: Set<Parameter.Operator>
@@ -184,17 +182,15 @@ public struct SortStyle: Hashable, Sendable {
     /// Whether nil comes before every value, as in Core Data. If false, attributes that may be nil are sorted in memory, and no call may name them in
     /// ``WebCall/sorting``. If nil, the service's place for nil is not known, and the service sorts the attributes that a call names.
     public var sortsNilFirst: Bool?
-    /// A second parameter with the direction: its name, and the words for ascending and descending. It replaces the signs of the templates. It
-    /// applies to
-    /// one key: orders by several keys are finished in memory.
+    /// A second parameter with the direction: its name, and the words for ascending and descending. It replaces the signs of the templates. It applies
+    /// to one key: orders by several keys are finished in memory.
     public var direction: Direction?
     /// The parameter with a descending order, for services that have two: `_sort_desc`. Orders by several keys are finished in memory.
     public var descendingParameter: String?
     /// The place of the order in the request.
     public var place: Place
     /// A key that always comes last, such as the identifier; nil for none. Without it, the order may change while pages are read, as an order by the
-    /// latest
-    /// changes does.
+    /// latest changes does.
     public var last: String?
 
     /// A parameter with the direction.

@@ -41,11 +41,9 @@ public struct PagingStyle: Hashable, Sendable {
     public var endsEmpty: Bool
     /// Whether a page with fewer resources than were asked for is the last one, even one that names a next one.
     ///
-    /// If false, and nothing in an answer tells the last page, such a page is the last one only if a larger one has come before: the service may have
-    /// a
+    /// If false, and nothing in an answer tells the last page, such a page is the last one only if a larger one has come before: the service may have a
     /// smaller limit than the requested size. Otherwise the next page is requested, and the list ends if that page is empty or missing (404, 410 or
-    /// 416).
-    /// After a short first page, the list also ends if the next page has the same resources, or is a bad request (400 or 422).
+    /// 416). After a short first page, the list also ends if the next page has the same resources, or is a bad request (400 or 422).
     public var endsShort: Bool
     /// Whether the parameters of page and size are sent in the body.
     public var isInBody: Bool
@@ -107,8 +105,7 @@ public struct PagingStyle: Hashable, Sendable {
 }
 
 /// A part of an answer that marks something by its value: Elasticsearch's `hits.total.relation` is `eq` if the total is exact, and `gte` if it is a
-/// lower
-/// bound.
+/// lower bound.
 public struct AnswerMark: Hashable, Sendable {
     /// The part of the answer.
     public var part: AnswerPart

@@ -44,8 +44,8 @@ public struct PropertyMapping: Hashable, Sendable, ExpressibleByStringLiteral {
 
 /// The form of an attribute's value in JSON.
 public indirect enum ValueTransform: Hashable, Sendable {
-    /// By the type of the attribute: dates as the style says, binary data in Base64, UUIDs and URIs as text, decimals as numbers or
-    /// text, transformable attributes as any JSON.
+    /// By the type of the attribute: dates as the style says, binary data in Base64, UUIDs and URIs as text, decimals as numbers or text, transformable
+    /// attributes as any JSON.
     case byType
     /// A date in another form than the style's.
     case date(DateForm)
@@ -63,21 +63,18 @@ public indirect enum ValueTransform: Hashable, Sendable {
     case relativeURL(base: String)
     /// An array, whose elements are joined to one text by a separator.
     case joined(separator: String)
-    /// A value within an object whose other keys are constant: `{"__type": "Date", "iso": …}` is `wrapped("iso", constants: ["__type":
-    /// "Date"], …)`.
+    /// A value within an object whose other keys are constant: `{"__type": "Date", "iso": …}` is `wrapped("iso", constants: ["__type": "Date"], …)`.
     case wrapped(String, constants: [String: String], ValueTransform)
 }
 
 /// A form of dates.
 ///
 /// The whole text must be valid, or the resource cannot be read: the day must exist, the hour must be from 0 to 23, and the offset between −18:00 and
-/// +18:00. The calendar is the Gregorian one, also for the days before its introduction. A second 60 is read at the end of a month in UTC, as the
-/// first
+/// +18:00. The calendar is the Gregorian one, also for the days before its introduction. A second 60 is read at the end of a month in UTC, as the first
 /// second of the next day. A date that the form cannot express is not sent: the save throws code 134070.
 public enum DateForm: Hashable, Sendable {
     /// ISO 8601 with an offset: `2026-03-01T10:00:00Z`, with as many digits of a second as the date needs. A day without a time, a space in place of
-    /// `T`, and
-    /// a missing offset are read, too. Years outside of 0 to 9999 have a sign and six digits.
+    /// `T`, and a missing offset are read, too. Years outside of 0 to 9999 have a sign and six digits.
     case iso8601
     /// A day without a time, at midnight UTC: `2026-03-01`. A time is read, too, and not written.
     case day
@@ -90,18 +87,15 @@ public enum DateForm: Hashable, Sendable {
     /// The date format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`. The other formats of RFC 9110 and those of mails (RFC 5322) are read, too.
     case http
     /// A pattern of `DateFormatter`, in the locale `en_US_POSIX` and UTC, with the letters `y`, `yy`, `yyyy`, `u`, `M` to `MMMM`, `d`, `E` to `EEEE`,
-    /// `H`,
-    /// `h`, `a`, `m`, `s`, `S`, `z` to `zzz`, `Z` to `ZZZ`, `ZZZZZ`, `X` and `x`, and with text between apostrophes. Any other letter is an error of
-    /// the
-    /// description.
+    /// `H`, `h`, `a`, `m`, `s`, `S`, `z` to `zzz`, `Z` to `ZZZ`, `ZZZZZ`, `X` and `x`, and with text between apostrophes. Any other letter is an error
+    /// of the description.
     case pattern(String)
 }
 
 /// The form of references to other resources.
 public enum ReferenceStyle: Hashable, Sendable {
     /// The identifier itself, or a list of identifiers for a to-many relationship. An object is read, too, if it has the identifier where the
-    /// destination's
-    /// resource has it.
+    /// destination's resource has it.
     case identifier
     /// An object with the identifier at a path. Its other values are read along.
     case object(id: JSONPath)

@@ -27,18 +27,16 @@ public struct SavingStyle: Hashable, Sendable {
     /// The content of an answer to a new or changed resource, and its place. It may have another shape than a list or a resource that is read.
     ///
     /// An answer with other content is an error that names both, and the change stays accepted. An answer without a body, to a change of a known
-    /// resource,
-    /// says nothing.
+    /// resource, says nothing.
     public enum Answer: Hashable, Sendable {
         /// The resource at a path, as it is read: `data`, `[0]` for the first one of a list, empty for the whole body.
         case resource(JSONPath)
         /// At a path, only the values that the service has assigned or changed. Missing values are as they were sent.
         case assigned(JSONPath)
-        /// The address of the resource in the header `Location`, and nothing else. The identifier is the text in the place of `{SELF}` in the
-        /// template:
+        /// The address of the resource in the header `Location`, and nothing else. The identifier is the text in the place of `{SELF}` in the template:
         /// `books/{SELF}`, `?id=eq.{SELF}`; without a template, the last part of the path. An identifier of digits is a number, unless
-        /// ``WebResource/identifier``
-        /// or the attribute with the identifier says otherwise. Values that the service has computed are read with the next refresh.
+        /// ``WebResource/identifier`` or the attribute with the identifier says otherwise. Values that the service has computed are read with the next
+        /// refresh.
         case location(String?)
         /// No content that matters: the body is not read.
         case nothing
@@ -61,14 +59,12 @@ public struct SavingStyle: Hashable, Sendable {
         /// By the header `If-Match` with the version: a number or a strong tag in quotation marks, a weak tag as it was issued.
         ///
         /// No change is sent without this header. If the version of a resource is not known, because it came in a list, the resource is read by the
-        /// call for
-        /// one, and compared with the base of the change.
+        /// call for one, and compared with the base of the change.
         case ifMatch
         /// By the version in the resource, at the path where it was read.
         ///
-        /// A request that deletes has no resource: CouchDB's `_rev` (or `rev`) is sent as the parameter `rev`. Any other version is compared with
-        /// that of the
-        /// resource, which is read first.
+        /// A request that deletes has no resource: CouchDB's `_rev` (or `rev`) is sent as the parameter `rev`. Any other version is compared with that
+        /// of the resource, which is read first.
         case field
     }
 
@@ -76,8 +72,7 @@ public struct SavingStyle: Hashable, Sendable {
     public enum Batch: Hashable, Sendable {
         /// As a list of requests at an address, each with method, path, headers and body; the answer has a list of their answers.
         case requests(BatchRequests)
-        /// As a list of resources, with marks on the deleted ones: CouchDB's `_bulk_docs`. It has nothing of what a single request has in its
-        /// headers.
+        /// As a list of resources, with marks on the deleted ones: CouchDB's `_bulk_docs`. It has nothing of what a single request has in its headers.
         case documents(path: String, list: String, deleted: String)
     }
 
@@ -137,8 +132,8 @@ public struct SavingStyle: Hashable, Sendable {
     public var conflicts: Resource.Saving.ConflictDetection
     /// The path to the resource in a request's body.
     public var item: JSONPath
-    /// Further parts of a request's body, as JSON at paths: `["data.type": "\"{type}\""]`. A part with `{SELF}` is left out for a new
-    /// resource without an identifier.
+    /// Further parts of a request's body, as JSON at paths: `["data.type": "\"{type}\""]`. A part with `{SELF}` is left out for a new resource without
+    /// an identifier.
     public var constants: [String: String]
     /// The body of a value that is removed, such as `{"__op": "Delete"}`; nil for null.
     public var removal: String?
@@ -157,8 +152,7 @@ public struct SavingStyle: Hashable, Sendable {
     public var current: JSONPath?
     /// The paths to identifier and version in answers that have nothing else; nil if they are as in resources.
     public var receipt: Receipt?
-    /// The content of answers to new and changed resources, unless an action says otherwise. Nil for the resource, or a part of it, at the same path
-    /// as
+    /// The content of answers to new and changed resources, unless an action says otherwise. Nil for the resource, or a part of it, at the same path as
     /// in the request (``item``), or as the whole body.
     public var answer: Answer?
 
@@ -212,9 +206,8 @@ public struct SavingStyle: Hashable, Sendable {
 public struct ErrorStyle: Hashable, Sendable {
     /// The paths to a message. The first path that has one counts.
     ///
-    /// In an answer with the status 200 that is not a resource, a message at a path other than the usual ones means that the change was refused,
-    /// unless a
-    /// read shows that it was made.
+    /// In an answer with the status 200 that is not a resource, a message at a path other than the usual ones means that the change was refused, unless
+    /// a read shows that it was made.
     public var messages: [JSONPath]
     /// The path to a list of errors; nil for none.
     public var list: JSONPath?
@@ -224,8 +217,8 @@ public struct ErrorStyle: Hashable, Sendable {
     public var detail: JSONPath
     /// Whether the keys of the body are names of properties, with lists of messages as their values.
     public var isByField: Bool
-    /// The path to a value that marks an answer with the status 200 as an error, such as `error`; nil if there are no such answers.
-    /// Null and false mark no error.
+    /// The path to a value that marks an answer with the status 200 as an error, such as `error`; nil if there are no such answers. Null and false mark
+    /// no error.
     public var flag: JSONPath?
     /// The beginnings of messages, in answers with the ``flag``, that mean what the status 404 means elsewhere: there is no such resource.
     public var missing: [String] = []
@@ -260,7 +253,7 @@ public enum ChangeSignalStyle: Hashable, Sendable {
     /// - Parameters:
     ///   - path: The path behind the address of the service, with parameters where there are some.
     ///   - names: The names of the events that signal changes; empty for any.
-    ///   - idleSeconds: The time without a byte after which a new connection is made. While nothing happens, services send something, often every
-    /// 15 or 30 seconds.
+    ///   - idleSeconds: The time without a byte after which a new connection is made. While nothing happens, services send something, often every 15 or
+    /// 30 seconds.
     case serverSentEvents(path: String, names: [String] = [], idleSeconds: Double = 120)
 }

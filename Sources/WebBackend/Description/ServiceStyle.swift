@@ -27,8 +27,7 @@ public struct ServiceStyle: Hashable, Sendable {
     /// Whether resources have lists of the destinations of to-many relationships. If not, the destinations are found by the inverse relationship.
     public var hasLists: Bool
     /// Whether only one end of a many-to-many relationship is a list: the end whose entity and name come first. The destinations of the other end are
-    /// found
-    /// by that list.
+    /// found by that list.
     public var hasListsAtOneEnd: Bool
     /// Whether resources lack nil values and empty lists, as documents do. If not, values that an answer lacks are unknown.
     public var omitsNil: Bool
@@ -81,8 +80,8 @@ public struct ServiceStyle: Hashable, Sendable {
         }
     }
 
-    /// Creates a style. The defaults are those of plain JSON over HTTP: objects with `id`, lists at the name of the
-    /// collection, no filters, no order, and no pages.
+    /// Creates a style. The defaults are those of plain JSON over HTTP: objects with `id`, lists at the name of the collection, no filters, no order,
+    /// and no pages.
     public init(
         names: NameStyle = .asTheyAre, collection: CollectionStyle = .init(), identity: [String] = ["id"], version: VersionSource = .none,
         attributes: JSONPath = "", relationships: JSONPath = "", references: ReferenceStyle = .identifier, referenceSuffix: String = "",

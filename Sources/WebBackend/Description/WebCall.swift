@@ -3,8 +3,8 @@ public import WebTransport
 
 /// The description of a call that reads resources of one entity.
 ///
-/// Names in braces, in the path and in the parameters, stand for required values: `{band}` for an object or a value of that property,
-/// `{SELF}` for the identifier, `{SELF.0}` for a part of a composite one, `{band.name}` for the value at the end of a key path.
+/// Names in braces, in the path and in the parameters, stand for required values: `{band}` for an object or a value of that property, `{SELF}` for the
+/// identifier, `{SELF.0}` for a part of a composite one, `{band.name}` for the value at the end of a key path.
 ///
 /// ```swift
 /// WebCall("discography", path: "bands/{band}/albums", sorting: ["title"])
@@ -28,12 +28,10 @@ public struct WebCall: Hashable, Sendable {
     /// Optional parameters.
     public var parameters: [WebParameter]
     /// The properties, and key paths over relationships, that the style's filters can compare. Nil means all attributes and to-one relationships, or
-    /// none if
-    /// the style's own list has none. `SELF` is the identifier.
+    /// none if the style's own list has none. `SELF` is the identifier.
     public var filters: [String]?
     /// The properties that the service can sort by, in Core Data's order. Nil means all attributes for which the style guarantees that order, or none
-    /// if
-    /// the style's own list has none.
+    /// if the style's own list has none.
     public var sorting: [String]?
     /// The paging; nil for the style's.
     public var paging: PagingStyle?
@@ -103,8 +101,7 @@ public struct WebParameter: Hashable, Sendable {
     /// The key paths that it compares; several if they mean the same.
     public var keyPaths: [String]
     /// The template of each comparison: `min_{name}={value}`. `{values}` stands for several values, joined. A parameter with `{each}` is repeated for
-    /// each
-    /// of them.
+    /// each of them.
     public var templates: [Parameter.Operator: String]
     /// Whether the call needs it.
     public var isRequired: Bool

@@ -60,9 +60,8 @@ public struct WebResource: Hashable, Sendable {
     public var path: String?
     /// The service's name for the type of the resources; nil for the style's. It replaces `{type}` in templates.
     public var type: String?
-    /// The paths to the identifier in a resource; nil for the style's. Several make a composite identifier. `@band` stands for the
-    /// identifier of the object that is the call's parameter `band`, for resources that are unique only within a parent, and
-    /// `@band.0` for a part of it.
+    /// The paths to the identifier in a resource; nil for the style's. Several make a composite identifier. `@band` stands for the identifier of the
+    /// object that is the call's parameter `band`, for resources that are unique only within a parent, and `@band.0` for a part of it.
     public var identity: [String]?
     /// The kind of a single identifier; nil for a number where JSON has one, otherwise a string.
     public var identifier: IdentifierKind?

@@ -49,8 +49,7 @@ struct FileCase<Value: Sendable>: Sendable {
 }
 
 extension FileForm {
-    /// Returns the form of a value that is one of several words or keys with a value: `eTag`, `{number: last_modified}`,
-    /// `number:last_modified`.
+    /// Returns the form of a value that is one of several words or keys with a value: `eTag`, `{number: last_modified}`, `number:last_modified`.
     static func choice(_ what: String, _ cases: [FileCase<Value>]) -> FileForm {
         let words = cases.filter { $0.value != nil }.flatMap { [$0.name] + $0.aliases }
         let keys = cases.filter { $0.payload != nil }

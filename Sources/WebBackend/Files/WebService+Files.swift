@@ -5,8 +5,8 @@ extension WebService {
     /// Reads a file. It is YAML if its name ends with `.yaml` or `.yml`, otherwise JSON.
     ///
     /// - Throws: Code 134080, naming the file and the place, for a mistake in the description, and for authentication and limits, which
-    /// ``WebServiceFile`` reads; the error of the system for a file that cannot be read. A YAML file is an error if the package's trait
-    /// `WebBackend` is not enabled.
+    ///   ``WebServiceFile`` reads; the error of the system for a file that cannot be read. A YAML file is an error if the package's trait `WebBackend`
+    ///   is not enabled.
     public init(contentsOf url: URL) throws {
         let file = try WebServiceFile(contentsOf: url)
         self = try file.serviceAlone(url.lastPathComponent)
@@ -14,15 +14,13 @@ extension WebService {
 
     /// Reads JSON.
     ///
-    /// - Throws: Code 134080, naming the place, for a mistake in the description, and for authentication and limits, which
-    /// ``WebServiceFile`` reads.
+    /// - Throws: Code 134080, naming the place, for a mistake in the description, and for authentication and limits, which ``WebServiceFile`` reads.
     public init(json: Data) throws { self = try WebServiceFile(json: json).serviceAlone("its beginning") }
 
     /// Writes the description as JSON. Reading it results in the same description.
     ///
     /// - Throws: Code 134080, naming the place, for a value that a file cannot express: a header that is a secret in most services, a number that is
-    ///   not
-    /// finite.
+    ///   not finite.
     public func json() throws -> Data { try WebServiceFile(service: self).json() }
 
     /// The JSON Schema (draft 2020-12) of files that describe a service, as text.

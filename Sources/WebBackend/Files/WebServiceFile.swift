@@ -31,8 +31,8 @@ public struct WebServiceFile: Sendable {
 
     /// Reads a file. It is YAML if its name ends with `.yaml` or `.yml`, otherwise JSON.
     ///
-    /// - Throws: Code 134080, naming the file and the place, for a mistake in the description; the error of the system for a file that
-    /// cannot be read. A YAML file is an error if neither of the package's traits `WebBackend` and `YAML` is enabled.
+    /// - Throws: Code 134080, naming the file and the place, for a mistake in the description; the error of the system for a file that cannot be read.
+    ///   A YAML file is an error if neither of the package's traits `WebBackend` and `YAML` is enabled.
     public init(contentsOf url: URL) throws {
         let name = url.lastPathComponent
         let data = try RegularFile.data(url)
@@ -79,8 +79,7 @@ extension WebBackend {
     ///   - model: The model whose entities it describes. It cannot be changed afterwards.
     ///   - transport: The transport that sends requests.
     /// - Throws: Code 134080, naming the place in the file, for a mistake in the description, or naming entity and property, for a description that
-    ///   does not fit
-    /// the model; `TransportError` for an address that cannot be read.
+    ///   does not fit the model; `TransportError` for an address that cannot be read.
     public init(file: URL, model: NSManagedObjectModel, transport: any Transport) throws {
         let file = try WebServiceFile(contentsOf: file)
         try self.init(file.service, model: model, transport: transport, options: file.options)

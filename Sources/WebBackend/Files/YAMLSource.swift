@@ -6,8 +6,7 @@ internal import Yams
 extension WebService {
     /// Reads YAML.
     ///
-    /// - Throws: Code 134080, naming the place, for a mistake in the description, and for authentication and limits, which
-    /// ``WebServiceFile`` reads.
+    /// - Throws: Code 134080, naming the place, for a mistake in the description, and for authentication and limits, which ``WebServiceFile`` reads.
     public init(yaml: String) throws { self = try WebServiceFile(yaml: yaml).serviceAlone("its beginning") }
 }
 

@@ -223,8 +223,7 @@ struct CallPlan: Sendable {
 
 extension CallPlan.Context {
     /// Returns a call with the style's defaults. If the style's own lists claim no filters and no orders, because these differ from call to call,
-    /// another list
-    /// claims only those that it names.
+    /// another list claims only those that it names.
     func completed(_ call: WebCall) -> WebCall {
         guard call.returns != .one, let own = style.calls.first(where: { $0.returns == .list }) else { return call }
         var call = call

@@ -111,8 +111,7 @@ struct FilterPlan {
     ) {
         let known = operators.intersection((templates ?? style.templates).keys)
         for comparison in known.sorted(by: { $0.rawValue < $1.rawValue }) {
-            // A comparison without regard to case finds all results of an exact one, and more. The parameter's text options say so, and not
-            // `isExact`.
+            // A comparison without regard to case finds all results of an exact one, and more. The parameter's text options say so, and not `isExact`.
             var parameter = Parameter(
                 keyPaths: keyPaths, name: "\(keyPaths[0]) \(comparison.rawValue)", operators: [comparison],
                 maximumValues: comparison == .isIn ? max(1, style.maximumValues / words) : 1,

@@ -3,8 +3,7 @@ internal import Synchronization
 /// The size of the largest page of a call so far, and the largest total in its answers.
 ///
 /// A service may have a smaller limit than the requested page size. A page that is smaller than an earlier one is the last of its list. A page of the
-/// same
-/// size as the largest may have reached the limit.
+/// same size as the largest may have reached the limit.
 final class PageCounts: Sendable {
     private let largest = Atomic<Int>(0)
     private let largestTotal = Atomic<Int>(0)

@@ -26,8 +26,7 @@ struct PropertyPlan: Sendable {
     /// The place in a resource; nil for a property that resources do not have.
     let path: JSONPath?
     /// The object within a resource that contains the property with others, or that is the property itself: a change of the property is sent with the
-    /// rest of
-    /// the object. Nil for a value that is sent alone.
+    /// rest of the object. Nil for a value that is sent alone.
     let holder: JSONPath?
     /// The name in filters and sort keys.
     let queryName: String

@@ -199,8 +199,7 @@ extension SavingStyle {
     /// Returns whether a new resource replaces an existing one with its identifier, unless the store looks for that first.
     ///
     /// Four cases do not replace: services refuse a `POST` with an existing identifier, `If-None-Match` refuses it, CouchDB demands the `_rev` of the
-    /// existing
-    /// resource, and a UUID that the store makes is unique.
+    /// existing resource, and a UUID that the store makes is unique.
     func insertsReplace(_ plan: ResourcePlan) -> Bool {
         guard case .attribute = identity, let action = createIdentified ?? create, action.method != .post else { return false }
         return !createsIfNoneMatch && (conflicts != .none || precondition != .none) && !plan.namesRevision

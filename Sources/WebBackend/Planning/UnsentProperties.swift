@@ -28,8 +28,7 @@ extension ServicePlan {
         return found
     }
 
-    /// Checks that one end sends the changes of a list: a many-to-many relationship, or one without an inverse. Otherwise these changes would be
-    /// lost.
+    /// Checks that one end sends the changes of a list: a many-to-many relationship, or one without an inverse. Otherwise these changes would be lost.
     ///
     /// - Throws: Code 134080 naming entity and property.
     func checkLists() throws {

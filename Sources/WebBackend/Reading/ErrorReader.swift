@@ -12,9 +12,8 @@ public struct WebServiceError: LocalizedError, Sendable, CustomStringConvertible
     public let message: String
     /// The request, without credentials.
     public let request: String
-    /// The beginning of the answer's body, at most two kilobytes, without secrets: those of the client and of the request are removed in every form
-    /// in which
-    /// the service repeats them.
+    /// The beginning of the answer's body, at most two kilobytes, without secrets: those of the client and of the request are removed in every form in
+    /// which the service repeats them.
     public internal(set) var body = ""
     /// The time after which the service accepts another attempt; nil if it has told none.
     public var retryAfter: Duration?
@@ -41,9 +40,8 @@ extension WebServiceError: PassingError {
     /// Whether the service has processed the change: see ``settlesEarlierAttempts(_:)``.
     public var settlesEarlierAttempts: Bool { !needsCredentials && !isStray && Self.settlesEarlierAttempts(status) }
 
-    /// Returns whether an answer to a change settles the outcome of its earlier attempts. A conflict may be with an earlier attempt of the same
-    /// change. A change
-    /// that is refused temporarily, or for its credentials, was not processed.
+    /// Returns whether an answer to a change settles the outcome of its earlier attempts. A conflict may be with an earlier attempt of the same change.
+    /// A change that is refused temporarily, or for its credentials, was not processed.
     static func settlesEarlierAttempts(_ status: Int) -> Bool {
         // A redirect has not processed it.
         status < 500 && !(300..<400).contains(status) && ![401, 403, 407, 408, 409, 412, 419, 423, 425, 429].contains(status)
@@ -119,9 +117,8 @@ struct ErrorReader {
             reason: "\(cause)", next: next, info: Self.info(cause))
     }
 
-    /// Returns the error of an answer that is not a response to the request: the service refuses the credentials, or something else, such as a
-    /// network in
-    /// front of the service, has answered with an HTML page. Nil for any other answer.
+    /// Returns the error of an answer that is not a response to the request: the service refuses the credentials, or something else, such as a network
+    /// in front of the service, has answered with an HTML page. Nil for any other answer.
     func stray(_ response: WebResponse, to request: WebRequest, isSave: Bool) -> NSError? {
         if response.refusesCredentials() { return error(response, to: request, isSave: isSave) }
         let isElsewhere = response.redirectedTo.map { Self.lastPart($0) != Self.lastPart(request.url) } ?? false

@@ -2,8 +2,8 @@ internal import Foundation
 internal import RemoteStore
 internal import Synchronization
 
-/// The forms of identifiers that a service may mix for the same identifier: `2` and `"2"`, a UUID in lower and in upper case.
-/// Composite identifiers have a form for each part.
+/// The forms of identifiers that a service may mix for the same identifier: `2` and `"2"`, a UUID in lower and in upper case. Composite identifiers
+/// have a form for each part.
 struct IdentifierForms: OptionSet, Sendable {
     let rawValue: UInt64
 

@@ -24,8 +24,7 @@ extension ItemReader {
 }
 
 extension JSONValue {
-    /// Returns whether a path leads into null, or beyond the end of a list. Then there is no value, and no other answer of the service would have
-    /// one.
+    /// Returns whether a path leads into null, or beyond the end of a list. Then there is no value, and no other answer of the service would have one.
     func hasNothing(at path: JSONPath) -> Bool {
         var current = self
         for step in path.steps {

@@ -23,8 +23,7 @@ final class ItemShape: Sendable {
 
     let table: JSONKeyTable
     let nodes: [Node]
-    /// The index of the property for each key that is one property and nothing else; -1 for other keys. Most keys are looked up here, without
-    /// reference
+    /// The index of the property for each key that is one property and nothing else; -1 for other keys. Most keys are looked up here, without reference
     /// counting.
     let plainProperties: [Int32]
 

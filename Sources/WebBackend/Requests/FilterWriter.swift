@@ -85,8 +85,7 @@ struct FilterWriter {
     }
 
     /// Returns a condition with the service's words for values of enumerations. A value with several words is replaced by all of them, and a value
-    /// without
-    /// a word matches nothing.
+    /// without a word matches nothing.
     ///
     /// - Throws: Code 134070 for a resulting comparison without a template.
     func inWords(_ condition: Condition) throws -> Condition {

@@ -23,8 +23,7 @@ enum GuessedPage: Equatable, Sendable {
     /// Whether a bad request means that there is no such page.
     ///
     /// Some services allow access to only the first thousand resources, and refuse later ones as a bad request. A refusal is therefore the end of the
-    /// list only
-    /// after a short first page.
+    /// list only after a short first page.
     var endsRefused: Bool { self != .behindOthers }
 
     /// Returns whether a status means that there is no such page.
@@ -38,8 +37,7 @@ enum GuessedPage: Equatable, Sendable {
 
     /// Returns whether an answer repeats the previous page, as services without pages do.
     ///
-    /// After other pages, the service may not know the parameter, or may repeat its last page for all inaccessible ones. The rest cannot be read
-    /// then, which
-    /// the store detects.
+    /// After other pages, the service may not know the parameter, or may repeat its last page for all inaccessible ones. The rest cannot be read then,
+    /// which the store detects.
     func isOver(at answer: BackendAnswer) -> Bool { answer.count > 0 && self == .behindShortFirst(answer.listSignature) }
 }

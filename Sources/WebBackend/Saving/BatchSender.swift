@@ -133,8 +133,7 @@ extension ChangeSender {
     }
 
     /// Returns the outcomes, with unknown ones for new resources whose answers have each other's values: the answers have come in another order than
-    /// the
-    /// requests, so their identifiers belong to other resources.
+    /// the requests, so their identifiers belong to other resources.
     func paired(_ outcomes: Outcomes, _ changes: [BackendChange], _ request: WebRequest) -> Outcomes {
         let new = changes.filter { $0.kind == .insert && $0.id == nil }
         var others: [BackendChange.Key: [String: ResourceValue]] = [:]

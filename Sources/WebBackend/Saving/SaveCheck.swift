@@ -8,8 +8,8 @@ internal import WebTransport
 extension ChangeSender {
     /// Returns the outcome of a change after a read, if the answer has neither values nor the needed version, or is not a resource.
     ///
-    /// A value that is still the old one was not accepted, even if the answer reports success. A value that the service has changed in its own way
-    /// was accepted.
+    /// A value that is still the old one was not accepted, even if the answer reports success. A value that the service has changed in its own way was
+    /// accepted.
     func checked(
         _ outcome: BackendOutcome, _ response: WebResponse, _ change: BackendChange, _ request: WebRequest
     ) async -> BackendOutcome {

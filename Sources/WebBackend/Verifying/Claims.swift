@@ -1,7 +1,6 @@
 internal import RemoteStore
 
-/// Names the places of claims in a description, by the keys of its file: `style.paging.total`,
-/// `resources.Album.calls.list.filters`.
+/// Names the places of claims in a description, by the keys of its file: `style.paging.total`, `resources.Album.calls.list.filters`.
 struct Claims {
     let service: WebService
     let plan: ResourcePlan

@@ -4,11 +4,9 @@ internal import RemoteStore
 extension WebBackend {
     /// Reads a sample of each resource, reads it again in each way that the description claims, and reports the claims that are false.
     ///
-    /// The verification only reads. The unfiltered lists come first, then the checks of their pages, then the other checks in rotation, so that a
-    /// small number of
-    /// requests is spread over all of them. ``VerificationReport/untried`` lists the claims that were not tried. Insertions, changes and deletions by
-    /// others
-    /// during the verification can look like findings: if there are any, repeat it.
+    /// The verification only reads. The unfiltered lists come first, then the checks of their pages, then the other checks in rotation, so that a small
+    /// number of requests is spread over all of them. ``VerificationReport/untried`` lists the claims that were not tried. Insertions, changes and
+    /// deletions by others during the verification can look like findings: if there are any, repeat it.
     ///
     /// ```swift
     /// for finding in try await backend.verify(sample: 200) { print(finding) }

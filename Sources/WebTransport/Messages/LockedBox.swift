@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A lock and the value that it guards, which nobody reaches without it.
+/// A lock and the value that it guards, which can only be accessed under the lock.
 ///
-/// No code of the program's own may run in `body`, nor anything that waits: the lock is not recursive.
+/// `body` must not run code of the program, or wait for anything: the lock is not recursive.
 // `lock` guards `value`.
 final class LockedBox<Value>: @unchecked Sendable {
     private let lock = NSLock()

@@ -4,8 +4,7 @@ internal import WebTransport
 
 /// Checks whether the feed of changes reports exactly the changes since a token.
 ///
-/// Only a change shows whether it is reported, and a check only reads. If tokens are comparable with versions, the check requests the changes that
-/// the
+/// Only a change shows whether it is reported, and a check only reads. If tokens are comparable with versions, the check requests the changes that the
 /// versions of the sample imply.
 enum FeedCheck {
     static let name = "feed of changes"

@@ -78,9 +78,8 @@ struct FilterTrial {
         }
     }
 
-    /// Returns how informative the result is: it should be neither everything nor nothing, and, for a comparison of a part of text, others should
-    /// have that
-    /// part elsewhere.
+    /// Returns how informative the result is: it should be neither everything nor nothing, and, for a comparison of a part of text, others should have
+    /// that part elsewhere.
     private func weight(in sample: [TrialResource], _ keyPath: String) -> Int {
         let count = sample.count(where: matches)
         var weight = count > 0 && count < sample.count ? 2 : 0
