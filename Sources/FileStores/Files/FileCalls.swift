@@ -10,9 +10,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The calls of the system that change files, in the order in which a save needs them.
+/// The system calls that change files, in the order in which a save needs them.
 package enum FileCalls {
-    /// Called before each call that changes something, with its name: tests end the process there. It is set before stores are opened.
+    /// Called before each call that makes a change, with its name. Tests end the process there. It is set before stores are opened.
     package static let observer = LockedBox<(@Sendable (String) -> Void)?>(nil)
 
     private static func will(_ call: String) { observer.withLock { $0 }?(call) }
@@ -26,8 +26,8 @@ package enum FileCalls {
 
     /// Reads a file.
     ///
-    /// - Parameter progress: Counts bytes; a cancelled one ends the reading.
-    /// - Returns: Its bytes, which the caller must deallocate, and the state that they are of.
+    /// - Parameter progress: The progress that counts bytes; cancelling it ends the reading.
+    /// - Returns: The bytes, which the caller must deallocate, and the state of the file.
     static func read(_ path: String, progress: Progress?) throws -> (memory: UnsafeMutableRawPointer, count: Int, stamp: FileStamp) {
         let descriptor = try openFile(path)
         defer { close(descriptor) }
@@ -52,7 +52,7 @@ package enum FileCalls {
                 count += read
                 progress?.completedUnitCount += Int64(read)
             }
-            // Others may have written meanwhile.
+            // Others may have written to the file meanwhile.
             guard fstat(descriptor, &info) == 0, FileStamp(info) == stamp, count == stamp.size else {
                 memory.deallocate()
                 progress?.completedUnitCount -= Int64(count)
@@ -62,7 +62,7 @@ package enum FileCalls {
         }
     }
 
-    /// Reads the beginning of a file: so many bytes, or all where it has fewer; nil where there is no file.
+    /// Reads the beginning of a file, at most a number of bytes; nil if there is no file.
     static func beginning(of path: String, count: Int) throws -> [UInt8]? {
         guard FileStamp(path) != nil else { return nil }
         let descriptor = try openFile(path)
@@ -78,7 +78,7 @@ package enum FileCalls {
         }
     }
 
-    /// Opens a file for reading. What is no file is refused: a pipe would be waited for, and a device may have no end.
+    /// Opens a file for reading. Anything but a regular file is refused: reading a pipe could block, and a device may be endless.
     private static func openFile(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path) }
@@ -100,7 +100,7 @@ package enum FileCalls {
             cause: NSError(domain: NSPOSIXErrorDomain, code: Int(code)), info: [NSFilePathErrorKey: path])
     }
 
-    /// Writes a new file and its bytes to the disk.
+    /// Writes a new file, and syncs its bytes to the disk.
     static func writeNew(_ path: String, _ text: TextBytes, mode: UInt32) throws {
         let bytes = text.buffer
         will("open")
@@ -109,7 +109,7 @@ package enum FileCalls {
         defer { close(descriptor) }
         do {
             will("fchmod")
-            // The creation mask may have taken permissions away.
+            // The file mode creation mask may have removed permissions.
             _ = fchmod(descriptor, mode_t(mode & 0o7777))
             var written = 0
             while written < bytes.count {
@@ -137,7 +137,7 @@ package enum FileCalls {
         unlink(path)
     }
 
-    /// Sees to it that names in a folder are on the disk.
+    /// Syncs the names in a folder to the disk.
     static func syncFolder(_ path: String) throws {
         will("fsync")
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -147,9 +147,9 @@ package enum FileCalls {
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw failure("written to the disk", path) }
     }
 
-    /// Runs `body` while no other process that uses this lock writes to files of a folder.
+    /// Runs `body` under a lock that excludes other processes from writing to files of a folder, if they use this lock.
     ///
-    /// The lock is that of the folder itself, so that nothing is left in it.
+    /// The lock is on the folder itself, so it needs no lock file.
     static func locking<Result>(_ folder: String, _ body: () throws -> Result) throws -> Result {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("opened", folder) }
@@ -160,7 +160,7 @@ package enum FileCalls {
         return try body()
     }
 
-    /// Whether a path is that of a symbolic link.
+    /// Returns whether a path is that of a symbolic link.
     static func isLink(_ path: String) -> Bool {
         var info = stat()
         return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
