@@ -12,7 +12,7 @@
         @usableFromInline package var word: UInt64
         /// The bits of the word that are bytes of the key.
         @usableFromInline package var mask: UInt64
-        /// Where the key begins, with its quote, in the document.
+        /// The beginning of the key in the document, with its quote.
         @usableFromInline package var start: UnsafeRawPointer
         /// The number of bytes of the key, with its quotes, the colon and all white space up to the value.
         @usableFromInline package var length: Int32

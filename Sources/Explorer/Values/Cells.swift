@@ -10,7 +10,7 @@ enum Cells {
     static let textOfObject = 20_000
     /// The maximum number of bytes that are shown as digits.
     private static let shownBytes = 256
-    /// The largest whole number below which all whole numbers are exact in JavaScript.
+    /// Whole numbers up to this one are exact in JavaScript.
     private static let exact: UInt64 = 1 << 53
 
     /// Returns a value.

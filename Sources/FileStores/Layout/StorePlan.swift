@@ -108,7 +108,7 @@ final class StorePlan: Sendable {
     /// - Parameters:
     ///   - wholeFile: The name of the only file; nil for a store in a folder, or with a list for each entity.
     ///   - knownNames: The names in the records of an existing file (in JSON, list), by its name. They determine which side of a relationship is in the
-    /// file.
+    ///     file.
     /// - Throws: Code 134020 for a model that the files cannot hold.
     init(
         _ entities: [NSEntityDescription], _ layout: FileLayout, _ spelling: ValueSpelling, isJSON: Bool, wholeFile: String?,

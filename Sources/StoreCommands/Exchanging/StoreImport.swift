@@ -45,7 +45,7 @@ package struct StoreImport {
     ///   - entity: The entity of a file whose records do not name it.
     ///   - key: The attribute that identifies objects of the entities that have it. It is an error if none of them has it.
     ///   - writes: Whether the store is written. Otherwise, the import is tried in a copy of the store, or in a new one elsewhere, and nothing is
-    /// changed. In a database, everything but the save is done.
+    ///     changed. In a database, everything but the save is done.
     /// - Returns: The result of the import or of the trial.
     /// - Throws: The mistakes in the files, each with file, line, entity and property, and the errors of the store. Nothing is written then.
     package static func run(

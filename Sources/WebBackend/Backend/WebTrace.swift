@@ -14,7 +14,7 @@ public struct WebTrace: Sendable, CustomStringConvertible {
     public struct Request: Sendable, CustomStringConvertible {
         /// The request of the store, such as `Album.list(year >= 1969)`; for a save the kind and number of changes.
         public let call: String
-        /// Method, address, status, times and sizes; nil where it was not sent.
+        /// Method, address, status, times and sizes; nil if it was not sent.
         public let record: RequestRecord?
         /// The number of resources in the answer, or of changes that were sent.
         public let rows: Int
@@ -28,9 +28,9 @@ public struct WebTrace: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The plan of the fetch; nil where there is no single one.
+    /// The plan of the fetch; nil if there is no single one.
     public internal(set) var plan: FetchPlan?
-    /// The number of results; nil where there is no single fetch.
+    /// The number of results; nil if there is no single fetch.
     public internal(set) var results: Int?
     /// The requests, in the order in which they ended.
     public internal(set) var requests: [Request] = []

@@ -166,7 +166,7 @@ public struct FilterStyle: Hashable, Sendable {
 
 /// How lists are sorted.
 public struct SortStyle: Hashable, Sendable {
-    /// The parameter with the order; nil for none, empty where lists have an order without being asked for it.
+    /// The parameter with the order; nil for none, empty if lists have an order without one.
     public var parameter: String?
     /// The template of an ascending key.
     public var ascending: String

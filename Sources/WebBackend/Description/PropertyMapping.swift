@@ -59,7 +59,7 @@ public indirect enum ValueTransform: Hashable, Sendable {
     case text
     /// Any JSON, kept as text in a string attribute.
     case json
-    /// A relative address, which is resolved against a base.
+    /// A relative address, which is appended to a base.
     case relativeURL(base: String)
     /// An array, whose elements are joined to one text by a separator.
     case joined(separator: String)

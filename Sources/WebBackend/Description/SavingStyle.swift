@@ -251,9 +251,9 @@ public enum ChangeSignalStyle: Hashable, Sendable {
     /// Server-sent events (`text/event-stream`) at a path.
     ///
     /// - Parameters:
-    ///   - path: The path behind the address of the service, with parameters where there are some.
+    ///   - path: The path after the address of the service, with parameters if there are any.
     ///   - names: The names of the events that signal changes; empty for any.
     ///   - idleSeconds: The time without a byte after which a new connection is made. While nothing happens, services send something, often every 15 or
-    /// 30 seconds.
+    ///     30 seconds.
     case serverSentEvents(path: String, names: [String] = [], idleSeconds: Double = 120)
 }

@@ -11,7 +11,7 @@ public import RemoteStore
 ///         WebResource("Band", path: "bands", calls: [.list(filters: ["name"]), .one]),
 ///         WebResource("Album", calls: [.list("bands/{band}/albums"), .one("albums/{SELF}")]),
 ///     ])
-/// ```
+///     ```
 ///
 /// The description is checked against the model when a ``WebBackend`` is made from it. It can be read from a JSON or YAML file, too.
 public struct WebService: Hashable, Sendable {
@@ -63,7 +63,7 @@ public struct WebResource: Hashable, Sendable {
     /// The paths to the identifier in a resource; nil for the style's. Several make a composite identifier. `@band` stands for the identifier of the
     /// object that is the call's parameter `band`, for resources that are unique only within a parent, and `@band.0` for a part of it.
     public var identity: [String]?
-    /// The kind of a single identifier; nil for a number where JSON has one, otherwise a string.
+    /// The kind of a single identifier; nil for a number if JSON has one, otherwise a string.
     public var identifier: IdentifierKind?
     /// The place of the version; nil for the style's.
     public var version: VersionSource?

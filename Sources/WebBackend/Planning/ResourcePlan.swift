@@ -264,7 +264,7 @@ extension PropertyPlan {
 
     /// Creates the plan of a property.
     ///
-    /// - Throws: Code 134080 naming the property, where its mapping does not fit its type.
+    /// - Throws: Code 134080 naming the property, if its mapping does not fit its type.
     init(_ property: NSPropertyDescription, _ mapping: PropertyMapping?, _ style: ServiceStyle, of entity: String) throws {
         let key = style.names.key(property.name)
         let place = "“\(property.name)” of “\(entity)”"

@@ -42,7 +42,7 @@ struct Template: Hashable, Sendable {
         }
     }
 
-    /// Returns the two templates around the first equals sign; nil where there is none.
+    /// Returns the two templates around the first equals sign; nil if there is none.
     static func parameter(_ text: String) -> (name: Template, value: Template)? {
         guard let equals = text.firstIndex(of: "=") else { return nil }
         return (Template(String(text[..<equals])), Template(String(text[text.index(after: equals)...])))
