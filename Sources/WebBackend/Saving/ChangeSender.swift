@@ -237,7 +237,7 @@ struct ChangeSender {
         // If the service assigns the identifier of a new resource, the status leaves nothing to compare.
         case 409 where change.kind == .insert ? change.id != nil && saving.createIdentified != nil : saving.precondition == .field:
             return conflict(response, change)
-        // The answer refers to another resource, which may tell the outcome. Redirects that are not followed have changed nothing.
+        // The answer refers to another resource, which may tell the outcome. Other redirects that are not followed have changed nothing.
         case 300, 302..<307, 408, 500, 502, 504: return .unknown(errors.error(response, to: request, isSave: true))
         default: return .refused(errors.error(response, to: request, isSave: true))
         }
