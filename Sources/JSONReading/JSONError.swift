@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The error of text that is not what RFC 8259 calls JSON, or is beyond a limit.
+/// The error of text that violates RFC 8259, or exceeds a limit.
 public struct JSONError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
-    /// What was expected, or what is wrong.
+    /// The expected input, or the mistake.
     public var reason: String
     /// The place, in bytes from the start.
     public var offset: Int
@@ -21,6 +21,6 @@ public struct JSONError: LocalizedError, Hashable, Sendable, CustomStringConvert
 
     /// The reason and the place.
     public var description: String { "\(reason) (line \(line), column \(column))" }
-    /// The same.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

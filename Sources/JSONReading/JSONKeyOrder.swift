@@ -1,18 +1,18 @@
-/// In which order the keys of objects came, that were read with one table: objects of one kind mostly have the same keys in the same
-/// order, unknown ones among them. So the next key is compared with the one that came next in the object before, in place.
+/// The order of the keys of objects that were read with one table. Objects of one kind mostly have the same keys in the same order, including unknown
+/// ones. The next key is therefore first compared, in place, with the key at the same position of the previous object.
 ///
-/// A scanner owns these orders, one for each table that it was asked to use; they keep their tables.
+/// A scanner owns these orders, one for each table that it uses. They retain their tables.
 @usableFromInline package struct JSONKeyOrder {
-    /// How many tables a scanner knows the orders of. Should there be more, those that share a place with others learn anew.
+    /// The maximum number of tables whose orders a scanner remembers. Further tables share places, and their orders are learned again.
     @usableFromInline static let tables = 32
 
-    /// A key that came, and which one came then.
+    /// A key that was read, and its successor.
     @frozen @usableFromInline package struct Entry {
         /// The first bytes of the key with its quotes, at most eight; the others are zero.
         @usableFromInline package var word: UInt64
         /// The bits of the word that are bytes of the key.
         @usableFromInline package var mask: UInt64
-        /// Where the key begins, with its quote, in the document.
+        /// The beginning of the key in the document, with its quote.
         @usableFromInline package var start: UnsafeRawPointer
         /// The number of bytes of the key, with its quotes, the colon and all white space up to the value.
         @usableFromInline package var length: Int32
@@ -22,25 +22,24 @@
         @usableFromInline package var next: Int32
     }
 
-    /// The address of the contents of the table that this is the order of, or 0. They are retained.
+    /// The address of the contents of the order's table, or 0. The contents are retained.
     @usableFromInline package var table: UInt = 0
-    /// The keys that came: this order owns them. The first entry is none: it stands for the beginning of an object, and after it comes
-    /// the first key.
+    /// The keys that were read, owned by this order. The first entry is not a key: it stands for the beginning of an object, and its successor is the
+    /// first key.
     @usableFromInline package var entries: UnsafeMutablePointer<Entry>
-    /// The entry of the key that came last.
+    /// The entry of the last key.
     @usableFromInline package var last: Int32 = 0
-    // These are small, as is the room for entries at first: what takes more than a kilobyte for each page is slow to allocate, and each page has a
-    // scanner of its own.
+    // These are small, and so is the initial room for entries: memory of more than a kilobyte is slow to allocate, and each page has its own scanner.
     private var keys: Int32 = 0
     private var count: Int32 = 0
     private var capacity: Int32 = 0
 
-    /// For each key of the table, its newest entry, or 0. They stand behind the entries, in the same memory.
+    /// The newest entry for each key of the table, or 0. They are behind the entries in the same memory.
     private var known: UnsafeMutablePointer<Int32> {
         UnsafeMutableRawPointer(entries + Int(capacity)).assumingMemoryBound(to: Int32.self)
     }
 
-    /// How many entries an order may have before it learns anew: some for each key, and for unknown ones.
+    /// The maximum number of entries before the order is learned again: some for each key, and some for unknown ones.
     private var maximum: Int32 { keys * 2 + 64 }
 
     private init() {
@@ -48,7 +47,7 @@
         entries = UnsafeMutablePointer(bitPattern: 8)!
     }
 
-    /// Memory for entries and, behind them, for what is known of the keys. An entry needs the stricter alignment, of which its size is a multiple.
+    /// Allocates memory for entries, followed by those for the keys. An entry has the stricter alignment, and its size is a multiple of that.
     private static func room(entries: Int32, keys: Int32) -> UnsafeMutablePointer<Entry> {
         let bytes = Int(entries) * MemoryLayout<Entry>.stride + Int(keys) * MemoryLayout<Int32>.stride
         let room = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: MemoryLayout<Entry>.alignment)
@@ -56,7 +55,7 @@
         return room.bindMemory(to: Entry.self, capacity: Int(entries))
     }
 
-    /// Memory for the orders of a scanner.
+    /// Allocates memory for the orders of a scanner.
     static func allocate() -> UnsafeMutablePointer<JSONKeyOrder> {
         let orders = UnsafeMutablePointer<JSONKeyOrder>.allocate(capacity: tables)
         orders.initialize(repeating: JSONKeyOrder(), count: tables)
@@ -76,7 +75,7 @@
         table = 0
     }
 
-    /// Begins to learn the order of a table's keys.
+    /// Starts to learn the order of a table's keys.
     mutating func begin(_ contents: JSONKeyTable.Contents) {
         clear()
         table = UInt(bitPattern: Unmanaged.passRetained(contents).toOpaque())
@@ -97,22 +96,22 @@
     }
 
     private mutating func forget() {
-        // No key has the first entry's word, for keys begin with a quote.
+        // No key has the first entry's word, because keys begin with a quote.
         entries.initialize(to: Entry(word: .max, mask: .max, start: UnsafeRawPointer(entries), length: 0, index: -1, next: 0))
         known.initialize(repeating: 0, count: Int(keys))
         count = 1
         last = 0
     }
 
-    /// Learns that a key came after the last one. Its length is that of an entry.
+    /// Learns that a key follows the last one. The length is that of an entry.
     mutating func learn(_ start: UnsafeRawPointer, length: Int, index: Int, limit: UnsafeRawPointer) {
-        // A key of the table that came at another place is at this one from now on.
+        // A known key at a new position has this position from now on.
         if index >= 0, case let entry = Int(known[index]), entry > 0, entries[entry].length == length {
             entries[Int(last)].next = Int32(entry)
             last = Int32(entry)
             return
         }
-        // Keys that are unusually long, and those at the end of the document, are not worth it.
+        // Unusually long keys, and those at the end of the document, are not learned.
         guard length < 1 << 10, limit - start >= 8 else { return }
         if count == capacity { if capacity < maximum { grow() } else { forget() } }
         let mask = length >= 8 ? UInt64.max : UInt64(littleEndian: (1 << UInt64(8 * length)) - 1)

@@ -1,18 +1,18 @@
-/// The keys of objects that a reader knows, made once from a list: each is known by its index there.
+/// A fixed list of known keys of objects, made once. Each key is identified by its index.
 ///
-/// ``JSONScanner/nextIndex(in:)`` asks it. It does not change, so that any number of scanners may use it at once.
+/// ``JSONScanner/nextIndex(in:)`` uses it. It is immutable, so any number of scanners may use it at the same time.
 @usableFromInline package struct JSONKeyTable: Sendable {
     let contents: Contents
-    /// The address of the contents, which tells tables apart.
+    /// The address of the contents, which identifies the table.
     @usableFromInline package let identity: UInt
-    /// Where scanners look first for what they know about this table.
+    /// The place where scanners first look for the order of this table.
     @usableFromInline package let home: Int
 
-    /// What does not change.
+    /// The immutable contents of a table.
     final class Contents: Sendable {
         /// The bytes of the keys, in the order of the list.
         let keys: [[UInt8]]
-        /// For each place of the hash, the index of a key, or -1. There are at least twice as many places as keys.
+        /// The index of a key for each place of the hash table, or -1. There are at least twice as many places as keys.
         let places: [Int32]
         let home: Int
 
@@ -25,7 +25,7 @@
                 let hash = key.withUnsafeBytes { JSONKeyTable.hash($0) }
                 home = home &* 31 &+ hash
                 var place = Int(hash & UInt(size - 1))
-                // Of a key that stands in the list twice the first counts.
+                // Of equal keys in the list, the first one counts.
                 while places[place] >= 0 { place = (place + 1) & (size - 1) }
                 places[place] = Int32(index)
             }
@@ -35,7 +35,7 @@
         }
     }
 
-    /// Creates a table of keys, as they are without escapes.
+    /// Creates a table of keys without escapes.
     package init(_ keys: [String]) {
         contents = Contents(keys.map { Array($0.utf8) })
         identity = UInt(bitPattern: Unmanaged.passUnretained(contents).toOpaque())
@@ -45,7 +45,7 @@
     /// The number of keys.
     package var count: Int { contents.keys.count }
 
-    /// The index of a key, or -1 if it is not in the table.
+    /// Returns the index of a key, or -1 if it is not in the table.
     package func index(of key: UnsafeRawBufferPointer) -> Int {
         let contents = contents
         let mask = contents.places.count - 1

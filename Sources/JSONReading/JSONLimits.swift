@@ -1,11 +1,11 @@
-/// How much a document may demand of its reader.
+/// The limits of a document.
 @frozen @usableFromInline package struct JSONLimits: Sendable {
-    /// How many objects and arrays may stand in one another.
+    /// The maximum depth of nested objects and arrays.
     package var depth: Int
-    /// How many bytes a document may have.
+    /// The maximum size of a document, in bytes.
     package var length: Int
 
-    /// Creates limits; without arguments those of a document that comes from elsewhere.
+    /// Creates limits. The defaults are for untrusted documents.
     package init(depth: Int = 128, length: Int = .max) {
         self.depth = depth
         self.length = length

@@ -1,6 +1,6 @@
-/// A number of the document: its text, and what its digits say.
+/// A number in the document: its text, and its parsed digits.
 ///
-/// What it is as an integer or a double is computed when asked for. It is valid as long as the document.
+/// Its value as an integer or a double is computed on demand. It is valid as long as the document.
 @frozen @usableFromInline package struct JSONNumber {
     /// The first byte of the number.
     @usableFromInline package let start: UnsafeRawPointer
@@ -8,12 +8,12 @@
     @usableFromInline package let offset: Int
     /// The number of bytes.
     @usableFromInline package let count: Int
-    /// The digits without sign and point: the first nineteen that count, if there are more.
+    /// The digits without sign and point; the first nineteen significant ones if there are more.
     @usableFromInline package let significand: UInt64
-    /// The power of ten that the significand is multiplied with.
+    /// The power of ten for the significand.
     @usableFromInline package let exponent: Int32
     @usableFromInline package let isNegative: Bool
-    /// Whether the text is that of an integer: without point and exponent.
+    /// Whether the text is that of an integer, without point and exponent.
     @usableFromInline package let isInteger: Bool
     /// Whether the significand lacks digits.
     @usableFromInline package let isTruncated: Bool
@@ -38,16 +38,16 @@
     /// The text, which is ASCII, with all digits.
     @inlinable package var text: JSONText { JSONText(start: start, count: count) }
 
-    /// The exact value, if it is an integer that fits, also where it is written as `1.0` or `1e3`.
+    /// The exact value if it is an integer that fits, even if it is written as `1.0` or `1e3`.
     @inlinable package var int64: Int64? {
         guard exponent == 0, !isTruncated else { return scaledInteger }
         if significand <= UInt64(Int64.max) { return isNegative ? -Int64(significand) : Int64(significand) }
         return isNegative && significand == UInt64(Int64.max) + 1 ? .min : nil
     }
 
-    /// The double that is nearest to the value, of two the even one; nil if the value is beyond what doubles can be.
+    /// The nearest double, with ties to even; nil if the value exceeds the range of doubles.
     @inlinable package var double: Double? {
-        // Both are exact, so that the one operation rounds correctly (Clinger).
+        // Both operands are exact, so the single operation rounds correctly (Clinger).
         if !isTruncated, significand <= 1 << 53, exponent >= -22, exponent <= 22 {
             let digits = Double(significand)
             let value = exponent < 0 ? digits / Self.power(-exponent) : digits * Self.power(exponent)
@@ -56,7 +56,7 @@
         return roundedDouble
     }
 
-    /// The value as an integer, where the significand must be multiplied or divided.
+    /// The value as an integer, if the significand must be multiplied or divided.
     @usableFromInline @inline(never) package var scaledInteger: Int64? {
         guard !isTruncated else { return nil }
         guard significand != 0 else { return 0 }
@@ -78,13 +78,13 @@
         return isNegative && value == UInt64(Int64.max) + 1 ? .min : nil
     }
 
-    /// The value as a double, where one operation does not give it.
+    /// The value as a double, if a single operation does not produce it.
     @usableFromInline @inline(never) package var roundedDouble: Double? {
         let exponent = Int(exponent)
         var value = PowersOfTen.product(significand, exponent)
         // With further digits, the value lies between this significand and the next one.
         if isTruncated, PowersOfTen.product(significand + 1, exponent) != value {
-            // The standard library reads every text of a JSON number, and rounds correctly.
+            // The standard library parses every text of a JSON number, and rounds correctly.
             guard let exact = Double(text.string) else { return nil }
             value = exact.magnitude
         }

@@ -1,7 +1,7 @@
 /// The members of an object, in the order in which they are written.
 ///
-/// Two objects are equal if they have the same members in whatever order. A key may be there twice, for a document may have it so; the
-/// last one counts, and is the one that is set.
+/// Two objects are equal if they have the same members in any order. A key may occur twice, as in a document; the last one counts, and is the one that
+/// is set.
 package struct JSONObject: Sendable {
     /// A key with its value.
     package struct Member: Hashable, Sendable {
@@ -27,9 +27,9 @@ package struct JSONObject: Sendable {
 
     package var keys: [String] { members.map(\.key) }
 
-    /// The value of a key. Setting nil removes the key; a new one goes to the end.
+    /// The value of a key. Setting nil removes the key; a new key is appended.
     ///
-    /// The members are looked through, for objects are small; make a dictionary to look up many keys of a large one.
+    /// The search is linear, because objects are small. Make a dictionary to look up many keys of a large one.
     package subscript(key: String) -> JSONValue? {
         get { members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value }
         set {
@@ -47,11 +47,11 @@ extension JSONObject: Hashable {
     package static func == (left: JSONObject, right: JSONObject) -> Bool {
         if left.members.count != right.members.count { return false }
         if left.members == right.members { return true }
-        // Sorting keeps the order of equal keys.
+        // The sort keeps the order of equal keys.
         return left.sorted() == right.sorted()
     }
 
-    /// The members by the bytes of their keys.
+    /// Returns the members sorted by the bytes of their keys.
     package func sorted() -> [Member] { members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
 
     package func hash(into hasher: inout Hasher) {

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// An error at a place of the document, with its line and column.
+    /// Returns an error at a place in the document, with its line and column.
     ///
     /// Lines end with a line feed, a carriage return, or both.
     @usableFromInline @inline(never) package func error(_ reason: String, at place: UnsafeRawPointer) -> JSONError {
@@ -7,7 +7,7 @@ extension JSONScanner {
         var (line, lineStart) = (1, 0)
         for index in 0..<offset {
             let byte = document[index]
-            // The line feed of a pair does not begin a line of its own.
+            // The line feed of a pair does not start another line.
             if byte == 0x0A && index > 0 && document[index - 1] == 0x0D {
                 lineStart = index + 1
             } else if byte == 0x0A || byte == 0x0D {
@@ -18,7 +18,7 @@ extension JSONScanner {
         return JSONError(reason, offset: offset, line: line, column: offset - lineStart + 1)
     }
 
-    /// An error that tells what was expected at the next byte, and what is there.
+    /// Returns an error with the expected input at the next byte, and the actual one.
     @usableFromInline @inline(never) package func unexpected(_ expected: String) -> JSONError {
         if let mark = byteOrderMark {
             return error("Expected \(expected), found \(mark): the document must be UTF-8 without one", at: start)
@@ -30,7 +30,7 @@ extension JSONScanner {
         error("More than \(depth) objects and arrays stand in one another here", at: next)
     }
 
-    /// The error of a literal of some letters, of which the last four do not stand at the next byte.
+    /// Returns the error of a literal whose last four letters are not at the next byte.
     @usableFromInline @inline(never) package func wrongLiteral(_ length: Int) -> JSONError {
         error("Expected a value: only null, true and false begin with this letter", at: next - (length - 4))
     }

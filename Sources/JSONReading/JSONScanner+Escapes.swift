@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// The character that the escape at a place stands for, of a pair of surrogates that of both, and the place behind it.
+    /// Returns the character of the escape at a place, or of a surrogate pair, and the place after it.
     @inline(__always) func escape(_ place: UnsafeRawPointer) throws(JSONError) -> (scalar: UInt32, end: UnsafeRawPointer) {
         guard limit - place >= 2 else { throw error("The string does not end", at: limit) }
         let letter = place.load(fromByteOffset: 1, as: UInt8.self)
@@ -15,7 +15,7 @@ extension JSONScanner {
         }
     }
 
-    /// The same for an escape that begins with `\u`.
+    /// Returns the same for an escape that begins with `\u`.
     private func unicodeEscape(_ place: UnsafeRawPointer) throws(JSONError) -> (scalar: UInt32, end: UnsafeRawPointer) {
         guard let unit = unit(place) else { throw error("Four hexadecimal digits must follow \\u", at: place) }
         guard unit & 0xF800 == 0xD800 else { return (unit, place + 6) }
@@ -26,7 +26,7 @@ extension JSONScanner {
         return (0x10000 + (unit & 0x3FF) << 10 + second & 0x3FF, place + 12)
     }
 
-    /// The code unit of the escape `\uXXXX` at a place, or nil if there is none.
+    /// Returns the code unit of the escape `\uXXXX` at a place, or nil if there is none.
     @inline(__always) private func unit(_ place: UnsafeRawPointer) -> UInt32? {
         guard limit - place >= 6, place.load(as: UInt8.self) == UInt8(ascii: "\\"),
             place.load(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "u")
@@ -44,11 +44,10 @@ extension JSONScanner {
 
     // MARK: Unescaping
 
-    /// Reads a string that begins behind its quote at `text` and is checked up to a backslash; goes behind its end.
+    /// Reads a string that begins after its quote at `text` and is valid up to a backslash; moves to the place after its end.
     @inline(never) mutating func unescape(_ text: UnsafeRawPointer, checkedTo backslash: UnsafeRawPointer) throws(JSONError) -> JSONText {
         let count = backslash - text
-        // What was read stands in the buffer up to `to`. A round of the loop writes at most eight bytes and then four, except where it
-        // asks for more room.
+        // The buffer up to `to` has the text so far. An iteration of the loop writes at most eight bytes and then four, unless it asks for more room.
         var to = room(for: count + 16, behind: 0)
         to.copyMemory(from: text, byteCount: count)
         to += count
@@ -105,7 +104,7 @@ extension JSONScanner {
         }
     }
 
-    /// The place in the buffer behind the bytes that are kept, with room for more.
+    /// Returns the place in the buffer after the kept bytes, with room for more.
     private mutating func room(for count: Int, behind kept: Int) -> UnsafeMutableRawPointer {
         if let buffer, capacity - kept >= count { return buffer + kept }
         capacity = max(256, 2 * (kept + count))
@@ -118,16 +117,16 @@ extension JSONScanner {
         return larger + kept
     }
 
-    /// The text of a string that was checked already and whose quote is at a place.
+    /// Returns the text of a checked string whose quote is at a place.
     mutating func text(from quote: UnsafeRawPointer) -> JSONText {
         let place = next
         defer { next = place }
         next = quote
-        // It was read before, so it is read now.
+        // The string was read before, so reading it again succeeds.
         return (try? readString()) ?? JSONText(start: start, count: 0)
     }
 
-    /// Writes a character as UTF-8; returns the place behind it.
+    /// Writes a character as UTF-8, and returns the place after it.
     @inline(__always) private static func write(_ scalar: UInt32, _ to: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
         func put(_ byte: UInt32, _ index: Int) { to.storeBytes(of: UInt8(truncatingIfNeeded: byte), toByteOffset: index, as: UInt8.self) }
         if scalar < 0x80 {

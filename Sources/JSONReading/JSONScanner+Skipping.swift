@@ -1,8 +1,8 @@
 extension JSONScanner {
-    /// Skips the next value, whatever it is; it is checked as if it was read.
+    /// Skips the next value of any kind. It is validated as if it were read.
     ///
-    /// - Returns: Its place in the document, to ``seek(to:)-(Int)``.
-    /// - Throws: If there is none or it is wrong or too deep. That a number is beyond what doubles can be is no error.
+    /// - Returns: Its place in the document, for ``seek(to:)-(Int)``.
+    /// - Throws: If there is no value, or it is malformed or too deep. A number that exceeds the range of doubles is no error.
     @inlinable @discardableResult package mutating func skipValue() throws(JSONError) -> Range<Int> {
         let byte = token()
         let first = position
@@ -28,8 +28,8 @@ extension JSONScanner {
 
     /// Skips the object or array that begins at the next byte.
     ///
-    /// One bit a level tells whether it is an object. What is deeper than 64 levels is left to another call, so that as much of the
-    /// stack is needed as the limit of depth allows.
+    /// One bit for each level tells whether it is an object. Levels beyond 64 are left to another call, so that the limit of the depth also limits the
+    /// use of the stack.
     @usableFromInline @inline(never) package mutating func skipContainer() throws(JSONError) {
         var (levels, objects) = (0, UInt64(0))
         values: while true {
@@ -58,7 +58,7 @@ extension JSONScanner {
                     continue
                 }
             }
-            // The value ends here, and with it perhaps those that it stands in.
+            // The value ends here, and possibly the values around it.
             while levels > 0 {
                 let isObject = objects & 1 == 1
                 let byte = token()

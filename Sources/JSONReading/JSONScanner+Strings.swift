@@ -1,8 +1,8 @@
 extension JSONScanner {
     /// Reads a string.
     ///
-    /// - Returns: Its text, in the document where it has no escape; otherwise valid until the next string or key is read.
-    /// - Throws: If the next value is none, or is not valid UTF-8, or has a control character or a wrong escape.
+    /// - Returns: Its text, in the document if it has no escapes; otherwise valid until the next string or key is read.
+    /// - Throws: If the next value is not a string, is not valid UTF-8, or has a control character or an invalid escape.
     @inlinable package mutating func readString() throws(JSONError) -> JSONText {
         guard token() == UInt8(ascii: "\"") else { throw unexpected("a string") }
         let text = next + 1
@@ -21,13 +21,13 @@ extension JSONScanner {
         return try readString(text, checkedTo: place)
     }
 
-    /// Passes a string that is read later, or never: it is checked as if it was read.
+    /// Skips a string, which may be read later. It is validated as if it were read.
     @inlinable package mutating func skipString() throws(JSONError) {
         guard token() == UInt8(ascii: "\"") else { throw unexpected("a string") }
         try passString()
     }
 
-    /// Passes a string whose quote is the next byte.
+    /// Skips a string whose quote is the next byte.
     @inlinable package mutating func passString() throws(JSONError) {
         var place = next + 1
         while limit - place >= 8 {
@@ -44,9 +44,9 @@ extension JSONScanner {
         try checkString(from: place)
     }
 
-    /// The bytes, of eight, that end a string or need a look: quotes, backslashes, control characters and what is not ASCII.
+    /// Returns a mask of the bytes, of eight, that end a string or need attention: quotes, backslashes, control characters and non-ASCII bytes.
     ///
-    /// - Returns: The lowest bit that is set belongs to the first of them. Bits above it may be set for a byte that is none, by a borrow.
+    /// - Returns: The lowest set bit belongs to the first of them. Bits above it may be set for other bytes, because of a borrow.
     @inlinable @inline(__always) package static func marks(_ loaded: UInt64) -> UInt64 {
         let word = UInt64(littleEndian: loaded)
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -55,7 +55,7 @@ extension JSONScanner {
         return (((quotes &- ones) | (backslashes &- ones) | (word &- (ones &* 0x20))) | word) & (ones &* 0x80)
     }
 
-    /// Reads the rest of a string that begins behind its quote at `text` and has nothing but plain ASCII up to `start`.
+    /// Reads the rest of a string that begins after its quote at `text` and has only plain ASCII up to `start`.
     @usableFromInline @inline(never) package mutating func readString(
         _ text: UnsafeRawPointer, checkedTo start: UnsafeRawPointer
     ) throws(JSONError) -> JSONText {
@@ -65,7 +65,7 @@ extension JSONScanner {
         return JSONText(start: text, count: place - text)
     }
 
-    /// Checks the rest of a string from a place in it and goes behind its end.
+    /// Validates the rest of a string from a place in it, and moves to the place after its end.
     @usableFromInline @inline(never) package mutating func checkString(from start: UnsafeRawPointer) throws(JSONError) {
         var place = try checkPlain(start)
         while place.load(as: UInt8.self) == UInt8(ascii: "\\") {
@@ -74,7 +74,7 @@ extension JSONScanner {
         next = place + 1
     }
 
-    /// Checks a string from a place in it up to its next quote or backslash; returns the place of that.
+    /// Validates a string from a place in it up to its next quote or backslash, and returns the place of that.
     @inline(__always) func checkPlain(_ start: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
         var place = start
         while true {
@@ -99,7 +99,7 @@ extension JSONScanner {
         }
     }
 
-    /// Checks characters of more than one byte; returns the place of the first byte that is ASCII.
+    /// Validates characters of more than one byte, and returns the place of the first ASCII byte.
     @inline(__always) func checkSequences(_ first: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
         var place = first
         while limit - place >= 4 {
@@ -108,10 +108,10 @@ extension JSONScanner {
             if word & 0xC0E0 == 0x80C0, word & 0x1E != 0 {
                 place += 2
             } else if word & 0xC0_C0F0 == 0x80_80E0, word & 0x200F != 0, word & 0x200F != 0x200D {
-                // Neither longer than needed nor a surrogate.
+                // Neither overlong nor a surrogate.
                 place += 3
             } else if word & 0xC0C0_C0F8 == 0x8080_80F0, word & 0x3007 != 0, word & 0x04 == 0 || word & 0x3003 == 0 {
-                // Neither longer than needed nor beyond U+10FFFF.
+                // Neither overlong nor beyond U+10FFFF.
                 place += 4
             } else if word & 0x80 == 0 {
                 return place
@@ -122,7 +122,7 @@ extension JSONScanner {
         return try checkLastSequences(place)
     }
 
-    /// The same for the last three bytes of the document.
+    /// Does the same for the last three bytes of the document.
     @inline(never) private func checkLastSequences(_ first: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
         var place = first
         while place < limit, place.load(as: UInt8.self) >= 0x80 {

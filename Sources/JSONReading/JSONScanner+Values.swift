@@ -1,14 +1,14 @@
 extension JSONScanner {
-    /// Reads the next value whole.
+    /// Reads the next value completely.
     ///
-    /// - Throws: If there is none or it is wrong or too deep. That a number is beyond what doubles can be is no error.
+    /// - Throws: If there is no value, or it is malformed or too deep. A number that exceeds the range of doubles is no error.
     package mutating func readValue() throws(JSONError) -> JSONValue {
         switch try peek() {
         case .object:
             var members: [JSONObject.Member] = []
             try beginObject()
             while let key = try nextKey() {
-                // The text of the key lasts until the value is read.
+                // The text of the key is valid until the value is read.
                 let name = key.string
                 members.append(JSONObject.Member(key: name, value: try readValue()))
             }
@@ -31,7 +31,7 @@ extension JSONScanner {
 extension JSONValue {
     /// Reads a document.
     ///
-    /// - Throws: If it is not JSON, or beyond the limits.
+    /// - Throws: If it is not JSON, or exceeds the limits.
     package init(parsing bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(JSONError) in
@@ -57,10 +57,10 @@ extension JSONValue {
 }
 
 extension JSONNumber {
-    /// Whether the shortest text of a double, the one that is nearest to this number, has the digits of this number.
+    /// Returns whether the shortest text of a double that is nearest to this number has the digits of this number.
     func hasDigits(of double: Double) -> Bool {
         guard !isTruncated else { return false }
-        // Of fifteen digits none is lost, except by doubles that have fewer because they are next to nothing.
+        // Doubles keep fifteen digits, except for subnormal numbers.
         if significand < 1_000_000_000_000_000, double.magnitude >= Double.leastNormalMagnitude || significand == 0 { return true }
         let text = Array(double.magnitude.description.utf8)
         return text.withUnsafeBytes { text in
@@ -69,7 +69,7 @@ extension JSONNumber {
         }
     }
 
-    /// The significand without zeros at its end, and the power of ten that belongs to it.
+    /// The significand without trailing zeros, and its power of ten.
     private var normalized: (UInt64, Int) {
         var (digits, power) = (significand, Int(exponent))
         while digits != 0, digits % 10 == 0 {

@@ -1,35 +1,34 @@
-/// Reads the values of one JSON document (RFC 8259) in the order in which they stand there, without making objects of them.
+/// Reads the values of one JSON document (RFC 8259) in order, without creating objects for them.
 ///
-/// The scanner does not own the document: whoever creates it keeps the bytes alive and unchanged for as long as the scanner and what it
-/// returned (``JSONText``, ``JSONNumber``) are in use. It owns one buffer, for strings with escapes, and the memory of
-/// ``nextIndex(in:)``; both are freed with it. It belongs to one thread at a time.
+/// The scanner does not own the document: its creator must keep the bytes alive and unchanged as long as the scanner and its results (``JSONText``,
+/// ``JSONNumber``) are in use. It owns one buffer, for strings with escapes, and the memory of ``nextIndex(in:)``; both are freed with it. One thread
+/// at a time may use it.
 ///
-/// Whoever reads follows the structure of the document: ``beginObject()``, then ``nextKey()`` or ``nextIndex(in:)`` and a value in turn
-/// until there is no key; ``beginArray()``, then ``nextElement()`` and a value in turn; ``end()`` after the outermost value. A value is
-/// read by the method of its kind or skipped. A method that throws leaves the scanner in no useful state, except where its documentation
-/// says so.
+/// The calls follow the structure of the document: ``beginObject()``, then ``nextKey()`` or ``nextIndex(in:)`` and a value in turn until there is no
+/// key; ``beginArray()``, then ``nextElement()`` and a value in turn; ``end()`` after the outermost value. A value is read by the method of its kind,
+/// or skipped. After an error, the state of the scanner is undefined, unless the documentation of the method says otherwise.
 ///
-/// The scanner is strict: it refuses everything that RFC 8259 does, further a byte order mark, text that is not UTF-8 and escapes of
-/// surrogates that stand alone. It does not look whether an object has a key twice.
+/// The scanner is strict: it refuses everything that RFC 8259 does, and also a byte order mark, invalid UTF-8, and escapes of lone surrogates. It does
+/// not check whether the keys of an object are unique.
 ///
 /// Proof that no byte outside of the document is read: `next <= limit` always holds. A byte at `p` is read only after `p < limit` was
 /// found, and eight (four) bytes only after `limit - p >= 8` (`4`). `next` moves only over bytes that were read.
 @usableFromInline package struct JSONScanner: ~Copyable {
     /// The first byte of the document.
     @usableFromInline package let start: UnsafeRawPointer
-    /// The end of the document: the place behind its last byte.
+    /// The end of the document: the place after its last byte.
     @usableFromInline package let limit: UnsafeRawPointer
     /// The byte to read next.
     @usableFromInline package var next: UnsafeRawPointer
-    /// Where the key that was read last begins, with its quote.
+    /// The beginning of the last key, with its quote.
     @usableFromInline package var keyStart: UnsafeRawPointer
-    /// Whether an object or array was begun of which nothing was read yet.
+    /// Whether nothing of the current object or array was read yet.
     @usableFromInline package var isFirst = false
-    /// How many objects and arrays may still be begun here.
+    /// The number of further levels of objects and arrays that may begin here.
     @usableFromInline package var levelsLeft: Int
-    /// The tables that were asked for keys, and in which order their keys came: the scanner owns it.
+    /// The orders of keys for the tables that were used. The scanner owns them.
     @usableFromInline package var orders: UnsafeMutablePointer<JSONKeyOrder>?
-    /// The buffer of strings with escapes: the scanner owns it.
+    /// The buffer of strings with escapes. The scanner owns it.
     var buffer: UnsafeMutableRawPointer?
     var capacity = 0
     let depth: Int
@@ -38,7 +37,7 @@
     ///
     /// - Throws: If the document is longer than the limit allows.
     package init(_ document: UnsafeRawBufferPointer, limits: JSONLimits = JSONLimits()) throws(JSONError) {
-        // A document without bytes may have no address; nothing is ever read at this one.
+        // An empty document may have no address; nothing is ever read at this one.
         start = document.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
         limit = start + document.count
         next = start
@@ -58,13 +57,13 @@
 
     // MARK: Places
 
-    /// How far the document was read, in bytes from its start.
+    /// The current position, in bytes from the start of the document.
     @inlinable package var position: Int { next - start }
 
     /// The whole document.
     @inlinable package var document: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: limit - start) }
 
-    /// What the scanner needs to go on from a place: see ``place``.
+    /// The state of the scanner at a place: see ``place``.
     @frozen @usableFromInline package struct Place: Sendable {
         @usableFromInline package let offset: Int
         @usableFromInline package let levelsLeft: Int
@@ -77,7 +76,7 @@
         }
     }
 
-    /// Where the scanner is, to return there by ``seek(to:)-(Place)``.
+    /// The current place, to return to by ``seek(to:)-(Place)``.
     @inlinable package var place: Place { Place(offset: position, levelsLeft: levelsLeft, isFirst: isFirst) }
 
     /// Returns to a place of this document.
@@ -89,9 +88,9 @@
         isFirst = place.isFirst
     }
 
-    /// Goes to a value whose range ``skipValue()`` returned, to read it.
+    /// Moves to a value whose range ``skipValue()`` has returned, to read it.
     ///
-    /// To go on with what follows the value that was read before, ask for ``place`` first and return there.
+    /// To continue after the value that was read before, get ``place`` first and return there.
     @inlinable package mutating func seek(to offset: Int) {
         // Bounded: the caller has the place from this scanner.
         precondition(offset >= 0 && offset <= limit - start, "There is no such place in the document.")
@@ -101,7 +100,7 @@
 
     // MARK: Tokens
 
-    /// Skips white space; returns the byte behind it, without taking it, or 0 (which begins nothing) at the end of the document.
+    /// Skips white space; returns the next byte without consuming it, or 0 (which begins nothing) at the end of the document.
     @inlinable @inline(__always) package mutating func token() -> UInt8 {
         guard next < limit else { return 0 }
         let byte = next.load(as: UInt8.self)
@@ -124,9 +123,9 @@
         case object, array, string, number, `true`, `false`, null
     }
 
-    /// The kind of the value that is read next.
+    /// Returns the kind of the next value.
     ///
-    /// - Throws: If there is no value here. A value of this kind may be wrong all the same: reading or skipping it tells.
+    /// - Throws: If there is no value here. The value may still be malformed: reading or skipping it validates it.
     @inlinable package mutating func peek() throws(JSONError) -> Kind {
         switch token() {
         case UInt8(ascii: "\""): .string
@@ -142,17 +141,17 @@
 
     // MARK: Structure
 
-    /// Begins to read an object.
+    /// Begins an object.
     ///
-    /// - Throws: If the next value is none, or stands deeper than the limit allows.
+    /// - Throws: If the next value is not an object, or exceeds the maximum depth.
     @inlinable package mutating func beginObject() throws(JSONError) {
         guard token() == UInt8(ascii: "{") else { throw unexpected("an object") }
         try begin()
     }
 
-    /// Begins to read an array.
+    /// Begins an array.
     ///
-    /// - Throws: If the next value is none, or stands deeper than the limit allows.
+    /// - Throws: If the next value is not an array, or exceeds the maximum depth.
     @inlinable package mutating func beginArray() throws(JSONError) {
         guard token() == UInt8(ascii: "[") else { throw unexpected("an array") }
         try begin()
@@ -165,7 +164,7 @@
         isFirst = true
     }
 
-    /// Whether the array that is being read has another element, which is read next; otherwise the array ends here.
+    /// Returns whether the current array has another element, which is the next value to read; otherwise the array ends here.
     @inlinable package mutating func nextElement() throws(JSONError) -> Bool {
         let byte = token()
         if isFirst {
@@ -182,7 +181,7 @@
         return false
     }
 
-    /// Goes to the quote that begins the next key of the object that is being read; returns false if the object ends here.
+    /// Moves to the quote of the next key of the current object. Returns false if the object ends here.
     @inlinable @inline(__always) package mutating func advanceToKey() throws(JSONError) -> Bool {
         var byte = token()
         if isFirst {
@@ -202,7 +201,7 @@
         return false
     }
 
-    /// The next key of the object that is being read, whose value is read next, or nil if the object ends here.
+    /// Returns the next key of the current object, or nil if the object ends here. Its value is the next one to read.
     ///
     /// - Returns: The key, valid until the next string or key is read.
     @inlinable package mutating func nextKey() throws(JSONError) -> JSONText? {
@@ -218,14 +217,14 @@
         next += 1
     }
 
-    /// The key that ``nextKey()`` or ``nextIndex(in:)`` read last, valid until the next string or key is read.
+    /// Returns the last key of ``nextKey()`` or ``nextIndex(in:)``, which is valid until the next string or key is read.
     ///
-    /// Ask for it before keys of the value are read. It serves for keys that a table does not know.
+    /// Call it before keys of the value are read. It is for keys that a table does not have.
     package mutating func key() -> JSONText { text(from: keyStart) }
 
     /// Ends the reading of the document.
     ///
-    /// - Throws: If anything but white space follows the value.
+    /// - Throws: If the value is followed by anything but white space.
     @inlinable package mutating func end() throws(JSONError) {
         _ = token()
         guard next == limit else { throw unexpected("the end of the document") }
@@ -252,14 +251,14 @@
         try passLiteral(0x6C6C_756E, 4)
     }
 
-    /// Reads the next value if it is `null`; returns whether it was.
+    /// Reads the next value if it is `null`. Returns whether it was.
     @inlinable package mutating func readIfNull() throws(JSONError) -> Bool {
         guard token() == UInt8(ascii: "n") else { return false }
         try passLiteral(0x6C6C_756E, 4)
         return true
     }
 
-    /// Passes the last four letters, little endian, of a literal.
+    /// Consumes the last four letters of a literal, which are little endian.
     @inlinable @inline(__always) package mutating func passLiteral(_ letters: UInt32, _ length: Int) throws(JSONError) {
         guard limit - next >= 4, UInt32(littleEndian: next.loadUnaligned(as: UInt32.self)) == letters else {
             throw wrongLiteral(length)

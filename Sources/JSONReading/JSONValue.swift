@@ -1,15 +1,15 @@
-/// A JSON value that was read whole, or is to be written.
+/// A JSON value that was read completely, or that will be written.
 ///
-/// Strings are equal if they have the same bytes, whatever Unicode calls equivalent; numbers if they are of the same case, too.
+/// Strings are equal if they have the same bytes; Unicode equivalence does not count. Equal numbers are of the same case.
 package indirect enum JSONValue: Sendable {
     case object(JSONObject)
     case array([JSONValue])
     case string(String)
     /// A number that is written as an integer and fits.
     case integer(Int64)
-    /// Another number, whose digits a double gives back.
+    /// Another number, which a double represents with all its digits.
     case number(Double)
-    /// The text of a number of which neither holds all digits, or which is beyond what they can be.
+    /// The text of a number with more digits than an integer or a double can hold, or beyond their range.
     case decimal(String)
     case bool(Bool)
     case null
@@ -34,13 +34,13 @@ package indirect enum JSONValue: Sendable {
         switch self {
         case .integer(let integer): integer
         case .number(let number):
-            // Not `Int64(exactly:)`, which wants the mathematics library of C. 0x1p63 is the first that does not fit.
+            // Not `Int64(exactly:)`, which needs C's mathematics library. 0x1p63 is the first number that does not fit.
             number >= -0x1p63 && number < 0x1p63 && Double(Int64(number)) == number ? Int64(number) : nil
         default: nil
         }
     }
 
-    /// The number as the double that is nearest to it; nil for one that is beyond what doubles can be.
+    /// The number as the nearest double; nil if it exceeds the range of doubles.
     package var double: Double? {
         switch self {
         case .integer(let integer): Double(integer)
@@ -50,9 +50,9 @@ package indirect enum JSONValue: Sendable {
         }
     }
 
-    /// The value of a key of an object; nil if it has none, or the value is no object. Setting nil removes the key.
+    /// The value of a key of an object; nil if it has none, or the value is not an object. Setting nil removes the key.
     ///
-    /// Setting makes an object of a value that is none.
+    /// Setting replaces a value of another kind by an object.
     package subscript(key: String) -> JSONValue? {
         get { object?[key] }
         set {
@@ -63,7 +63,7 @@ package indirect enum JSONValue: Sendable {
         }
     }
 
-    /// The element of an array at an index; nil if there is none, or the value is no array.
+    /// The element of an array at an index; nil if there is none, or the value is not an array.
     package subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
@@ -88,7 +88,7 @@ extension JSONValue: Hashable {
         switch self {
         case .object(let object): hasher.combine(object)
         case .array(let array): hasher.combine(array)
-        // Equivalent strings have the same hash, which is allowed.
+        // Canonically equivalent strings have the same hash, which is allowed.
         case .string(let text), .decimal(let text): hasher.combine(text)
         case .integer(let integer): hasher.combine(integer)
         case .number(let number): hasher.combine(number)
@@ -112,7 +112,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as compact JSON, with what cannot be written named as such.
+    /// The value as compact JSON, or the error if it cannot be written.
     package var description: String {
         do { return String(decoding: try serialized(), as: UTF8.self) } catch { return "(\(error.reason))" }
     }

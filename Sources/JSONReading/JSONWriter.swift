@@ -1,8 +1,9 @@
-/// Writes JSON: what is called in turn, or whole values.
+/// Writes JSON, from successive calls or from whole values.
 ///
-/// Commas, colons and line breaks come by themselves. Of an object, call ``key(_:)`` and a value in turn. Only what must be escaped is.
+/// Commas, colons and line breaks are added automatically. For an object, call ``key(_:)`` and write a value in turn. Only required escapes are
+/// written.
 package struct JSONWriter {
-    /// How values are written.
+    /// The form of values.
     package struct Options: OptionSet, Sendable {
         package let rawValue: Int
 
@@ -14,13 +15,13 @@ package struct JSONWriter {
         package static let sortedKeys = Options(rawValue: 2)
     }
 
-    /// What was written so far.
+    /// The bytes that were written so far.
     package private(set) var bytes: [UInt8] = []
     private let options: Options
     private var depth = 0
     /// Whether the next key or element is the first of its object or array.
     private var isFirst = true
-    /// Whether a key was written whose value is still to come.
+    /// Whether a key was written without its value.
     private var isBehindKey = false
 
     package init(options: Options = []) { self.options = options }
@@ -35,7 +36,7 @@ package struct JSONWriter {
 
     package mutating func endArray() { end(UInt8(ascii: "]")) }
 
-    /// Writes a key; its value is next.
+    /// Writes a key. Its value must follow.
     package mutating func key(_ key: String) {
         separate()
         quote(key)
@@ -83,9 +84,9 @@ package struct JSONWriter {
 
     package mutating func integer(_ integer: Int64) { raw(integer.description.utf8) }
 
-    /// Writes a number so that reading it gives the same double.
+    /// Writes a number so that reading it returns the same double.
     ///
-    /// - Throws: If it is infinite or no number, for which JSON has no text.
+    /// - Throws: If it is infinite or not a number, for which JSON has no text.
     package mutating func number(_ number: Double) throws(JSONError) {
         guard number.isFinite else { throw error("JSON has no text for \(number)") }
         raw(number.description.utf8)
@@ -93,7 +94,7 @@ package struct JSONWriter {
 
     /// Writes the text of a number.
     ///
-    /// - Throws: If JSON does not have numbers of this form.
+    /// - Throws: If the text is not a valid JSON number.
     package mutating func decimal(_ text: String) throws(JSONError) {
         let utf8 = Array(text.utf8)
         let isNumber = utf8.withUnsafeBytes { text in
@@ -110,7 +111,7 @@ package struct JSONWriter {
 
     package mutating func null() { raw("null".utf8) }
 
-    /// Writes the bytes of a value that are JSON already.
+    /// Writes a value that is JSON already.
     package mutating func raw(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
@@ -118,7 +119,7 @@ package struct JSONWriter {
 
     /// Writes a value.
     ///
-    /// - Throws: If there is a number in it for which JSON has no text.
+    /// - Throws: If it contains a number for which JSON has no text.
     package mutating func value(_ value: JSONValue) throws(JSONError) {
         switch value {
         case .object(let object):
@@ -141,7 +142,7 @@ package struct JSONWriter {
         }
     }
 
-    /// An error at the end of what was written so far.
+    /// Returns an error at the end of the bytes that were written so far.
     private func error(_ reason: String) -> JSONError {
         let line = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         return JSONError(reason, offset: bytes.count, line: line.count, column: (line.last?.count ?? 0) + 1)
@@ -181,9 +182,9 @@ package struct JSONWriter {
 }
 
 extension JSONValue {
-    /// The value as JSON.
+    /// Returns the value as JSON.
     ///
-    /// - Throws: If there is a number in it for which JSON has no text: an infinite one, or a decimal that is none.
+    /// - Throws: If it contains a number for which JSON has no text: an infinite one, or an invalid decimal.
     package func serialized(_ options: JSONWriter.Options = []) throws(JSONError) -> [UInt8] {
         var writer = JSONWriter(options: options)
         try writer.value(self)

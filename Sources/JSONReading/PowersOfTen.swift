@@ -1,10 +1,10 @@
-/// Rounds numbers of up to nineteen digits to doubles, as Eisel and Lemire do (“Number Parsing at a Gigabyte per Second”, 2021; that no
-/// other digits are needed is proved in “Fast Number Parsing Without Fallback”, 2023).
+/// Rounds numbers of up to nineteen digits to doubles, by the algorithm of Eisel and Lemire (“Number Parsing at a Gigabyte per Second”, 2021; “Fast
+/// Number Parsing Without Fallback”, 2023, proves that no further digits are needed).
 enum PowersOfTen {
     private static let lowest = -342
     private static let highest = 308
 
-    /// The double nearest to `significand` times ten to the power of `exponent`, of two the even one; infinity if there is none.
+    /// Returns the double nearest to `significand` times ten to the power of `exponent`, with ties to even; infinity if it exceeds the range.
     static func product(_ significand: UInt64, _ exponent: Int) -> Double {
         guard significand != 0, exponent >= lowest else { return 0 }
         guard exponent <= highest else { return .infinity }
@@ -28,10 +28,10 @@ enum PowersOfTen {
             guard power > -63 else { return 0 }
             mantissa >>= 1 - power
             mantissa = (mantissa + mantissa & 1) >> 1
-            // It may have become the smallest normal number.
+            // The result may have become the smallest normal number.
             return Double(bitPattern: mantissa)
         }
-        // Exactly between two doubles: to the even one.
+        // Exactly between two doubles: round to even.
         if low <= 1, exponent >= -4, exponent <= 23, mantissa & 3 == 1, mantissa << shift == high { mantissa &= ~1 }
         mantissa = (mantissa + mantissa & 1) >> 1
         if mantissa >= 1 << 53 {
@@ -42,12 +42,12 @@ enum PowersOfTen {
         return Double(bitPattern: UInt64(power) << 52 | mantissa & (1 << 52 - 1))
     }
 
-    /// The first 128 bits of each power of five, the upper half before the lower one. Those of negative powers that 64 bits can divide are
-    /// rounded up, all others down. They are computed once, in much less than a millisecond.
+    /// The first 128 bits of each power of five, the upper half before the lower one. Negative powers that 64 bits can divide are rounded up, all
+    /// others down. They are computed once, in much less than a millisecond.
     private static let fives: [UInt64] = {
         var halves = [UInt64](repeating: 0, count: 2 * (highest - lowest + 1))
         func put(_ exponent: Int, _ number: [UInt64], roundsUp: Bool) {
-            // The word with the first bit, and the two below it, moved so that the first bit is the highest.
+            // The word with the first bit, and the two below it, shifted so that the first bit is the highest.
             let top = number.lastIndex { $0 != 0 }!
             let zeros = number[top].leadingZeroBitCount
             func word(_ index: Int) -> UInt64 {
@@ -71,7 +71,7 @@ enum PowersOfTen {
                 carry = high + (overflows ? 1 : 0)
             }
         }
-        // Two to the power of 1,024, divided by five again and again: 229 bits are left at the end.
+        // Two to the power of 1,024, divided by five repeatedly: 229 bits are left at the end.
         number = [UInt64](repeating: 0, count: 17)
         number[16] = 1
         for exponent in stride(from: -1, through: lowest, by: -1) {

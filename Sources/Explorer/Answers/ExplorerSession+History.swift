@@ -5,14 +5,14 @@ internal import SQLiteStore
 package import StoreCommands
 
 extension ExplorerSession {
-    /// The number of transactions that are answered at once.
+    /// The maximum number of transactions in an answer.
     private static let transactions = 50
-    /// The number of changes that are answered at once.
+    /// The maximum number of changes in an answer.
     private static let changes = 100
 
-    /// Returns transactions of the persistent history, the newest first.
+    /// Returns transactions of the persistent history, newest first.
     ///
-    /// - Parameter number: The transaction before which they were; nil for the newest.
+    /// - Parameter number: The transaction that they precede; nil for the newest.
     /// - Throws: The errors of reading.
     package func history(before number: Int?) async throws -> JSONValue {
         try await ask { reading in
@@ -47,7 +47,7 @@ extension ExplorerSession {
         }
     }
 
-    /// Returns changes of a transaction, in their order.
+    /// Returns changes of a transaction, in order.
     ///
     /// - Throws: The errors of reading.
     package func changes(of number: Int64, offset: Int) async throws -> JSONValue {

@@ -4,13 +4,13 @@ internal import SQLiteStore
 package import StoreCommands
 
 extension ExplorerSession {
-    /// The number of related objects that are answered with an object.
+    /// The number of related objects in the answer for an object.
     private static let relatedAtFirst = 20
 
     /// Returns an object with its values, and the first objects of each relationship.
     ///
     /// - Parameter reference: Its reference, such as `Album/p12`.
-    /// - Throws: An error where there is no such object.
+    /// - Throws: An error if there is no such object.
     package func object(_ reference: String) async throws -> JSONValue {
         try await ask { reading in
             let object = try reading.object(reference)
@@ -41,7 +41,7 @@ extension ExplorerSession {
 
     /// Returns some objects of a relationship.
     ///
-    /// - Throws: An error where there is no such object or relationship.
+    /// - Throws: An error if there is no such object or relationship.
     package func related(_ reference: String, _ name: String, offset: Int, limit: Int) async throws -> JSONValue {
         let start = min(max(0, offset), TableQuestion.mostOffset)
         let page = start..<(start + min(max(1, limit), TableQuestion.mostRows))
@@ -57,14 +57,14 @@ extension ExplorerSession {
     /// A value as a file.
     package struct File: Sendable {
         package let data: Data
-        /// The kind of picture that it is; nil for other bytes and text.
+        /// The kind of picture; nil for other bytes, and for text.
         package let picture: PictureKind?
         package let isText: Bool
     }
 
     /// Returns the whole value of an attribute.
     ///
-    /// - Throws: An error where there is no such object, attribute or value.
+    /// - Throws: An error if there is no such object, attribute or value.
     package func file(_ reference: String, _ name: String) async throws -> File {
         let box = try await ask { reading in
             let object = try reading.object(reference)
@@ -85,7 +85,7 @@ extension ExplorerSession {
     }
 }
 
-/// A relationship of an object, of which no more is read than is shown.
+/// A relationship of an object, which reads only the objects that are shown.
 private struct Related {
     private let relationship: NSRelationshipDescription
     private let object: NSManagedObject
@@ -112,7 +112,7 @@ private struct Related {
             let ids = [(object.value(forKey: relationship.name) as? NSManagedObject)?.objectID].compactMap { $0 }
             return (ids, ids.count, false)
         }
-        // With unsaved changes, the relationship is in memory, at least in part.
+        // With unsaved changes, at least a part of the relationship is in memory.
         if let sqlite = reading.sqlite, !object.isInserted, !reading.context.hasChanges {
             let most = ExplorerSession.countedObjects + 1
             let ids = try sqlite.relatedIDs(of: relationship, for: object.objectID, page: page)
@@ -128,8 +128,8 @@ private struct Related {
         return (Array(all[shown]), all.count, false)
     }
 
-    /// Returns related objects in a database, no more than are shown, and their number, which is capped; nil where only the relationship has their
-    /// order, and where it is in memory with unsaved changes.
+    /// Returns only the shown related objects in a database, and their number, which is capped. Nil if the relationship is ordered, and if it is in
+    /// memory with unsaved changes.
     private func pageOfDatabase(_ page: Range<Int>) throws -> (ids: [NSManagedObjectID], count: Int, isCapped: Bool)? {
         guard reading.store.kind == .postgreSQL, !object.isInserted, !reading.context.hasChanges, !relationship.isOrdered,
             let inverse = relationship.inverseRelationship
@@ -149,7 +149,7 @@ private struct Related {
         return (try reading.context.fetch(ids), min(count, ExplorerSession.countedObjects), count > ExplorerSession.countedObjects)
     }
 
-    /// Returns related objects of a web service, no more than are shown; nil where it cannot be asked so.
+    /// Returns only the shown related objects of a web service; nil if the service does not support that.
     private func pageOfService(_ page: Range<Int>) throws -> (ids: [NSManagedObjectID], isLast: Bool)? {
         guard reading.store.service != nil, !relationship.isOrdered, let inverse = relationship.inverseRelationship, !inverse.isToMany
         else {

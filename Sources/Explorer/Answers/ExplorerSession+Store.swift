@@ -3,7 +3,7 @@ internal import Foundation
 package import StoreCommands
 
 extension ExplorerSession {
-    /// Returns what the store is, with its model; nothing is counted.
+    /// Returns a description of the store with its model, without counting objects.
     package func overview() async throws -> JSONValue {
         try await ask { reading in
             let store = reading.store
@@ -47,7 +47,7 @@ extension ExplorerSession {
         ])
     }
 
-    /// Returns the model as a picture (SVG) without styles, in which groups with `data-entity` are entities.
+    /// Returns the model as a picture (SVG) without styles, in which each group with `data-entity` is an entity.
     package func diagram() async throws -> String {
         let answer = try await ask { reading in .members(["svg": .string(ModelDrawing(reading.store.model).svg(isStandalone: false))]) }
         if case .string(let svg)? = answer["svg"] { return svg } else { return "" }

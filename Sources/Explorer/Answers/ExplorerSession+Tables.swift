@@ -4,20 +4,20 @@ internal import SQLQueries
 package import StoreCommands
 
 extension ExplorerSession {
-    /// The number at which counting ends: a page shows “1,000+”.
+    /// The maximum of a count: a page shows “1,000+”.
     package static let countedObjects = 1_000
 
-    /// Returns some rows of a table; only the columns that are shown are read.
+    /// Returns some rows of a table. Only the shown columns are read.
     ///
-    /// - Throws: What is wrong with the question, with its place.
+    /// - Throws: The mistake in the question, with its place.
     package func rows(_ question: TableQuestion) async throws -> JSONValue {
         try await ask { reading in try Table(question, reading).json() }
     }
 
-    /// Returns the number of objects of a table; null where a web service does not count them.
+    /// Returns the number of objects of a table; null if a web service does not count them.
     ///
-    /// - Parameter isExact: Whether to count them all; otherwise counting ends at ``countedObjects``.
-    /// - Throws: What is wrong with the question, with its place.
+    /// - Parameter isExact: Whether to count all objects; otherwise counting stops at ``countedObjects``.
+    /// - Throws: The mistake in the question, with its place.
     package func count(_ question: TableQuestion, isExact: Bool) async throws -> JSONValue {
         try await ask { reading in
             let request = try Table(question, reading).request(NSManagedObject.self)
@@ -25,7 +25,7 @@ extension ExplorerSession {
             request.fetchOffset = 0
             request.fetchLimit = isExact ? 0 : Self.countedObjects + 1
             do {
-                // A service that does not count would send all of them: pages tell how many there are, one by one.
+                // A service that does not count would send all objects: the pages reveal the number one by one.
                 guard reading.store.counts(request, in: reading.context) else {
                     return .members(["count": .null, "isCapped": .bool(true)])
                 }
@@ -55,17 +55,17 @@ private struct Table {
                 question.entity, where: question.predicate, sort: question.sort, limit: question.limit, offset: question.offset,
                 columns: list), in: reading.store)
         self.entity = entity
-        // The first column of two with the same name is enough.
+        // Of columns with the same name, only the first is kept.
         var names: Set<String> = []
         columns = query.columns.filter { names.insert($0.text).inserted }
     }
 
-    /// The columns that are shown at first: bytes are left out, which may be many.
+    /// Returns the initial columns, without binary data, which may be large.
     private static func ordinaryColumns(_ entity: NSEntityDescription) -> [String] {
         let attributes = Reading.attributes(entity).filter {
             ![.binaryDataAttributeType, .transformableAttributeType].contains($0.attributeType)
         }
-        // What names an object comes first.
+        // The attribute that names an object comes first.
         let label = Labels.attribute(entity)?.name
         let names = attributes.map(\.name)
         return names.filter { $0 == label } + names.filter { $0 != label }
@@ -74,9 +74,9 @@ private struct Table {
 
     func request<Result>(_ type: Result.Type) -> NSFetchRequest<Result> {
         let request = query.request(type)
-        // The pages of a service are in its own order: in another one, all objects would be read for each.
+        // The pages of a service have its own order: with another one, each page would need all objects.
         if reading.store.service != nil { return request }
-        // Pages do not overlap where rows are equal.
+        // With a unique order, pages do not overlap if rows are equal.
         request.sortDescriptors = (request.sortDescriptors ?? []) + [NSSortDescriptor(key: "self", ascending: true)]
         return request
     }
@@ -107,7 +107,7 @@ private struct Table {
     private func rows() throws -> [Row] {
         if !reading.context.hasChanges, reading.store.service == nil {
             do { return try dictionaries() } catch  where SQLQueryError.isUntranslatable(error) {
-                // The clause is evaluated in memory, for objects.
+                // The clause is evaluated in memory, on objects.
             }
         }
         let request = request(NSManagedObject.self)
@@ -124,7 +124,7 @@ private struct Table {
         }
     }
 
-    /// Reads the columns that are shown, and nothing else.
+    /// Reads only the shown columns.
     private func dictionaries() throws -> [Row] {
         let request = request(NSDictionary.self)
         request.resultType = .dictionaryResultType

@@ -1,4 +1,4 @@
-/// What a table shows.
+/// The content of a table on a page.
 package struct TableQuestion: Sendable {
     package var entity: String
     /// A predicate in the format language; nil or blank for all objects.
@@ -10,9 +10,9 @@ package struct TableQuestion: Sendable {
     package var offset: Int
     package var limit: Int
 
-    /// The most rows that are answered at once.
+    /// The maximum number of rows in an answer.
     package static let mostRows = 500
-    /// The largest offset; no table has so many rows.
+    /// The maximum offset, which exceeds the size of any table.
     static let mostOffset = 1 << 60
 
     package init(

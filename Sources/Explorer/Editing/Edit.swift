@@ -1,6 +1,6 @@
-/// A change of a page.
+/// A change that a page makes.
 package struct Edit: Decodable, Sendable {
-    /// What is done.
+    /// The kinds of changes.
     package enum Action: String, Decodable, Sendable {
         /// Sets an attribute, or the object of a to-one relationship.
         case set
@@ -8,19 +8,19 @@ package struct Edit: Decodable, Sendable {
         case add
         /// Removes an object from a to-many relationship.
         case remove
-        /// Moves an object of an ordered relationship to another place.
+        /// Moves an object of an ordered relationship to another position.
         case move
         case create
         case delete
         case undo
         case redo
         case save
-        /// Discards what is not saved.
+        /// Discards unsaved changes.
         case discard
     }
 
     package let action: Action
-    /// The reference of the object that is changed.
+    /// The reference of the changed object.
     package let id: String?
     /// The entity of a new object.
     package let entity: String?
@@ -30,6 +30,6 @@ package struct Edit: Decodable, Sendable {
     package let value: String?
     /// The reference of the related object.
     package let object: String?
-    /// The place to which an object is moved.
+    /// The new position of a moved object.
     package let place: Int?
 }

@@ -3,12 +3,12 @@ internal import Foundation
 package import StoreCommands
 
 extension ExplorerSession {
-    /// The number of objects among which a relationship's editor lets one choose.
+    /// The maximum number of objects that a relationship's editor offers.
     package static let mostCandidates = 50
 
-    /// Makes a change; all pages of the session share what is not saved.
+    /// Makes a change. All pages of the session share the unsaved changes.
     ///
-    /// - Throws: An error in a session that only reads; what is wrong with the change, with the property that it is about.
+    /// - Throws: An error in a read-only session, and the mistake in the change, with its property.
     package func apply(_ edit: Edit) async throws -> JSONValue {
         guard isWritable else {
             throw ExplorerError(
@@ -17,9 +17,9 @@ extension ExplorerSession {
         return try await ask(isLimited: false) { reading in try Editing(reading).apply(edit) }
     }
 
-    /// Returns objects that a relationship may have, by what a text says.
+    /// Returns the possible objects of a relationship that match a text.
     ///
-    /// - Throws: An error where there is no such object or relationship.
+    /// - Throws: An error if there is no such object or relationship.
     package func candidates(_ reference: String, _ name: String, text: String) async throws -> JSONValue {
         try await ask { reading in
             let object = try reading.object(reference)
@@ -104,7 +104,7 @@ private struct Editing {
             throw ExplorerError("“\(owner.entity)” has no to-many relationship “\(name)”.")
         }
         let object = try related(needed(edit.object, "object"), relationship)
-        // The other side says the same, and the objects that are there already need not be read.
+        // Setting the other side has the same effect, without reading the existing objects.
         if !relationship.isOrdered, let inverse = relationship.inverseRelationship, !inverse.isToMany {
             if edit.action == .add {
                 object.setValue(owner, forKey: inverse.name)
@@ -129,7 +129,7 @@ private struct Editing {
         }
     }
 
-    /// Saves, and returns the references of new objects, which they have from now on.
+    /// Saves, and returns the permanent references of new objects.
     private func save() throws -> JSONValue {
         let new = context.insertedObjects.map { ($0, Reading.reference($0.objectID)) }
         try context.save()

@@ -2,11 +2,11 @@ internal import Foundation
 internal import ObjectGraph
 internal import PropertyLists
 
-/// Reads values that people write into fields.
+/// Parses the values that people enter.
 enum ValueParsing {
-    /// Returns the value of a text for an attribute; nil for no value.
+    /// Returns the attribute's value for a text; nil for no value.
     ///
-    /// - Throws: What the text must look like.
+    /// - Throws: An error with the expected form of the text.
     static func value(_ text: String?, _ attribute: NSAttributeDescription) throws -> Any? {
         guard let text else { return nil }
         func wrong(_ what: String) -> ExplorerError { ExplorerError(what, field: attribute.name) }
@@ -17,7 +17,7 @@ enum ValueParsing {
         case .integer32AttributeType: return NSNumber(value: try integer(bare, Int32.self, wrong))
         case .integer64AttributeType: return NSNumber(value: try integer(bare, Int64.self, wrong))
         case .decimalAttributeType:
-            // `NSDecimalNumber` takes the beginning of a text for the number.
+            // `NSDecimalNumber` would accept the beginning of a text as the number.
             guard Double(bare) != nil, bare.allSatisfy({ $0.isNumber || "+-.eE".contains($0) }) else {
                 throw wrong("“\(shown(bare))” is not a number; write 12.50.")
             }
@@ -26,7 +26,7 @@ enum ValueParsing {
             return number
         case .doubleAttributeType, .floatAttributeType:
             guard let number = Double(bare) else { throw wrong("“\(shown(bare))” is not a number; write 12.5.") }
-            // A number beyond the largest becomes infinity, which somebody may have meant only by its name.
+            // A number that is too large becomes infinity, which is valid only if it is entered by name.
             let isFinite = attribute.attributeType == .floatAttributeType ? Float(number).isFinite : number.isFinite
             guard isFinite || !bare.contains(where: \.isNumber) else { throw wrong("“\(shown(bare))” is beyond the largest number.") }
             return NSNumber(value: number)

@@ -3,15 +3,15 @@ internal import ObjectGraph
 internal import Predicates
 package import StoreCommands
 
-/// An error with the place on the page where it belongs.
+/// An error, with its place on the page.
 package struct ExplorerError: Error {
     /// The kinds of error.
     package enum Kind: Sendable {
-        /// What was asked for is wrong.
+        /// The request is invalid.
         case wrong
-        /// There is no such thing.
+        /// The requested thing does not exist.
         case notFound
-        /// The session does not allow it.
+        /// The session does not permit the request.
         case forbidden
     }
 
@@ -31,12 +31,12 @@ package struct ExplorerError: Error {
         (self.field, self.position, self.cause) = (field, position, cause)
     }
 
-    /// An error of what was asked for.
+    /// Creates the error of an invalid request.
     init(_ message: String, field: String? = nil, position: Int? = nil, cause: (any Error)? = nil) {
         self.init(.wrong, message, field: field, position: position, cause: cause)
     }
 
-    /// Returns any error as the page shows it: its message, the field and the place in it, and each of the errors that it combines.
+    /// Returns any error in the form for pages: its message, its field, the place in the field, and its combined errors.
     package static func json(_ error: any Error) -> JSONValue {
         .members(["error": json(any: error)])
     }
@@ -60,18 +60,18 @@ package struct ExplorerError: Error {
 
     /// Parses a predicate.
     ///
-    /// - Throws: What is wrong, with its place.
+    /// - Throws: The mistake, with its place.
     static func predicate(_ format: String, of entity: NSEntityDescription) throws -> NSPredicate {
         do { return try QueryPredicate.parse(format, of: entity) } catch let error as InvalidPredicateError {
             throw invalid(error, format)
         }
     }
 
-    /// Returns an error of a fetch with its place in the predicate, where it is about that.
+    /// Returns an error of a fetch, with its place in the predicate if it has one.
     static func located(_ error: any Error, in format: String?) -> any Error {
         guard let format, !(error is ExplorerError) else { return error }
         if let invalid = error as? InvalidPredicateError, invalid.position != nil { return Self.invalid(invalid, format) }
-        // A fetch names what it does not know in quotation marks.
+        // The message of a fetch has unknown names in quotation marks.
         let message = error.localizedDescription
         let names = message.split(omittingEmptySubsequences: false, whereSeparator: { "“”\"".contains($0) }).enumerated()
         for (index, name) in names where index % 2 == 1 && !name.isEmpty {

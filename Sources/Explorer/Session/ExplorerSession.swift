@@ -5,13 +5,13 @@ internal import Predicates
 internal import SQLQueries
 package import StoreCommands
 
-/// A store that is explored: opened again when its files change, and asked by many pages at once.
+/// An explored store, which is opened again when its files change, and which many pages use at the same time.
 package final class ExplorerSession: Sendable {
     /// Whether objects may be edited.
     package var isWritable: Bool { reference.isWritable }
 
     private let reference: StoreReference
-    /// The time that an answer may take.
+    /// The time limit of an answer.
     private let answerTime: Duration
 
     private struct Opened {
@@ -19,17 +19,17 @@ package final class ExplorerSession: Sendable {
         let stamp: StoreStamp
     }
 
-    /// The most requests of a web service that an answer tells.
+    /// The maximum number of a web service's requests in an answer.
     private static let mostRequests = 200
 
-    /// Nil when the session has ended.
+    /// The open store; nil when the session has ended.
     private let opened: LockedBox<Opened?>
 
     /// Opens a store.
     ///
-    /// - Parameter answerTime: The time that an answer may take, in objects of the store and its predicates: a longer one is an error. Services and
-    ///   databases have limits of their own.
-    /// - Throws: What is wrong with the place, the model or the file, and what to do.
+    /// - Parameter answerTime: The time limit of an answer, for the store's objects and predicates. Exceeding it is an error. Services and databases
+    ///   have limits of their own.
+    /// - Throws: The mistake in the place, the model or the file, and the correction.
     package init(_ reference: StoreReference, answerTime: Duration = .seconds(30)) throws {
         SQLRecording.enable()
         TimeLimit.enable()
@@ -39,7 +39,7 @@ package final class ExplorerSession: Sendable {
     }
 
     private static func open(_ reference: StoreReference) throws -> Opened {
-        // The stamp is older than what is read, so that no write between them is missed. Web services and databases have no files.
+        // The stamp is taken before the store is read, so that no write between them is missed. Web services and databases have no files.
         let found = reference.hasFiles ? try StoreKind.find(reference.place) : nil
         let stamp = found.map { StoreStamp($0.url, $0.kind) } ?? StoreStamp()
         let store = try reference.open()
@@ -47,7 +47,7 @@ package final class ExplorerSession: Sendable {
         return Opened(store: store, stamp: stamp)
     }
 
-    /// Closes the store, with which the files that SQLite keeps beside an open one go. Questions that come later are refused.
+    /// Closes the store, which removes the files that SQLite keeps beside an open one. Later requests are refused.
     ///
     /// - Throws: The error of closing it.
     package func close() throws {
@@ -63,18 +63,18 @@ package final class ExplorerSession: Sendable {
         return opened
     }
 
-    /// A number for what the files of the store hold at the moment: it changes when anybody writes to them.
+    /// Returns a number for the current content of the store's files, which changes with each write by any program.
     ///
-    /// Any thread may ask.
+    /// Call it on any thread.
     package func stamp() -> Int {
         guard let known = opened.withLock({ $0 }), known.store.service == nil else { return 0 }
-        // A database that cannot be asked has not changed as far as anybody knows; the pages that ask it say what is wrong.
+        // A database that cannot be reached is treated as unchanged; the pages that use it report the error.
         if !known.store.kind.hasFiles { return Int((try? known.store.databaseStamp()) ?? 0) }
         return StoreStamp(known.store.url, known.store.kind).hash
     }
 
-    /// Returns the store, opened again where what was opened does not follow its files: files that are read as a whole, copies, and files that
-    /// were replaced.
+    /// Returns the store. It is opened again if its files have changed and the open store does not follow them: files that are read completely, copies,
+    /// and replaced files.
     private func store() throws -> OpenStore {
         let known = try current()
         if isWritable || !known.store.kind.hasFiles { return known.store }
@@ -86,26 +86,26 @@ package final class ExplorerSession: Sendable {
         return new.store
     }
 
-    /// Calls `body` on the queue of a context, and returns its answer with what it asked the store.
+    /// Calls `body` on the queue of a context, and returns its answer with the statements and requests that it sent.
     ///
-    /// A page that only reads has a context of its own; in a writable session, all share the one that has the unsaved changes.
+    /// In a read-only session, each page has a context of its own. In a writable one, all pages share the context with the unsaved changes.
     ///
-    /// - Parameter isLimited: Whether the answer may take its time only; false for changes, which are not ended within.
-    /// - Throws: The errors of opening the store again, what `body` throws, and an error once the time is over.
+    /// - Parameter isLimited: Whether the time limit applies; false for changes, which must not be interrupted.
+    /// - Throws: The errors of opening the store again, those of `body`, and an error if the time limit is exceeded.
     func ask(isLimited: Bool = true, _ body: @escaping @Sendable (Reading) throws -> JSONValue) async throws -> JSONValue {
         let store = try store()
         let context = isWritable ? store.context : NSManagedObjectContext(.privateQueue)
         let recording = SQLRecording()
         return try await context.perform {
             if context.persistentStoreCoordinator == nil { context.persistentStoreCoordinator = store.coordinator }
-            // What a service has sent once is not asked for again by the same answer.
+            // One answer does not request a resource of a service twice.
             if store.service != nil { context.retainsRegisteredObjects = true }
             let start = ContinuousClock.now
             let reading = Reading(store: store, context: context, isWritable: self.isWritable)
             let (answer, requests) = try store.notingRequests {
                 try SQLRecording.$current.withValue(recording) {
                     let answer = try isLimited ? self.limited { try body(reading) } : body(reading)
-                    // What a property could not throw.
+                    // Errors of faults, which properties cannot throw.
                     try context.throwPendingFaultError()
                     return answer
                 }

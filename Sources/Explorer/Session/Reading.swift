@@ -3,26 +3,26 @@ internal import Foundation
 internal import SQLiteStore
 internal import StoreCommands
 
-/// What one page reads, on the queue of its context.
+/// The context of one page's reading, on its queue.
 struct Reading {
     let store: OpenStore
     let context: NSManagedObjectContext
     let isWritable: Bool
 
-    /// The store, where it reads no more than it is asked for.
+    /// The store, if it is a SQLite store, which can read a part of a relationship.
     var sqlite: SQLiteStore? { store.store as? SQLiteStore }
 
-    /// Returns the reference of an object, as `coredata get` takes it: `Album/p12`.
+    /// Returns the reference of an object, in the form for `coredata get`: `Album/p12`.
     static func reference(_ id: NSManagedObjectID) -> String { ValueText.short(id) }
 
     /// Returns an object by its reference.
     ///
-    /// - Throws: What is wrong with the reference; an error where there is no such object.
+    /// - Throws: The mistake in the reference, and an error if there is no such object.
     func object(_ reference: String) throws -> NSManagedObject {
-        // An object that is not saved yet has no key.
+        // An unsaved object has no key.
         if let new = context.insertedObjects.first(where: { Self.reference($0.objectID) == reference }) { return new }
         let id = try ObjectReport(reference, in: store).id
-        // A fetch, because it notices what others have written meanwhile; an object that is already there may be older.
+        // A fetch notices the changes of others; a registered object may be stale.
         let request = NSFetchRequest<NSManagedObject>(entityName: id.entity.name ?? "")
         request.predicate = NSPredicate(format: "SELF == %@", argumentArray: [id])
         request.returnsObjectsAsFaults = false
@@ -35,13 +35,13 @@ struct Reading {
         entity.properties.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isTransient }.sorted { $0.name < $1.name }
     }
 
-    /// Returns the persistent relationships of an entity, those to one object first, in the order of their names.
+    /// Returns the persistent relationships of an entity, to-one relationships first, in the order of their names.
     static func relationships(_ entity: NSEntityDescription) -> [NSRelationshipDescription] {
         entity.properties.compactMap { $0 as? NSRelationshipDescription }.filter { !$0.isTransient }
             .sorted { ($0.isToMany ? 1 : 0, $0.name) < ($1.isToMany ? 1 : 0, $1.name) }
     }
 
-    /// Returns what is unsaved, and what can be undone.
+    /// Returns the unsaved changes, and the steps that can be undone.
     func state() -> JSONValue {
         let undo = context.undoManager
         return .members([

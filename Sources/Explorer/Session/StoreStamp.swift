@@ -3,7 +3,7 @@ internal import ObjectGraph
 internal import Platform
 internal import StoreCommands
 
-/// What tells whether the files of a store were written to: the stamps of all of them.
+/// A value that changes when the files of a store are written: the stamps of all of them.
 struct StoreStamp: Hashable, Sendable {
     private struct File: Hashable, Sendable {
         let path: String
@@ -15,13 +15,13 @@ struct StoreStamp: Hashable, Sendable {
     }
 
     private let files: [File]
-    /// The identity of the file or folder at the place itself: another one may have taken it.
+    /// The identity of the file or folder at the place, which may have been replaced.
     let number: UInt64
 
-    /// A number for all of it.
+    /// A number that stands for the whole stamp.
     var hash: Int { hashValue }
 
-    /// The stamp of what has no files.
+    /// Creates the stamp of a store without files.
     init() { (files, number) = ([], 0) }
 
     init(_ url: URL, _ kind: StoreKind) {
@@ -29,7 +29,7 @@ struct StoreStamp: Hashable, Sendable {
         if kind == .csv || kind == .json, let names = try? FileManager.default.contentsOfDirectory(atPath: url.path) {
             paths += names.sorted().map { url.appendingPathComponent($0).path }
         }
-        // A file that is not there has no stamp, and gets one once it is.
+        // A missing file has no stamp, and gets one when it is created.
         files = paths.compactMap { path in
             guard let stamp = FileStamp(path) else { return nil }
             return File(

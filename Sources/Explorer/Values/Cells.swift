@@ -2,22 +2,22 @@ package import Foundation
 internal import ObjectGraph
 internal import StoreCommands
 
-/// Writes values for pages: short in tables, so that a page stays small whatever a store holds.
+/// Converts values for pages. They are short in tables, so that a page stays small for any store.
 enum Cells {
-    /// The number of characters of a text that a table shows.
+    /// The maximum number of characters of a text in a table.
     static let textInTable = 160
-    /// The number of characters of a text that the page of an object shows.
+    /// The maximum number of characters of a text on the page of an object.
     static let textOfObject = 20_000
-    /// The number of bytes that are shown as digits.
+    /// The maximum number of bytes that are shown as digits.
     private static let shownBytes = 256
-    /// Whole numbers up to this one are the same in JavaScript.
+    /// Whole numbers up to this one are exact in JavaScript.
     private static let exact: UInt64 = 1 << 53
 
     /// Returns a value.
     ///
     /// - Parameters:
-    ///   - attribute: The attribute that it is a value of; nil for a number of related objects.
-    ///   - limit: The number of characters that are shown of a text.
+    ///   - attribute: The attribute of the value; nil for a number of related objects.
+    ///   - limit: The maximum number of characters of a text.
     static func json(_ value: Any?, _ attribute: NSAttributeDescription?, limit: Int) -> JSONValue {
         guard let value, !(value is NSNull) else { return .null }
         if let data = value as? Data { return .members(["bytes": .count(data.count)]) }
@@ -33,12 +33,12 @@ enum Cells {
     }
 
     private static func cut(_ text: String, _ limit: Int) -> JSONValue {
-        // Counting the bytes is quick, whatever the length.
+        // Counting the bytes takes constant time.
         guard text.utf8.count > limit, text.count > limit else { return .string(text) }
         return .members(["cut": .string(String(text.prefix(limit))), "length": .count(text.count)])
     }
 
-    /// Returns bytes with the first of them as digits, and the kind of picture that they are.
+    /// Returns the first bytes as digits, and the kind of picture.
     static func json(_ data: Data) -> JSONValue {
         .members([
             "bytes": .count(data.count), "hex": .string(data.prefix(shownBytes).map { byte in hex(byte) }.joined()),
@@ -49,7 +49,7 @@ enum Cells {
     private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 }
 
-/// The kinds of picture that a page shows. Others, such as SVG, may hold programs.
+/// The kinds of picture that a page shows. Others, such as SVG, may contain scripts.
 package enum PictureKind: String, Sendable {
     case png = "image/png"
     case jpeg = "image/jpeg"

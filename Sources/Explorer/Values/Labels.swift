@@ -2,14 +2,14 @@ internal import Foundation
 internal import ObjectGraph
 internal import StoreCommands
 
-/// Names of objects, for people: the values of the attribute of each entity that says most.
+/// The names of objects, for people: the values of the most telling attribute of each entity.
 enum Labels {
     private static let preferred = [
         "name", "title", "fullname", "displayname", "label", "subject", "summary", "text", "identifier", "key", "id",
     ]
     private static let limit = 80
 
-    /// Returns the attribute whose value names objects of an entity; nil where it has no text.
+    /// Returns the attribute that names objects of an entity; nil if it has no text attribute.
     static func attribute(_ entity: NSEntityDescription) -> NSAttributeDescription? {
         let texts = Reading.attributes(entity).filter { $0.attributeType == .stringAttributeType }
         for name in preferred { if let found = texts.first(where: { $0.name.lowercased() == name }) { return found } }
@@ -17,10 +17,10 @@ enum Labels {
         return texts.first
     }
 
-    /// The most requests that are sent to a web service for names; where it takes more, objects are shown by their IDs.
+    /// The maximum number of requests to a web service for names. If more are needed, objects are shown by their IDs.
     private static let mostRequests = 3
 
-    /// Returns the names of a web service's objects, where they can be had with few requests.
+    /// Returns the names of a web service's objects, if a few requests suffice.
     private static func texts(
         of ids: [NSManagedObjectID], _ key: String, _ reading: Reading
     ) throws -> [NSManagedObjectID: String] {
@@ -36,7 +36,7 @@ enum Labels {
         return texts
     }
 
-    /// Returns objects by their IDs, with their names: one fetch for each entity.
+    /// Returns objects by their IDs, with their names. Each entity takes one fetch.
     static func json(_ ids: [NSManagedObjectID], in reading: Reading) throws -> [NSManagedObjectID: JSONValue] {
         var result: [NSManagedObjectID: JSONValue] = [:]
         var texts: [NSManagedObjectID: String] = [:]

@@ -2,12 +2,12 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Decides which requests are answered: those of pages of this session, and of no other page in the browser.
+/// Decides which requests are answered: those of this session's pages, and of no other page in the browser.
 struct Gate: Sendable {
-    /// What becomes of a request.
+    /// The decision about a request.
     enum Decision: Equatable {
         case allowed
-        /// The token in the address is right: it moves to a cookie.
+        /// The token in the address is right: it is moved to a cookie.
         case admitted
         case refused(String)
     }
@@ -16,14 +16,14 @@ struct Gate: Sendable {
 
     init(_ token: Token) { self.token = token }
 
-    /// The cookie of a session: cookies are shared by all ports of a host.
+    /// Returns the name of a session's cookie, which includes the port because all ports of a host share cookies.
     private static func cookieName(_ port: Int) -> String { "coredata-\(port)" }
 
-    /// The value of the header that gives the token to the browser, but to no program in a page.
+    /// Returns the value of the header that gives the token to the browser, but to no script in a page.
     func cookie(_ port: Int) -> String { "\(Self.cookieName(port))=\(token.text); HttpOnly; SameSite=Strict; Path=/" }
 
     func decide(_ request: Request, port: Int) -> Decision {
-        // A name of somebody else's that leads to this address (DNS rebinding) is another host.
+        // A foreign name that resolves to this address (DNS rebinding) is a different host.
         let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
         guard let host = request.head.authority, hosts.contains(host.lowercased()) else {
             return .refused("The request is for another host.")
@@ -34,7 +34,7 @@ struct Gate: Sendable {
             return .refused("The request comes from a page of another site.")
         }
         if request.method != .get, request.method != .head {
-            // Browsers send an origin with each of these, and forms cannot send JSON.
+            // Browsers send an origin with each of these requests, and forms cannot send JSON.
             let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.lowercased() }
             guard request.method == .post, origin != nil, type == "application/json" else {
                 return .refused("Changes are requests of this page, with JSON.")
@@ -50,7 +50,7 @@ struct Gate: Sendable {
         return .refused("Open the address that “coredata serve” printed: it holds a token.")
     }
 
-    /// The headers that every answer has. No page of this server runs anything but the server's own files, and none can be framed.
+    /// The headers of every answer. Pages of this server run only the server's own scripts, and cannot be framed.
     static let headers: [(HTTPField.Name, String)] = [
         (
             HTTPField.Name("Content-Security-Policy")!,

@@ -1,9 +1,9 @@
-/// The secret of a session: who has it may ask.
+/// The secret of a session, which permits requests.
 package struct Token: Sendable {
-    /// 64 digits.
+    /// 64 hexadecimal digits.
     package let text: String
 
-    /// Makes a token that nobody can guess.
+    /// Creates a token that cannot be guessed.
     package init() {
         var generator = SystemRandomNumberGenerator()
         text = (0..<4).map { _ in
@@ -12,7 +12,7 @@ package struct Token: Sendable {
         }.joined()
     }
 
-    /// Returns whether a text is the token, in a time that does not tell how much of it is right.
+    /// Returns whether a text is the token, in constant time.
     func matches(_ other: some StringProtocol) -> Bool {
         let (own, other) = (Array(text.utf8), Array(other.utf8))
         guard own.count == other.count else { return false }

@@ -5,10 +5,10 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import Synchronization
 
-/// How many questions are answered at a time: each may hold a whole value of the store until the page has read it.
+/// Limits the number of simultaneous answers, because each may hold a whole value of the store until the page has read it.
 // `waiting` is guarded by its mutex.
 final class AnswerSlots: Sendable {
-    /// A place among the questions that are answered; it is given back when nobody holds it any more.
+    /// A place among the simultaneous answers. It is given back when it is released.
     final class Slot: Sendable {
         private let slots: AnswerSlots
 
@@ -21,7 +21,7 @@ final class AnswerSlots: Sendable {
 
     init(_ count: Int) { state = Mutex((count, [])) }
 
-    /// Waits for a place, in the order of the questions.
+    /// Waits for a place, in the order of the requests.
     func take() async -> Slot {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -37,7 +37,7 @@ final class AnswerSlots: Sendable {
         return Slot(self)
     }
 
-    /// Whether somebody waits for a place.
+    /// Whether requests wait for a place.
     var isCrowded: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     private func giveBack() {
@@ -52,11 +52,11 @@ final class AnswerSlots: Sendable {
     }
 }
 
-/// Writes an answer in pieces, and closes the connection of a reader that takes none for a while: what it has asked for is not kept for it.
+/// Writes an answer in pieces, and closes the connection if the reader takes no piece for a while, so that its answer is not kept.
 private struct PatientWriter: ResponseBodyWriter {
     var base: any ResponseBodyWriter
     let channel: any Channel
-    /// How long a piece may take, at the moment.
+    /// Returns the current timeout for a piece.
     let patience: @Sendable () -> TimeAmount
 
     private static let pieceBytes = 64 << 10
@@ -67,7 +67,7 @@ private struct PatientWriter: ResponseBodyWriter {
             let end = channel.eventLoop.scheduleTask(in: patience()) { [channel] in channel.close(promise: nil) }
             defer { end.cancel() }
             try await base.write(piece)
-            // What is written is noted on the event loop: the next piece waits where this one was not taken.
+            // The event loop processes the write first: the next piece waits if this one was not taken.
             try await channel.eventLoop.submit {}.get()
         }
     }
@@ -76,11 +76,11 @@ private struct PatientWriter: ResponseBodyWriter {
 }
 
 extension ResponseBody {
-    /// Returns the body for readers that may stop to read.
+    /// Returns a body for readers that may stop reading.
     ///
     /// - Parameters:
-    ///   - channel: The connection, which is closed once nothing was taken for as long as `patience` says.
-    ///   - slot: What is held until all is written.
+    ///   - channel: The connection, which is closed if the reader takes nothing for the time of `patience`.
+    ///   - slot: The place that is held until everything is written.
     func written(to channel: any Channel, patience: @escaping @Sendable () -> TimeAmount, holding slot: AnswerSlots.Slot?) -> ResponseBody {
         ResponseBody(contentLength: contentLength) { [self] writer in
             try await self.write(PatientWriter(base: writer, channel: channel, patience: patience))
@@ -89,7 +89,7 @@ extension ResponseBody {
     }
 }
 
-/// What is known of a request besides itself: the connection.
+/// The context of a request, with its connection.
 struct ExplorerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

@@ -1,14 +1,14 @@
 #if Command
 internal import StoreCommands
 
-/// The files of the pages, which are part of the program.
+/// The files of the pages, which are embedded in the program.
 enum Assets {
     struct Asset {
         let type: String
         let bytes: [UInt8]
     }
 
-    /// Returns the file at a path; addresses within the explorer are one page.
+    /// Returns the file at a path. All addresses within the explorer are one page.
     static func named(_ path: String) -> Asset? {
         func script(_ bytes: [UInt8]) -> Asset { Asset(type: "text/javascript; charset=utf-8", bytes: bytes) }
         switch path {
@@ -28,7 +28,7 @@ enum Assets {
         }
     }
 
-    /// The styles of a drawing, within the element that holds it.
+    /// The styles of a drawing, within its element.
     private static let diagram = Array(".diagram {\n\(ModelDrawing.style)\n}\n".utf8)
 }
 #endif

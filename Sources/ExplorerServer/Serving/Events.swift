@@ -10,7 +10,7 @@ struct Events: Sendable {
 
     private let session: ExplorerSession
     private static let interval = Duration.milliseconds(300)
-    /// The number of intervals after which a page that has gone is noticed.
+    /// The number of intervals after which a closed page is noticed.
     private static let silence = 50
 
     init(_ session: ExplorerSession) { self.session = session }

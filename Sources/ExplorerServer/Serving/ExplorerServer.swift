@@ -15,16 +15,16 @@ package final class ExplorerServer: Sendable {
     private let port: Atomic<Int>
     private let slots = AnswerSlots(answersAtOnce)
 
-    /// The most questions that are answered at a time; others wait.
+    /// The maximum number of simultaneous answers. Further requests wait.
     private static let answersAtOnce = 4
-    /// The most connections at a time; others wait.
+    /// The maximum number of simultaneous connections. Further ones wait.
     private static let connectionsAtOnce = 256
-    /// How long a page may take to read a piece of an answer, and how long where others wait.
+    /// The timeout for a page to read a piece of an answer, and the timeout while other requests wait.
     private static let patience = (usual: TimeAmount.seconds(5), crowded: TimeAmount.seconds(1))
-    /// How long a connection may be open without a request, or with a part of one.
+    /// The timeout for a connection without a request, or with an incomplete one.
     private static let idleTime = TimeAmount.seconds(60)
 
-    /// - Parameter port: The port; 0 for one that is free.
+    /// - Parameter port: The port; 0 for any free one.
     package init(_ session: ExplorerSession, port: Int = 0) {
         self.session = session
         self.port = Atomic(port)
@@ -32,11 +32,11 @@ package final class ExplorerServer: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// - Parameter started: Called with the address to open, which holds the token, once the server listens.
-    /// - Throws: The error of listening, such as a port that is in use.
+    /// - Parameter started: Receives the address to open, with the token, when the server listens.
+    /// - Throws: The error of listening, for example if the port is in use.
     package func run(started: @escaping @Sendable (String) -> Void) async throws {
         var logger = Logger(label: "coredata.explorer")
-        // Each request would be a line.
+        // Otherwise each request would be logged.
         logger.logLevel = .error
         let application = Application(
             responder: CallbackResponder<ExplorerContext> { [self] request, context in await respond(request, context.channel) },
@@ -59,11 +59,11 @@ package final class ExplorerServer: Sendable {
         switch gate.decide(request, port: port) {
         case .refused(let reason): response = Self.text("\(reason)\n", .forbidden)
         case .admitted:
-            // The address without the token: it stays in no history and no log.
+            // The address without the token, so that no history or log keeps it.
             response = Response.redirect(to: "/")
             response.headers[.setCookie] = gate.cookie(port)
         case .allowed:
-            // What changes is told for as long as a page is open.
+            // Events are sent as long as a page is open, so they take no place.
             let slot = request.uri.path == Events.path ? nil : await slots.take()
             response = await Routes(session).respond(request, channel)
             let patience: @Sendable () -> TimeAmount = { [slots] in slots.isCrowded ? Self.patience.crowded : Self.patience.usual }

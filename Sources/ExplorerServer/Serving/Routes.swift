@@ -9,7 +9,7 @@ internal import StoreCommands
 /// Answers the requests of a session's pages.
 struct Routes: Sendable {
     private let session: ExplorerSession
-    /// The size of the largest request, in megabytes, and how long it may take to come.
+    /// The maximum size of a request, in megabytes, and the timeout for receiving it.
     private static let largestRequest = 32
     private static let requestTime = TimeAmount.seconds(60)
 
@@ -22,7 +22,7 @@ struct Routes: Sendable {
         } catch let error as CancellationError {
             return Self.json(ExplorerError.json(error), .serviceUnavailable)
         } catch {
-            // What is wrong with a question is an answer to it: the page shows it at its place, and the browser need not note it.
+            // A mistake in a request is an answer to it: the page shows it at its place, and the browser need not log it.
             let status: HTTPResponse.Status =
                 switch (error as? ExplorerError)?.kind {
                 case .notFound?: .notFound
@@ -80,7 +80,7 @@ struct Routes: Sendable {
         throw RequestError("There is no page at \(path).")
     }
 
-    /// Returns a value as a file: nothing but the pictures that are known is shown by the browser.
+    /// Returns a value as a file. The browser shows only known kinds of pictures.
     private static func file(_ file: ExplorerSession.File) -> Response {
         var response = Response(
             status: .ok, headers: [.contentLength: "\(file.data.count)"], body: .init(byteBuffer: ByteBuffer(bytes: file.data)))
@@ -106,19 +106,19 @@ struct Routes: Sendable {
 
     /// Reads the body of a request.
     ///
-    /// - Throws: The limit, where it is larger.
+    /// - Throws: The limit, if the body is larger.
     private func body(_ request: Request, _ channel: any Channel) async throws -> ByteBuffer {
         var request = request
         let tooLarge = RequestError(
             "The request is too large: it may have \(Self.largestRequest) MB. Set such a value by a program that uses the store.")
-        // An answer before the page has sent it would end the connection, and be lost.
+        // An answer before the page has sent the whole request would end the connection, and be lost.
         let end = channel.eventLoop.scheduleTask(in: Self.requestTime) { channel.close(promise: nil) }
         defer { end.cancel() }
         do { return try await request.collectBody(upTo: Self.largestRequest << 20) } catch is NIOTooManyBytesError { throw tooLarge }
     }
 }
 
-/// A request that the server does not know.
+/// The error of an unsupported request.
 struct RequestError: LocalizedError {
     private let message: String
     init(_ message: String) { self.message = message }

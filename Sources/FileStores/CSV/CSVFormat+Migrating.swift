@@ -49,7 +49,7 @@ extension CSVFormat {
             }
             copy(to: scanner.record.upperBound)
             if change.additions.isEmpty { continue }
-            // The fields that a short record leaves out.
+            // The fields that a short record omits.
             for _ in scanner.fields.count..<max(scanner.fields.count, structure.columns.count) { writer.separate(&output) }
             for addition in change.additions {
                 writer.separate(&output)
@@ -65,7 +65,7 @@ extension CSVFormat {
         return output
     }
 
-    /// Returns the new name of a column; nil where it keeps its name.
+    /// Returns the new name of a column; nil if it keeps its name.
     private static func newName(_ column: String, _ change: FormChange) throws -> String? {
         let names = Set(change.names.indices.filter { !change.removed.contains($0) }.compactMap { change.names[$0][column] })
         if names.count > 1 {

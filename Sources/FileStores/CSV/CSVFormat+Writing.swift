@@ -1,10 +1,10 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// A field of a record that is written anew.
+/// A field of a record that is rewritten.
 private struct NewField {
     enum Value {
-        /// The value of a property, or one of the values of the key that a relationship leads to.
+        /// The value of a property, or one of the values of the key of a related object.
         case field(RecordField, part: Int)
         case version
         case text(String)
@@ -12,7 +12,7 @@ private struct NewField {
 
     let column: Int
     let value: Value
-    /// Whether the column is that of other properties, too, which write it where this one is nil.
+    /// Whether the column also belongs to other properties, which write it if this one is nil.
     let isShared: Bool
 
     func isNil(in row: Row) -> Bool {
@@ -49,7 +49,7 @@ private struct CSVWriting {
     private var output: [UInt8] = []
     private var copied = 0
     private var deletions: ArraySlice<Int>
-    // Used again for each record and value.
+    // Reused for each record and value.
     private var newFields: [NewField] = []
     private var newFieldsOf: (shape: Int, changed: PropertySet)?
     private var scratch: [UInt8] = []
@@ -97,10 +97,10 @@ private struct CSVWriting {
         }
     }
 
-    /// Appends a record with the fields of changed properties anew, and all others byte by byte.
+    /// Appends a record with new fields for changed properties, and with all other fields unchanged.
     private mutating func rewrite(_ update: RecordChanges.Update) throws {
         let shape = image.shapeIndex(update.record)
-        // Mostly, each record has the same properties changed.
+        // Usually, the same properties have changed in all records.
         if newFieldsOf.map({ $0.shape != shape || $0.changed != update.changed }) ?? true || !update.texts.isEmpty {
             collectFields(update, shape)
         }
@@ -153,7 +153,7 @@ private struct CSVWriting {
             newFields.append(NewField(column: structure.columnOfName[name], value: .text(text), isShared: false))
         }
         newFields.sort { $0.column < $1.column }
-        // Properties with one column agree about it, but for references that are nil.
+        // Properties that share a column have equal values for it, except references that are nil.
         if let row = update.row, newFields.contains(where: \.isShared) {
             newFields.sort { ($0.column, $0.isNil(in: row) ? 1 : 0) < ($1.column, $1.isNil(in: row) ? 1 : 0) }
         }
@@ -190,7 +190,7 @@ private struct CSVWriting {
                 output += nilSpelling
             }
         }
-        // An empty line is none.
+        // A line without text is not a record.
         if output.count == start, let quote = format.dialect.quote?.asciiValue { output += [quote, quote] }
         output += structure.lineEnding.rawValue.utf8
     }
@@ -198,8 +198,8 @@ private struct CSVWriting {
     /// Appends the value of a property.
     ///
     /// - Parameters:
-    ///   - part: Which value of the key that a relationship leads to.
-    ///   - isQuoted: Whether a value, but not nil, stands in quotes although it needs none, as the former one did.
+    ///   - part: The index of the value in the key of a related object.
+    ///   - isQuoted: Whether a value other than nil is quoted even if it needs no quotes, as its predecessor was.
     private mutating func append(_ field: RecordField, _ part: Int, _ row: Row, quoted isQuoted: Bool) throws {
         do {
             switch field.role {

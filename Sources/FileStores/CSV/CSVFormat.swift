@@ -45,7 +45,7 @@ final class CSVFormat: RecordFormat {
         var structure = CSVStructure()
         let (columns, start) = try Self.columns(image.text, dialect)
         structure.columns = columns
-        // A stranger's header may have any number of columns: each is looked at once.
+        // A foreign header may have any number of columns: each is looked up once.
         let known = Set(image.plan.columns)
         var places: [String: Int] = [:]
         for (place, column) in columns.enumerated() where known.contains(column) && places.updateValue(place, forKey: column) != nil {
@@ -112,7 +112,7 @@ final class CSVFormat: RecordFormat {
         try add(scanner.record.lowerBound, shape: shape, key: key, at: scanner.record.lowerBound, to: image, comparing: comparing)
     }
 
-    /// Throws where a column is missing that a property needs.
+    /// Checks that all columns that properties need are there.
     private func check(_ structure: CSVStructure, _ image: RecordImage) throws {
         let plan = image.plan
         func missing(_ name: Int) -> Bool { name >= 0 && structure.columnOfName[name] == -1 }
@@ -135,7 +135,7 @@ final class CSVFormat: RecordFormat {
     }
 
     private static func lineCount(_ text: TextBytes) -> Int {
-        // A file may have lines of each ending.
+        // A file may mix line endings.
         var (feeds, returns, pairs, previous) = (0, 0, 0, UInt8(0))
         for byte in text.buffer {
             if byte == 0x0A { feeds += 1 }

@@ -1,17 +1,18 @@
-/// What is known of a CSV file besides its records.
+/// The structure of a CSV file, without its records.
 struct CSVStructure: Sendable {
     /// The names of the columns.
     var columns: [String] = []
-    /// The column of each name of the plan; -1 for none, and -2 for a name of several columns, all of which are there.
+    /// The index of the column for each name of the plan; -1 for none, and -2 for a name of several columns, all of which exist.
     var columnOfName: [Int] = []
-    /// The ending of lines that are added.
+    /// The line ending of new records.
     var lineEnding = CSVDialect.LineEnding.lineFeed
 }
 
 /// Reads the records of a CSV file.
 final class CSVReader: RecordReader {
     private let text: TextBytes
-    // The image owns its readers, and whoever makes another has the image: it lives longer, and must not be held by what it holds.
+    // The image owns its readers, and every other creator of a reader holds the image. The image therefore outlives the reader, which must not retain
+    // it.
     private unowned(unsafe) let image: RecordImage
     // Used by one caller at a time, which the scanner does not call.
     @exclusivity(unchecked) var scanner: CSVScanner
@@ -43,7 +44,7 @@ final class CSVReader: RecordReader {
         prepare()
     }
 
-    /// Reads the record behind the last one; returns false where there is none.
+    /// Reads the next record. Returns false if there is none.
     func openNext() throws(FileMistake) -> Bool {
         guard try scanner.nextRecord() else { return false }
         prepare()
@@ -70,7 +71,7 @@ final class CSVReader: RecordReader {
         return column == -2 ? composite(name) : cell(inColumn: column)
     }
 
-    /// The cell of a key of several columns.
+    /// Returns the cell of a key of several columns.
     @inline(never) private func composite(_ name: Int) -> Cell {
         guard let memory = CompositeKey.cell(image.plan.parts(name).lazy.map { self.cell(inColumn: self.columnOfName[$0]) }) else {
             return .absent
@@ -89,7 +90,7 @@ final class CSVReader: RecordReader {
     }
 
     private func unescaped(_ field: CSVField) -> Cell {
-        // The cells of one record may be asked for several times: there is room for all fields once.
+        // The cells of one record may be requested several times: there is room for all fields once.
         if used + field.count > capacity { used = 0 }
         let start = scratch + used
         let count = scanner.unescape(field, into: start)

@@ -1,21 +1,21 @@
 /// A field of a record, by its place in the text.
 package struct CSVField {
-    /// The first byte, behind the quote of a quoted field.
+    /// The place of the first byte, after the quote of a quoted field.
     var start: Int
     /// The number of bytes, without quotes.
     package var count: Int
-    /// Whether the field stands in quotes.
+    /// Whether the field is in quotes.
     package var isQuoted: Bool
-    /// Whether something in it is escaped.
+    /// Whether the field contains escapes.
     var hasEscapes: Bool
 
-    /// The place with the quotes.
+    /// The place of the field, including its quotes.
     var whole: Range<Int> { isQuoted ? start - 1..<start + count + 1 : start..<start + count }
 }
 
 /// Splits a CSV text into records and fields.
 ///
-/// The scanner does not own the text: whoever uses it keeps the ``TextBytes`` alive.
+/// The scanner does not own the text: its user must keep the ``TextBytes`` alive.
 package struct CSVScanner {
     private let base: UnsafeRawPointer
     let end: Int
@@ -27,9 +27,9 @@ package struct CSVScanner {
     private let hasBackslash: Bool
     /// 0 for none.
     private let comment: UInt8
-    /// The fields of the record that was read last.
+    /// The fields of the last record.
     package private(set) var fields: [CSVField] = []
-    /// The place of the record that was read last, without its line ending.
+    /// The place of the last record, without its line ending.
     package private(set) var record = 0..<0
 
     package init(_ text: TextBytes, _ dialect: CSVDialect) {
@@ -44,7 +44,7 @@ package struct CSVScanner {
 
     @inline(__always) private func byte(_ index: Int) -> UInt8 { base.load(fromByteOffset: index, as: UInt8.self) }
 
-    /// Reads the next record; returns false at the end of the text. Empty lines and comments are passed over.
+    /// Reads the next record. Returns false at the end of the text. Empty lines and comments are skipped.
     package mutating func nextRecord() throws(FileMistake) -> Bool {
         while next < end {
             let first = byte(next)
@@ -97,7 +97,7 @@ package struct CSVScanner {
         next = index
     }
 
-    /// Reads a field in quotes; returns the place behind it.
+    /// Reads a field in quotes. Returns the place after it.
     private mutating func readQuoted(_ start: Int) throws(FileMistake) -> Int {
         var index = start + 1
         var hasEscapes = false
@@ -127,7 +127,7 @@ package struct CSVScanner {
 
     /// Writes the text of a field with escapes to memory with room for all of its bytes.
     ///
-    /// - Returns: The number of bytes that it has without escapes.
+    /// - Returns: The number of unescaped bytes.
     func unescape(_ field: CSVField, into memory: UnsafeMutablePointer<UInt8>) -> Int {
         var index = field.start
         let end = field.start + field.count
@@ -155,7 +155,7 @@ package struct CSVScanner {
         return count
     }
 
-    /// Returns a field as text of its own.
+    /// Returns a field as an independent string.
     package func string(_ field: CSVField) -> String {
         if !field.hasEscapes {
             return String(decoding: UnsafeRawBufferPointer(start: base + field.start, count: field.count), as: UTF8.self)
@@ -167,7 +167,7 @@ package struct CSVScanner {
         }
     }
 
-    /// The ending of the line behind the record that was read last; nil at the end of the text.
+    /// The line ending after the last record; nil at the end of the text.
     var lineEnding: CSVDialect.LineEnding? {
         let place = record.upperBound
         guard place < end else { return nil }

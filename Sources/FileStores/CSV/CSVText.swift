@@ -16,7 +16,7 @@ struct CSVText {
 
     /// Appends a field.
     ///
-    /// - Parameter isQuoted: Whether quotes are needed whatever the text is.
+    /// - Parameter isQuoted: Whether quotes are required for any text.
     /// - Throws: ``FileMistake`` for text that needs quotes in a file without them.
     func append(_ text: UnsafeRawBufferPointer, quoted isQuoted: Bool, to output: inout [UInt8]) throws {
         var needsQuotes = isQuoted

@@ -2,14 +2,14 @@ public import Foundation
 internal import ObjectGraph
 
 extension CSVDialect {
-    /// Tells the dialect of a file from its content: the delimiter, the encoding, the line ending, and whether there is a header.
+    /// Determines the dialect of a file from its content: the delimiter, the encoding, the line ending, and whether there is a header.
     ///
-    /// A delimiter fits where it divides the first two hundred records into the same number of fields, at least two. The first record is a header
-    /// where its fields are all different, and none is empty or a number.
+    /// A delimiter fits if it divides each of the first two hundred records into the same number of fields, at least two. The first record is a header
+    /// if its fields are all different, and none is empty or a number.
     ///
     /// - Parameter url: A file.
-    /// - Throws: Code 259 where no delimiter fits or more than one does, and where the file has neither a byte order mark nor UTF-8: then say
-    ///   what it is.
+    /// - Throws: Code 259 if no delimiter or several delimiters fit, or if the file has neither a byte order mark nor valid UTF-8. In these cases, set
+    ///   the dialect yourself.
     public static func detect(in url: URL) throws -> CSVDialect {
         let (memory, count, _) = try StoreFiles.read(url.path, progress: nil)
         let (text, form): (TextBytes, TextForm)
@@ -43,7 +43,7 @@ extension CSVDialect {
             info: [NSFilePathErrorKey: url.path])
     }
 
-    /// Returns the dialect with what it finds in a text; nil where the text has another delimiter.
+    /// Returns the dialect completed from a text; nil if the delimiter does not fit the text.
     private func fitted(to text: TextBytes) -> CSVDialect? {
         var scanner = CSVScanner(text, self)
         var dialect = self

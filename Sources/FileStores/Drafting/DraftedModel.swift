@@ -4,14 +4,15 @@ internal import Platform
 internal import PropertyLists
 
 extension NSManagedObjectModel {
-    /// Drafts a model of CSV files, to begin with: an entity for each file, an attribute for each column.
+    /// Drafts an initial model from CSV files: an entity for each file, an attribute for each column.
     ///
-    /// An attribute gets the type that all values of its column have, and text where there is none or a value would not come back as it is
-    /// written: `00601`, `1E10` and twenty digits are text. Columns whose names cannot be those of properties are under `fileColumn` in the user info.
+    /// An attribute has the type that all values of its column have. It is text if there are no values, or if a value would not be written back
+    /// unchanged: `00601`, `1E10` and twenty digits are text. If the name of a column is not valid for a property, it is under `fileColumn` in the user
+    /// info.
     ///
-    /// A file without `id` whose columns name other files with `id` (`song_id` or `song` for `song.csv` or `songs.csv`) has pairs: with two of them and
-    /// nothing else but perhaps a `position`, it is the join file of a many-to-many relationship; with other columns, an entity whose key consists
-    /// of them, with relationships. Further relationships are for you to add.
+    /// A file without `id` whose columns name other files with `id` (`song_id` or `song` for `song.csv` or `songs.csv`) has pairs. With two such
+    /// columns and at most a `position` besides, it is the join file of a many-to-many relationship. With other columns, it is an entity with
+    /// relationships, whose key consists of them. Add further relationships yourself.
     ///
     /// - Parameters:
     ///   - url: A file, or a folder of files.
@@ -34,7 +35,7 @@ struct CSVDraft {
     private let path: String
     private let text: TextBytes
     private let dialect: CSVDialect
-    /// The names of the columns, and where the records begin.
+    /// The names of the columns, and the place of the first record.
     let columns: [String]
     private let start: Int
 
@@ -54,10 +55,10 @@ struct CSVDraft {
         }
     }
 
-    /// The name of the file without its ending.
+    /// The name of the file without its extension.
     var name: String { ((path as NSString).lastPathComponent as NSString).deletingPathExtension }
 
-    /// Returns whether each record has values in some columns, and no other has the same.
+    /// Returns whether some columns have values in each record, and whether these are unique.
     func areKeys(_ wanted: [String]) throws -> Bool {
         let places = wanted.compactMap { columns.firstIndex(of: $0) }
         var known: Set<[String]> = []
@@ -77,7 +78,7 @@ struct CSVDraft {
 
     /// Returns an entity with the columns as attributes.
     ///
-    /// - Parameter left: The columns that are something else.
+    /// - Parameter left: The columns that are not attributes.
     func entity(without left: Set<String> = []) throws -> NSEntityDescription {
         do {
             var candidates = Array(repeating: ColumnType.all, count: columns.count)
@@ -111,13 +112,13 @@ struct CSVDraft {
         }
     }
 
-    /// Names that every managed object has.
+    /// The names of properties that every managed object has.
     private static let reserved: Set = [
         "description", "debugDescription", "hash", "hashValue", "entity", "objectID", "managedObjectContext", "isInserted", "isUpdated",
         "isDeleted", "isFault", "hasChanges", "hasPersistentChangedValues", "superclass", "self", "changedValues", "faultingState",
     ]
 
-    /// Returns a name as properties (in lower camel case) and entities can have it.
+    /// Returns a name in a valid form for properties (in lower camel case) or entities.
     static func identifier(_ text: String, isEntity: Bool, besides taken: Set<String>) -> String {
         let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }
         let isName = words.count == 1 && words[0].count == text.count
@@ -138,13 +139,13 @@ struct CSVDraft {
     }
 }
 
-/// The names of properties that columns have got.
+/// The names of properties that are already assigned to columns.
 private struct TakenColumns {
     private var names: Set<String> = []
-    /// The last number of each name that several columns would have: a file may have thousands without one.
+    /// The last number for each name that several columns share. Thousands of columns of a file may have no name.
     private var numbers: [String: Int] = [:]
 
-    /// Returns a name, with a number where it is taken.
+    /// Returns a name, with a number if it is already assigned.
     mutating func take(_ name: String) -> String {
         var numbered = name
         while !names.insert(numbered).inserted {
@@ -156,7 +157,7 @@ private struct TakenColumns {
     }
 }
 
-/// The types that a column may have, from the narrowest.
+/// The possible types of a column, narrowest first.
 private enum ColumnType: CaseIterable {
     case whole, number, boolean, date, uuid, text
 
@@ -173,7 +174,7 @@ private enum ColumnType: CaseIterable {
         }
     }
 
-    /// Whether a value comes back as it is written.
+    /// Returns whether a value is written back unchanged.
     func fits(_ value: String) -> Bool {
         switch self {
         // Bounded: a fraction, of which each has its opposite.

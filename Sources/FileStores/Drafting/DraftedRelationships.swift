@@ -1,6 +1,6 @@
 internal import ObjectGraph
 
-/// Finds, by the headers of files, those that relate the records of others.
+/// Finds the files that relate the records of other files, by their headers.
 struct DraftedRelationships {
     /// A column with the keys of another file.
     private struct Reference {
@@ -9,16 +9,16 @@ struct DraftedRelationships {
     }
 
     private let drafts: [CSVDraft]
-    /// The files with `id`, by the names that columns with their keys may have.
+    /// The files with `id`, by the possible names of columns with their keys.
     private let keyed: [String: [Int]]
-    /// What a column with the place of a pair is called.
+    /// The possible names of a column with the position of a pair.
     private static let orders: Set = ["position", "place", "order", "sort_order", "sortorder", "rank", "ordinal", "sequence", "index"]
 
     init(_ drafts: [CSVDraft]) {
         self.drafts = drafts
         var keyed: [String: [Int]] = [:]
         for (index, draft) in drafts.enumerated() where draft.columns.contains("id") {
-            // A column is called as the file is, or its plural is called as the file.
+            // A column has the name of the file, or its plural is the name of the file.
             keyed[draft.name.lowercased(), default: []].append(index)
         }
         self.keyed = keyed
@@ -51,7 +51,7 @@ struct DraftedRelationships {
         return drafts.indices.compactMap { entities[$0] }
     }
 
-    /// Returns the columns that name other files; none for a file that has a key of its own.
+    /// Returns the columns that name other files; empty for a file with a key of its own.
     private func references(of draft: CSVDraft, besides index: Int) -> [Reference] {
         if draft.columns.contains("id") || draft.columns.contains(where: { $0.contains(",") }) { return [] }
         return draft.columns.compactMap { column in
@@ -72,7 +72,7 @@ struct DraftedRelationships {
         return name.hasSuffix("y") ? name.dropLast() + "ies" : name + "s"
     }
 
-    /// Adds a relationship to each of the files that the key of an entity consists of.
+    /// Adds a relationship to each of the files that the key of an entity refers to.
     private func relate(_ entity: NSEntityDescription, _ draft: Int, _ references: [Reference], _ entities: [Int: NSEntityDescription]) {
         for reference in references {
             guard let other = entities[reference.draft] else { continue }

@@ -3,21 +3,21 @@ internal import ObjectGraph
 internal import Platform
 internal import PropertyLists
 
-/// Where the files of a store are: a folder with a file for each entity, or one file.
+/// The place of a store's files: a folder with a file for each entity, or one file.
 struct FilePlace {
-    /// The folder that the files are in.
+    /// The folder with the files.
     let folder: String
-    /// The name of the only file; nil for a store that is a folder.
+    /// The name of the only file; nil for a store in a folder.
     let file: String?
     private let fileExtension: String
 
-    /// Nil for a URL that is not of a file.
+    /// Nil for a URL that is not a file URL.
     ///
-    /// A URL is that of a folder where there is one, or where its path ends with a slash or has no ending.
+    /// A URL is that of a folder if there is one, or if its path ends with a slash or has no extension.
     init?(_ url: URL?, _ fileExtension: String) {
         guard let given = url, given.isFileURL, !given.path.isEmpty else { return nil }
         let isFolder = given.hasDirectoryPath
-        // A link stays, and the file that it leads to is replaced.
+        // A symbolic link stays, and its target is replaced.
         let resolved = given.standardizedFileURL.resolvingSymlinksInPath()
         let path = resolved.path
         self.fileExtension = fileExtension
@@ -30,7 +30,7 @@ struct FilePlace {
         }
     }
 
-    /// Returns the name of a file by its name in a layout, which may have its ending or not.
+    /// Returns the name of a file from its name in a layout, with or without its extension.
     func fileName(_ name: String) -> String {
         if let file { return file }
         return name.contains(".") ? name : "\(name).\(fileExtension)"
@@ -42,12 +42,12 @@ struct FilePlace {
 
     // MARK: Metadata
 
-    /// The name of the file with the metadata, a hidden one: nothing foreign is in the files that people share.
+    /// The name of the file with the metadata, which is hidden: the files that people share contain nothing foreign.
     var metadataName: String { ".\(file ?? "store").coredata" }
 
     private static let filesKey = "OpenCoreDataFiles"
 
-    /// Reads the metadata; nil where no program has saved to the store yet.
+    /// Reads the metadata; nil if no program has saved to the store yet.
     func metadata(ofType type: String) throws -> [String: Any]? {
         let path = folder + "/" + metadataName
         guard FileStamp(path) != nil else { return nil }
@@ -76,14 +76,14 @@ struct FilePlace {
 
     // MARK: All files
 
-    /// The names of the files that are there: in a folder, those with the ending of the store's files.
+    /// The names of existing files; in a folder, those with the extension of the store's files.
     private var names: [String] {
         let all = FileCalls.names(in: folder)
         if let file { return all.filter { $0 == file || $0 == metadataName } }
         return all.filter { $0.hasSuffix(".\(fileExtension)") && !$0.hasPrefix(".") || $0 == metadataName }.sorted()
     }
 
-    /// Copies the files to another place, and replaces those that are there.
+    /// Copies the files to another place, and replaces existing ones.
     func copy(to other: FilePlace?) throws {
         guard let other else { throw FileFailure.error(EINVAL, "copied", folder, isWriting: true) }
         if FileStamp(other.folder) == nil {

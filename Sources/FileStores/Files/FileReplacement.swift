@@ -2,16 +2,16 @@ internal import Foundation
 internal import ObjectGraph
 internal import Platform
 
-/// Replaces files of a folder together: all of them or, if the process ends anywhere on the way, none.
+/// Replaces files of a folder atomically: if the process ends on the way, either all files are replaced or none.
 ///
-/// Each new file is written beside the old one, under a hidden name, and synced. One file is then renamed. For several, a journal with the
-/// names is written, synced and renamed to its name: from there on the save has happened. The files are renamed, and the journal removed. Who
-/// finds a journal renames what is left; who finds new files without a journal removes them. One beside a file that a symbolic link of the folder leads to
+/// Each new file is written beside the old one, under a hidden name, and synced. A single file is then renamed. For several files, a journal with the
+/// names is written, synced and renamed to its final name, which commits the save. The files are then renamed, and the journal is removed. Recovery
+/// finishes the renaming if it finds a journal, and removes new files without a journal. A new file beside the target of a symbolic link in the folder
 /// is overwritten by the next save.
 struct FileReplacement {
-    /// The folder, which all files are in.
+    /// The folder of all files.
     let folder: String
-    /// What the hidden names begin with: that of the store, so that stores in one folder do not meet.
+    /// The prefix of the hidden names, from the name of the store, so that stores in one folder do not collide.
     let store: String
 
     /// A new file.
@@ -20,7 +20,7 @@ struct FileReplacement {
         let text: TextBytes
         /// The permissions.
         let mode: UInt32
-        /// The state of the file that is replaced, which must still be so; nil for one that is not checked.
+        /// The state of the replaced file, which must be unchanged; nil if it is not checked.
         let expected: ExpectedFile?
 
         init(name: String, text: TextBytes, mode: UInt32, expected: ExpectedFile? = nil) {
@@ -29,7 +29,7 @@ struct FileReplacement {
         init(name: String, bytes: [UInt8], mode: UInt32) { self.init(name: name, text: TextBytes(bytes), mode: mode) }
     }
 
-    /// What is known of a file that is replaced.
+    /// The expected state of a file that is replaced.
     enum ExpectedFile {
         case missing
         case state(FileStamp)
@@ -44,34 +44,34 @@ struct FileReplacement {
         }
     }
 
-    /// Others have written a file that was to be replaced. Nothing has changed.
+    /// The error if others have written to a file that should have been replaced. Nothing has changed.
     struct OthersHaveWritten: Error {}
 
     private var journal: String { ".\(store).journal" }
     private static let suffix = ".new"
-    /// The file with a name in the folder: where that is a symbolic link, which stays, the file that it leads to.
+    /// Returns the path of a file in the folder. For a symbolic link, which stays, it is the path of the target.
     private func path(_ name: String) -> String {
         let path = folder + "/" + name
         return FileCalls.isLink(path) ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
     }
-    /// The new file, until it gets its name: in the folder of the file that it replaces.
+    /// Returns the path of the new file until it is renamed: in the folder of the file that it replaces.
     private func hidden(_ name: String) -> String { Self.folder(of: path(name)) + "/.\(store).\(name)\(Self.suffix)" }
     private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 
-    /// Sees to it that the names of files are on the disk.
+    /// Syncs the names of files to the disk.
     private func syncFolders(of names: [String]) throws {
         for folder in Set(names.map { Self.folder(of: path($0)) }).union([folder]).sorted() { try FileCalls.synchronize(folder) }
     }
 
     /// Replaces files. The caller has the lock of the folder.
     ///
-    /// - Throws: The reason of a failure; nothing has changed then.
+    /// - Throws: The reason for a failure. Nothing has changed then.
     func replace(_ files: [File]) throws {
         if files.isEmpty { return }
         var isDecided = false
         do {
             for file in files { try StoreFiles.writeNew(hidden(file.name), file.text, mode: file.mode) }
-            // As late as it can be: writing and syncing have taken their time.
+            // As late as possible, because writing and syncing take time.
             for file in files { if let expected = file.expected, !expected.isState(of: path(file.name)) { throw OthersHaveWritten() } }
             if files.count > 1 {
                 let list = try JournalText.text(files.map(\.name))
@@ -88,7 +88,7 @@ struct FileReplacement {
             }
         } catch {
             if isDecided {
-                // The next to open the store would finish it. Here it is taken back, as far as nothing was renamed.
+                // The next recovery would commit it. It is rolled back here, unless a file was renamed already.
                 if files.allSatisfy({ FileStamp(hidden($0.name)) != nil }) { try? FileCalls.remove(path(journal)) }
             }
             if FileStamp(path(journal)) == nil { for file in files { try? FileCalls.remove(hidden(file.name)) } }
@@ -96,7 +96,7 @@ struct FileReplacement {
         }
     }
 
-    /// Finishes what an ended process has begun: renames the files of a journal, and removes those without. The caller has the lock.
+    /// Finishes the work of an ended process: renames the files of a journal, and removes new files without one. The caller has the lock.
     func recover() throws {
         if FileStamp(path(journal)) != nil {
             let (memory, count, _) = try StoreFiles.read(path(journal), progress: nil)
@@ -112,13 +112,13 @@ struct FileReplacement {
         }
     }
 
-    /// Whether ``recover()`` has something to do.
+    /// Whether ``recover()`` has work to do.
     var needsRecovery: Bool {
         FileCalls.names(in: folder).contains { $0 == journal || $0.hasPrefix(".\(store).") && $0.hasSuffix(Self.suffix) }
     }
 }
 
-/// The list of names in a journal: one a line. Names of files have no line breaks here, for they come from layouts.
+/// The list of names in a journal, one on each line. Names of files have no line breaks here, because they come from layouts.
 private enum JournalText {
     static func text(_ names: [String]) throws -> [UInt8] {
         if let wrong = names.first(where: { $0.contains("\n") || $0.contains("/") }) {

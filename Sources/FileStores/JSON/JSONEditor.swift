@@ -2,7 +2,7 @@ internal import Foundation
 internal import JSONReading
 @_spi(Stores) internal import ObjectGraph
 
-/// What stands between the members of an object, so that new ones look like those that are there.
+/// The text between the members of an object, so that new members look like existing ones.
 private struct JSONStyle {
     var opening = ""
     var separator = ", "
@@ -39,7 +39,7 @@ private struct JSONStyle {
     }
 }
 
-/// Writes changes into a JSON text: replaces values, and adds and removes members and elements.
+/// Edits a JSON text: replaces values, and adds and removes members and elements.
 struct JSONEditor {
     private let image: RecordImage
     private let structure: JSONStructure
@@ -62,7 +62,7 @@ struct JSONEditor {
         return edited()
     }
 
-    /// Returns the text with records moved to lists of other records, with all that their text has.
+    /// Returns the text with records moved to lists of other records, including all nested text.
     mutating func text(moving moves: [(record: Int, owner: Int, list: String)]) throws -> [UInt8] {
         let moved = Set(moves.map(\.record))
         var elements: [Int: [Int]] = [:]
@@ -95,7 +95,7 @@ struct JSONEditor {
         output.reserveCapacity(image.text.count + edits.reduce(0) { $0 + $1.bytes.count })
         var copied = 0
         for edit in edits {
-            // What is in a removed record goes with it.
+            // Edits within a removed record are dropped.
             if edit.range.lowerBound < copied { continue }
             output.append(contentsOf: UnsafeRawBufferPointer(rebasing: image.text.buffer[copied..<edit.range.lowerBound]))
             output += edit.bytes
@@ -115,11 +115,11 @@ struct JSONEditor {
         for (name, text) in update.texts { members.append((name, Self.key(text))) }
         for (index, field) in shape.fields.enumerated() where update.changed.contains(field.property.slotIndex) {
             guard let row = update.row else { break }
-            // Its record moves, see ``JSONMoving``.
+            // The record moves: see ``JSONMoving``.
             if field.name == shape.owner?.field { continue }
             for (part, name) in plan.parts(plan.fieldNames[shapeIndex][index]).enumerated() {
                 if members.contains(where: { $0.name == name }) { continue }
-                // Another property has the member, or the key has.
+                // The member belongs to another property or to the key.
                 if field.columns.count > 1, plan.sharedNames[shapeIndex].contains(name), field.isNil(in: row) { continue }
                 let bytes = try Self.value(field, part, row)
                 if bytes.isEmpty, reader.range(name).isEmpty { continue }
@@ -135,7 +135,7 @@ struct JSONEditor {
         if !added.isEmpty { try add(added, to: update.record) }
     }
 
-    /// Adds members behind the last one of a record.
+    /// Adds members after the last one of a record.
     private mutating func add(_ members: [UInt8], to record: Int) throws {
         var scanner = try JSONScanner(image.text.buffer)
         scanner.seek(to: image.starts[record])
@@ -154,7 +154,7 @@ struct JSONEditor {
             + bytes
     }
 
-    /// Returns a value as JSON, or one of the values of the key that a relationship leads to; nothing for nil.
+    /// Returns a value, or one of the values of the key of a related object, as JSON; empty for nil.
     private static func value(_ field: RecordField, _ part: Int, _ row: Row) throws -> [UInt8] {
         switch field.role {
         case .attribute(let codec):
@@ -179,7 +179,7 @@ struct JSONEditor {
         }
     }
 
-    /// A key is a number where it has the text of one.
+    /// Returns a key as JSON: a number if it has the text of one.
     private static func key(_ text: String) -> [UInt8] {
         if case .integer = RecordKey.reference(text) { return Array(text.utf8) }
         return Array(JSONValue.string(text).description.utf8)
@@ -216,7 +216,7 @@ struct JSONEditor {
         for (owner, name, insertions) in missing { try addList(name, to: owner, try insertions.map { try record($0) }) }
     }
 
-    /// Returns where a new record goes: the record that it stands in (-1 for the document, nil for a new record), and the list there.
+    /// Returns the place of a new record: the record around it (-1 for the document, nil for a new record), and the list there.
     private func place(of insertion: RecordChanges.Insertion, _ shape: RecordShape) throws -> (owner: Int?, name: String) {
         guard let owner = shape.owner else { return (-1, structure.lists.first?.name == "" ? "" : shape.file) }
         guard let key = ownerKey(of: insertion, shape) else {
@@ -277,7 +277,7 @@ struct JSONEditor {
             edits.append((list.open + 1..<list.close, bytes))
             return
         }
-        // Behind the last element, which may itself be removed: the edits are in the order of their places.
+        // After the last element, which may itself be removed: the edits are in the order of their places.
         if staying.isEmpty {
             edits.removeAll { $0.range == list.open + 1..<list.close }
             let first = image.text.string(list.open + 1..<image.starts[elements[0]])
@@ -289,7 +289,7 @@ struct JSONEditor {
         }
     }
 
-    /// Adds a list that its owner or the document does not have yet.
+    /// Adds a list that its owner or the document lacks.
     private mutating func addList(_ name: String, to owner: Int, _ texts: [[UInt8]]) throws {
         let bytes = [0x5B] + Array(texts.joined(separator: ", ".utf8)) + [0x5D]
         if owner >= 0 { return try add(Self.member(name, bytes, style, after: true), to: owner) }
@@ -305,7 +305,7 @@ struct JSONEditor {
         edits.append((last..<last, member))
     }
 
-    /// The blanks at the beginning of the line of a place.
+    /// Returns the blanks at the beginning of the line at a place.
     private func indentation(at place: Int) -> String {
         var start = place
         while start > 0, image.text.buffer[start - 1] != 0x0A { start -= 1 }
@@ -340,7 +340,7 @@ struct JSONEditor {
         return text + Array(style.closing.utf8) + [0x7D]
     }
 
-    /// The lists of new records that stand in a new record.
+    /// Returns the lists of new records that are nested in a new record.
     private func nestedLists(in insertion: RecordChanges.Insertion, _ shape: RecordShape) throws -> [(name: String, bytes: [UInt8])] {
         var lists: [(name: String, bytes: [UInt8])] = []
         let inner = changes.insertions.filter { other in

@@ -77,7 +77,7 @@ extension JSONFormat {
 
     private static func quoted(_ text: String) -> [UInt8] { Array(JSONValue.string(text).description.utf8) }
 
-    /// The place of the key that a scanner has read last.
+    /// Returns the place of the last key of a scanner.
     private func keyRange(_ scanner: borrowing JSONScanner, _ image: RecordImage) throws(JSONError) -> Range<Int> {
         let start = image.text.buffer.baseAddress.map { scanner.keyStart - $0 } ?? 0
         var other = try JSONScanner(image.text.buffer)

@@ -44,7 +44,7 @@ final class JSONFormat: RecordFormat {
         return Array("{\n\(lists.joined(separator: ",\n"))\n}\n".utf8)
     }
 
-    /// The names of the lists of a document, in the order of the plan.
+    /// Returns the names of the lists of a document, in the order of the plan.
     static func lists(of plan: FilePlan) -> [String] {
         var names: [String] = []
         for shape in plan.shapes where shape.owner == nil && !names.contains(shape.file) { names.append(shape.file) }
@@ -75,7 +75,7 @@ final class JSONFormat: RecordFormat {
     func scan(_ image: RecordImage, progress: Progress?, skip: ((FileMistake) -> Void)?) throws {
         let structure = JSONStructure()
         image.structure = structure
-        // Nothing of a document that is not JSON can be read.
+        // If a document is not JSON, none of it can be read.
         do throws(FileMistake) {
             var scan = try JSONScan(image, structure, self, skip)
             try scan.run(isDocument: isDocument)
@@ -110,7 +110,7 @@ private struct JSONScan: ~Copyable {
         var nested: [String: [Int]] = [:]
         for (index, shape) in image.plan.shapes.enumerated() { if let name = shape.nestedName { nested[name, default: []].append(index) } }
         self.nested = nested
-        // About a record each hundred bytes.
+        // The estimate is a record for every hundred bytes.
         image.index = KeyIndex(capacity: 0)
     }
 
@@ -141,7 +141,7 @@ private struct JSONScan: ~Copyable {
         }
     }
 
-    /// The mistake that is not one of syntax.
+    /// The mistake, if it is not one of syntax.
     private var stopped: FileMistake?
 
     private mutating func list(_ name: String, _ shapes: [Int], owner: Int) throws(JSONError) {
@@ -202,7 +202,7 @@ private struct JSONScan: ~Copyable {
         }
         let name = plan.keyNames[shape]
         if image.count == 0, !plan.shapes[shape].hasChosenKey, reader.cell(name).kind == .absent { structure.isKeyless = true }
-        // The number of the list is that of the record to come, in case that its cells are asked for meanwhile.
+        // The list is noted before the record, because the cells of the record may be requested meanwhile.
         structure.listOfRecord.append(Int32(list))
         do throws(FileMistake) {
             try format.add(

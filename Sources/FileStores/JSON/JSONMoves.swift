@@ -2,25 +2,25 @@ internal import Foundation
 internal import JSONReading
 @_spi(Stores) internal import ObjectGraph
 
-/// A record that stands in that of its owner, and goes to another one.
+/// A record that moves from the record of its owner to another one.
 private struct JSONMove {
     let root: NSEntityDescription
     let key: String
     let owner: NSEntityDescription
     let ownerKey: String
-    /// The name of the list in the record of the owner.
+    /// The name of the list in the owner's record.
     let list: String
 }
 
-/// Changes a file in which records move: first everything is written at its old place, then records move with all that their text has, and at last
-/// those are removed that are deleted, which may have been the owners.
+/// Changes a file with moving records. First, all changes are written at the old places. Then, records move with all their text. Finally, deleted
+/// records are removed, which may have been the owners.
 struct JSONMoving {
     private let format: JSONFormat
     private let changes: RecordChanges
     private let original: RecordImage
     private var moves: [JSONMove] = []
 
-    /// Nil where no record moves.
+    /// Nil if no record moves.
     init?(_ format: JSONFormat, _ image: RecordImage, _ changes: RecordChanges) throws {
         (self.format, self.changes, original) = (format, changes, image)
         guard image.plan.shapes.contains(where: { $0.owner != nil }) else { return nil }
@@ -77,7 +77,7 @@ struct JSONMoving {
         return try last.text()
     }
 
-    /// Returns those moves that can be made at once: none into, or out of, a record that moves itself.
+    /// Returns the moves that can be made together: none of them leads into, or out of, another moving record.
     private func batch(
         of moves: [JSONMove], in image: RecordImage
     ) throws -> (batch: [(record: Int, owner: Int, list: String)], others: [JSONMove]) {
@@ -93,7 +93,7 @@ struct JSONMoving {
             }
             return (record, owner, range: image.starts[record]..<end)
         }
-        // Ranges of records are within one another, or apart.
+        // Ranges of records are nested or disjoint.
         let sorted = moving.map(\.range).sorted { $0.lowerBound < $1.lowerBound }
         func isWithinMoving(_ place: Int) -> Bool {
             var (low, high) = (0, sorted.count)
@@ -101,7 +101,7 @@ struct JSONMoving {
                 let middle = (low + high) / 2
                 if sorted[middle].lowerBound <= place { low = middle + 1 } else { high = middle }
             }
-            // The outermost of those that begin before may be some places before.
+            // The outermost range around the place may be several ranges earlier.
             return sorted[..<low].reversed().prefix(64).contains { $0.contains(place) }
         }
         for (move, (record, owner, range)) in zip(moves, moving) {
@@ -118,7 +118,7 @@ struct JSONMoving {
 
     private func scanned(_ text: [UInt8]) throws -> RecordImage {
         let image = RecordImage(original.plan, path: original.path, text: TextBytes(text), form: original.form, stamp: nil)
-        // What could not be read before is still there.
+        // The unreadable records of the original are still there.
         try format.scan(image, progress: nil, skip: original.skipped.isEmpty ? nil : { _ in })
         return image
     }

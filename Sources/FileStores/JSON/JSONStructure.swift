@@ -1,12 +1,12 @@
 internal import JSONReading
 
-/// What is known of a JSON file besides its records.
+/// The structure of a JSON file, without its records.
 // Immutable once the file is scanned.
 final class JSONStructure: @unchecked Sendable {
     /// A list of records.
     struct List {
         let name: String
-        /// The record that it stands in; -1 for a list of the document.
+        /// The record around the list; -1 for a list of the document.
         let owner: Int
         /// The places of the brackets.
         var open: Int
@@ -20,13 +20,14 @@ final class JSONStructure: @unchecked Sendable {
 }
 
 extension RecordShape {
-    /// The name of the list in which records stand in those of their owners.
+    /// The name of the list in the owner's record, for nested records.
     var nestedName: String? { owner.map(\.list) }
 }
 
 /// Reads the records of a JSON file.
 final class JSONRecordReader: RecordReader {
-    // The image owns its readers, and whoever makes another has the image: it lives longer, and must not be held by what it holds.
+    // The image owns its readers, and every other creator of a reader holds the image. The image therefore outlives the reader, which must not retain
+    // it.
     private unowned(unsafe) let image: RecordImage
     private let structure: JSONStructure
     private let table: JSONKeyTable
@@ -83,7 +84,7 @@ final class JSONRecordReader: RecordReader {
         } catch {
             throw FileMistake(error)
         }
-        // One of the two values would be lost, and which one is a matter of the reader.
+        // One of the two values would be lost, and which one depends on the parser.
         if let twice {
             throw FileMistake(offset: ranges[twice].lowerBound, expected: "each member once, found “\(image.plan.columns[twice])” twice")
         }
@@ -104,7 +105,7 @@ final class JSONRecordReader: RecordReader {
         }
     }
 
-    /// The cell of a key of several members.
+    /// Returns the cell of a key of several members.
     private func composite(_ name: Int) -> Cell {
         guard let memory = CompositeKey.cell(image.plan.parts(name).lazy.map { self.cell($0) }), let start = memory.baseAddress else {
             return .absent
@@ -113,7 +114,7 @@ final class JSONRecordReader: RecordReader {
         return Cell(kind: .quoted, text: UnsafeRawBufferPointer(memory))
     }
 
-    /// The key of the record that a nested record stands in, as the cell of the relationship to it.
+    /// Returns the key of the record around a nested record, as the cell of the relationship to it.
     private func ownerKey(_ name: Int) -> Cell? {
         guard !structure.listOfRecord.isEmpty, record < structure.listOfRecord.count else { return nil }
         let list = structure.lists[Int(structure.listOfRecord[record])]
@@ -128,7 +129,7 @@ final class JSONRecordReader: RecordReader {
         let inner = UnsafeRawBufferPointer(rebasing: image.text.buffer[range.lowerBound + 1..<range.upperBound - 1])
         if !inner.contains(0x5C) { return Cell(kind: .quoted, text: inner) }
         scanner.seek(to: range.lowerBound)
-        // It was checked when it was skipped.
+        // It was validated when it was skipped.
         guard let text = try? scanner.readString() else { return .absent }
         let memory = UnsafeMutableRawPointer.allocate(byteCount: max(1, text.count), alignment: 1)
         memory.copyMemory(from: text.start, byteCount: text.count)
@@ -141,7 +142,7 @@ final class JSONRecordReader: RecordReader {
         return range.isEmpty ? start : range.lowerBound
     }
 
-    /// The place of a value in the text; empty where the record has none.
+    /// Returns the place of a value in the text; empty if the record lacks it.
     func range(_ name: Int) -> Range<Int> { ranges[name] }
 }
 

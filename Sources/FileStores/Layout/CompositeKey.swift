@@ -1,6 +1,6 @@
-/// Keys that consist of several values, as one text: the values with slashes between them.
+/// Keys of several values in one text, in which slashes separate the values.
 ///
-/// A slash in a value is `%2F`, a percent sign `%25`. So each text is that of one list of values, and none is a number or a UUID.
+/// A slash in a value is `%2F`, a percent sign `%25`. Each text therefore stands for exactly one list of values, and is not a number or a UUID.
 enum CompositeKey {
     private static let (slash, percent) = (UInt8(ascii: "/"), UInt8(ascii: "%"))
 
@@ -16,7 +16,7 @@ enum CompositeKey {
         }
     }
 
-    /// Returns the text of values; a single one is itself.
+    /// Returns the text of values. The text of a single value is the value itself.
     static func text(_ parts: [String]) -> String {
         if parts.count == 1 { return parts[0] }
         var text: [UInt8] = []
@@ -26,7 +26,7 @@ enum CompositeKey {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the values of a key of several columns, or the only one; nil for text with another number of values.
+    /// Returns the values of a key; nil for text with another number of values.
     static func parts(_ text: String, count: Int) -> [String]? {
         if count == 1 { return [text] }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -34,7 +34,7 @@ enum CompositeKey {
         return parts.map { part in String(part.replacing("%2F", with: "/").replacing("%25", with: "%")) }
     }
 
-    /// Returns the text of the values of several cells, in memory that the caller deallocates; nil where one has no value.
+    /// Returns the text of the values of several cells, in memory that the caller deallocates; nil if one of them has no value.
     static func cell(_ cells: some Sequence<Cell>) -> UnsafeMutableRawBufferPointer? {
         var text: [UInt8] = []
         var isFirst = true

@@ -1,9 +1,9 @@
-/// Where the objects of each entity are in the files of a store, and under which names.
+/// The files and names for the objects of each entity in a store.
 ///
-/// Without a layout, each entity without superentity has a file of its name, with its subentities; attributes and to-one relationships are
-/// columns (in JSON, members) of their names, and `id` is the key. The user info of a model says the same as a layout, which has precedence:
-/// `fileName` and `fileKey` (or, with commas, `fileKeys`) of an entity, `fileColumn`, `fileColumns` and `fileFormat` of a property, and `joinFile`,
-/// `joinOwner`, `joinMember` and `joinOrder` of a relationship.
+/// Without a layout, each entity without a superentity has a file of its own name, which includes its subentities. Attributes and to-one relationships
+/// are columns (in JSON, members) with their own names, and `id` is the key. The user info of a model can contain the same settings as a layout, which
+/// has precedence: `fileName` and `fileKey` (or `fileKeys`, separated by commas) of an entity, `fileColumn`, `fileColumns` and `fileFormat` of a
+/// property, and `joinFile`, `joinOwner`, `joinMember` and `joinOrder` of a relationship.
 ///
 /// ```swift
 /// var layout = FileLayout()
@@ -11,19 +11,19 @@
 /// layout["Song"].columns = ["title": "Titel", "album": "Album-Nr"]
 /// ```
 public struct FileLayout: Hashable, Sendable {
-    /// The layouts of entities by name; those of superentities hold for their subentities, too.
+    /// The layouts of entities by name. Those of superentities also apply to their subentities.
     public var entities: [String: EntityLayout] = [:]
     /// The column (in JSON, the member) that names the entity of a record, in files with several entities.
     public var entityColumn = "entity"
-    /// The column that has the version of a record, which each save increments; nil where versions are not in the files.
+    /// The column with the version of a record, which each save increments; nil if versions are not in the files.
     public var versionColumn: String?
-    /// Whether a reference to a record that is not there is an error when the store is opened. Otherwise the reference stays as it is, and is
-    /// a fault that cannot be fulfilled.
+    /// Whether a reference to a missing record is an error when the store is opened. Otherwise the reference stays, and is a fault that cannot be
+    /// fulfilled.
     public var checksReferences = false
-    /// Whether records that cannot be read are left out when the store is opened, and listed in ``FileReport``. They stay in the files.
+    /// Whether unreadable records are left out when the store is opened, and listed in ``FileReport``. They stay in the files.
     public var skipsUnreadableRecords = false
-    /// The size in bytes up to which files have their rows decoded once and kept in memory. Rows of larger files are decoded when they are
-    /// wanted, and take no memory but for that of the file itself and of an index.
+    /// The maximum size, in bytes, of files whose rows are decoded once and kept in memory. Rows of larger files are decoded on demand, so that only
+    /// the file itself and an index take memory.
     public var keepsRowsUpTo = 256 << 20
 
     /// Creates the layout that follows from the names in the model.
@@ -36,26 +36,26 @@ public struct FileLayout: Hashable, Sendable {
     }
 }
 
-/// Where the objects of an entity are, and under which names.
+/// The files and names for the objects of an entity.
 public struct EntityLayout: Hashable, Sendable {
-    /// The name of the file in the store's folder, or, in a JSON document, of the list; nil for the name of the entity. Entities with one
-    /// name share the file.
+    /// The name of the file in the store's folder, or of the list in a JSON document; nil for the name of the entity. Entities with the same name share
+    /// the file.
     public var file: String?
     /// The text in the entity column; nil for the name of the entity.
     public var entityText: String?
-    /// The column of the key; nil for `id`. A file without that column has objects that are known by their place: see the article.
+    /// The column with the key; nil for `id`. In a file without that column, objects are identified by their position: see the article.
     public var key: String?
-    /// The columns of a key that consists of several; empty for one of a single column, ``key``.
+    /// The columns of a composite key; empty for a key of a single column, ``key``.
     public var keys: [String] = []
-    /// In JSON, the to-one relationship to the object in whose record those of this entity stand, as elements of the inverse; nil for
-    /// records in a list of their own. An owner and its elements share a file: give both entities one ``file``, or use one document.
+    /// In JSON, the to-one relationship to the owner whose record contains the records of this entity, as elements of the inverse; nil for records in a
+    /// list of their own. An owner and its elements share a file: give both entities the same ``file``, or use one document.
     public var owner: String?
     /// The columns by property.
     public var columns: [String: String] = [:]
-    /// The columns of to-one relationships to objects whose key has several columns, by property, in the order of those. A relationship that
-    /// is not named here has a single column, with the parts of the key between slashes.
+    /// The columns of to-one relationships to objects with composite keys, by property, in the order of the key's columns. Other relationships have a
+    /// single column, in which slashes separate the parts of the key.
     public var referenceColumns: [String: [String]] = [:]
-    /// The join files of many-to-many relationships, by property. Name one side of a relationship; the other follows.
+    /// The join files of many-to-many relationships, by property. Name one side of a relationship; the other one follows from it.
     public var joins: [String: JoinLayout] = [:]
     /// The formats of dates by property.
     public var formats: [String: String] = [:]
@@ -64,7 +64,7 @@ public struct EntityLayout: Hashable, Sendable {
     public init() {}
 }
 
-/// A file with a record for each pair of related objects, as tables in a database have it; in a JSON document, a list.
+/// A file with a record for each pair of related objects, like a join table in a database. In a JSON document, it is a list.
 ///
 /// ```swift
 /// // playlist,song,position
@@ -77,7 +77,7 @@ public struct JoinLayout: Hashable, Sendable {
     public var owner: [String]
     /// The columns with the key of the related object.
     public var member: [String]
-    /// The column with the place of the related object, a number; required by an ordered relationship.
+    /// The column with the position of the related object, a number. An ordered relationship requires it.
     public var order: String?
 
     /// Creates the layout of a join file.
@@ -86,7 +86,7 @@ public struct JoinLayout: Hashable, Sendable {
     }
 }
 
-/// What was left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.
+/// The records that were left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.
 public struct FileReport: Sendable {
     /// A record that could not be read.
     public struct Entry: Sendable, CustomStringConvertible {
@@ -96,10 +96,10 @@ public struct FileReport: Sendable {
         public let line: Int
         /// The column, from 1.
         public let column: Int
-        /// What was expected there.
+        /// The text that was expected there.
         public let expected: String
 
-        /// The place and what was expected.
+        /// The place and the expected text.
         public var description: String { "\(path):\(line):\(column): Expected \(expected)." }
     }
 

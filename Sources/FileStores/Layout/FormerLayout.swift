@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ObjectGraph
 
-/// Finds the layout that files of an older version of the model have, from that of the newer one.
+/// Derives the layout for files of an older version of the model from that of the newer version.
 struct FormerLayout: Sendable {
     let mapping: InferredMapping
     /// The layout of the newer version.
@@ -29,9 +29,9 @@ struct FormerLayout: Sendable {
         return former
     }
 
-    /// Returns the layout with the columns of properties that have other names in the newer version.
+    /// Returns the layout with the columns of renamed properties.
     ///
-    /// - Parameter known: The names that the files have, by file.
+    /// - Parameter known: The names in the files, by file.
     func withColumns(_ known: [String: Set<String>], wholeFile: String?) -> FileLayout {
         let files = withFiles
         var former = files
@@ -48,7 +48,7 @@ struct FormerLayout: Sendable {
                     former[name].joins[before.name] = join
                 }
                 if own == new || own.allSatisfy(columns.contains) || !new.allSatisfy(columns.contains) { continue }
-                // The file has it under the name of the newer version: others have renamed it, or the layout says so.
+                // The column has the name of the newer version already: others have renamed it, or the layout names it.
                 if new.count == 1 {
                     former[name].columns[before.name] = new[0]
                     former[name].referenceColumns[before.name] = nil
@@ -62,7 +62,7 @@ struct FormerLayout: Sendable {
 }
 
 extension StorePlan {
-    /// Returns the columns of a property by a layout; that of its name where they are wrong.
+    /// Returns the columns of a property by a layout; if these are invalid, the column of its name.
     static func columns(of property: NSPropertyDescription, in entity: NSEntityDescription, _ layout: FileLayout) -> [String] {
         if let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
             let columns = try? referenceColumns(of: relationship, in: entity, layout)
@@ -72,7 +72,7 @@ extension StorePlan {
         return [column(of: property, in: entity, layout)]
     }
 
-    /// Returns the format of an attribute that the layout or the model names; nil where none does.
+    /// Returns the format of an attribute in the layout or the model; nil if there is none.
     static func format(of property: NSPropertyDescription, in entity: NSEntityDescription, _ layout: FileLayout) -> String? {
         entity.withSuperentities.lazy.compactMap { layout.entities[$0.name ?? ""]?.formats[property.name] }.first
             ?? property.userInfo?["fileFormat"] as? String

@@ -4,9 +4,9 @@ internal import ObjectGraph
 /// The join file of a many-to-many relationship.
 // Immutable but for the places of its file, which are set before the plan is used.
 final class JoinPlan: @unchecked Sendable {
-    /// The relationship that the layout names.
+    /// The relationship in the layout.
     let relationship: NSRelationshipDescription
-    /// Its inverse, which may be itself; nil for none.
+    /// Its inverse, which may be the same relationship; nil for none.
     let inverse: NSRelationshipDescription?
     let shape: RecordShape
     let layout: JoinLayout
@@ -14,14 +14,14 @@ final class JoinPlan: @unchecked Sendable {
     @exclusivity(unchecked) fileprivate(set) var file = 0
     @exclusivity(unchecked) fileprivate(set) var shapeIndex = 0
 
-    /// Which of two related objects has a relationship.
+    /// The sides of a pair of related objects.
     enum Side { case owner, member }
 
     private init(_ relationship: NSRelationshipDescription, _ layout: JoinLayout) {
         self.relationship = relationship
         self.layout = layout
         inverse = relationship.storedInverse
-        // It stands for the pairs, and is in no model.
+        // A placeholder for the pairs, which is in no model.
         let pair = NSEntityDescription(name: "\(relationship.entity?.name ?? "").\(relationship.name)")
         var key = layout.owner
         for column in layout.member where !key.contains(column) { key.append(column) }
@@ -32,10 +32,10 @@ final class JoinPlan: @unchecked Sendable {
 
     func locate(_ file: Int, _ shape: Int) { (self.file, shapeIndex) = (file, shape) }
 
-    /// Whether both objects of a pair have the relationship to one another.
+    /// Whether the relationship is its own inverse.
     var isSymmetric: Bool { inverse === relationship }
 
-    /// Returns which side of the pairs has a relationship; nil where it is another one.
+    /// Returns the side of the pairs that has a relationship; nil for an unrelated one.
     func side(of other: NSRelationshipDescription) -> Side? {
         if Self.isSame(other, relationship) { return .owner }
         if let inverse, Self.isSame(other, inverse) { return .member }
@@ -50,7 +50,7 @@ final class JoinPlan: @unchecked Sendable {
 
     /// Returns the join files of a model.
     ///
-    /// - Throws: Code 134020 for a relationship that cannot have one.
+    /// - Throws: Code 134020 for a relationship that cannot have a join file.
     static func all(_ entities: [NSEntityDescription], _ layout: FileLayout) throws -> [JoinPlan] {
         var joins: [JoinPlan] = []
         for entity in entities {

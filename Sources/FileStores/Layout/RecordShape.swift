@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// A property of an entity that files have under a name of its own.
+/// A property of an entity with its names in the files.
 // Immutable.
 final class RecordField: @unchecked Sendable {
     enum Role {
@@ -13,7 +13,7 @@ final class RecordField: @unchecked Sendable {
     }
 
     let property: NSPropertyDescription
-    /// The columns: one, or several of a relationship to objects whose key has as many.
+    /// The columns: one, or several for a relationship to objects with composite keys.
     let columns: [String]
     let role: Role
     let place: RowPlace
@@ -27,7 +27,7 @@ final class RecordField: @unchecked Sendable {
 
     var relationship: NSRelationshipDescription? { property as? NSRelationshipDescription }
 
-    /// Whether a row has no value of the property.
+    /// Returns whether the property has no value in a row.
     func isNil(in row: Row) -> Bool {
         if let relationship { return row.relatedIDs(relationship).isEmpty }
         return row.isNil(at: row.layout.slots[property.slotIndex])
@@ -50,22 +50,22 @@ final class RecordShape: @unchecked Sendable {
     /// The name of the file or, in a JSON document, of the list.
     let file: String
     let fields: [RecordField]
-    /// The relationships that the records of others imply.
+    /// The relationships that are derived from the records of others.
     let derived: [(relationship: NSRelationshipDescription, place: RowPlace)]
-    /// The record in which the records stand, in JSON: its entity, the list there, and the name of the relationship to it. Nil for records of
-    /// their own list.
+    /// The record around the records, in JSON: its entity, the list there, and the name of the relationship to it; nil for records in a list of their
+    /// own.
     let owner: Owner?
     /// The columns of the key.
     let keyColumns: [String]
     /// Whether the layout or the model names the key.
     let hasChosenKey: Bool
-    /// The attribute that the key is; nil where the model has none, and for a key of several columns.
+    /// The attribute with the key; nil if the model has none, and for a composite key.
     let keyField: RecordField?
-    /// The properties that have the values of the key, by its columns: the field, and which of its columns it is.
+    /// The fields with the values of the key, by its columns: each field, and the index of the column in the field.
     let keyParts: [[(field: RecordField, part: Int)]]
-    /// The columns of what is no property: of a join file, those of both objects, and of their order.
+    /// The columns without a property: in a join file, those of both objects, and of their order.
     let otherColumns: [[String]]
-    /// Whether the records are pairs of related objects, and not objects.
+    /// Whether the records are pairs of related objects, rather than objects.
     let isJoin: Bool
     /// Writes the rows of the entity.
     private(set) lazy var writer = PackedRowWriter(entity)

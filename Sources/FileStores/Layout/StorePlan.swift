@@ -1,26 +1,26 @@
 internal import Foundation
 internal import ObjectGraph
 
-/// A file of a store, with the entities whose records it has.
+/// A file of a store, with the entities of its records.
 final class FilePlan: Sendable {
     let name: String
     let shapes: [RecordShape]
-    /// Whether records say of which entity they are.
+    /// Whether records name their entity.
     let hasEntityColumn: Bool
-    /// All names that records have values under, without repetition, in the order of a new file; behind them, those of several together.
+    /// All names of values in records, without repetition, in the order of a new file. Names for several columns follow.
     let names: [String]
-    /// The number of names that are columns (in JSON, members).
+    /// The number of names that are single columns (in JSON, members).
     let columnCount: Int
-    /// The names that the others consist of, by index from ``columnCount``.
+    /// The names of the columns for each composite name, by index from ``columnCount``.
     let composites: [[Int]]
     /// The indexes of names: those of the fields by shape, of the keys by shape, of the entity and of the version; -1 for none.
     let fieldNames: [[Int]]
     let keyNames: [Int]
-    /// Those of ``RecordShape/otherColumns``.
+    /// The indexes of ``RecordShape/otherColumns``.
     let otherNames: [[Int]]
-    /// What a new record has under each column, by shape: the field, and which of its columns it is; -1 for none.
+    /// The fields that write the columns of a new record, by shape: each field, and the index of the column in the field; -1 for none.
     let writers: [[[(field: Int, part: Int)]]]
-    /// The columns that several properties, or a property and the key of several columns, have in common, by shape.
+    /// The columns that several properties share, or a property and a composite key, by shape.
     let sharedNames: [Set<Int>]
     let entityName: Int
     let versionName: Int
@@ -30,7 +30,7 @@ final class FilePlan: Sendable {
         self.shapes = shapes
         hasEntityColumn = shapes.count > 1
         var names: [String] = []
-        // A model that was drafted of a file has as many columns as that: each is looked up at once.
+        // A model that was drafted from a file has as many columns as the file: a dictionary finds each at once.
         var places: [String: Int] = [:]
         var composites: [[Int]] = []
         func index(_ name: String) -> Int {
@@ -83,10 +83,10 @@ final class FilePlan: Sendable {
 
     var hasSharedNames: Bool { sharedNames.contains { !$0.isEmpty } }
 
-    /// The names that are columns (in JSON, members).
+    /// The names that are single columns (in JSON, members).
     var columns: ArraySlice<String> { names.prefix(columnCount) }
 
-    /// The columns that a name stands for, by index.
+    /// Returns the columns of a name, by index.
     func parts(_ name: Int) -> [Int] { name < columnCount ? [name] : composites[name - columnCount] }
 
     func shapeIndex(_ text: UnsafeRawBufferPointer) -> Int? {
@@ -96,18 +96,19 @@ final class FilePlan: Sendable {
     func shapeIndex(of entity: NSEntityDescription) -> Int? { shapes.firstIndex { $0.entity === entity } }
 }
 
-/// Decides, for the entities of a store, which files have which properties under which names.
+/// The assignment of properties to names and files, for the entities of a store.
 final class StorePlan: Sendable {
     let files: [FilePlan]
     let joins: [JoinPlan]
     let layout: FileLayout
     let isJSON: Bool
 
-    /// Makes the plan of a model.
+    /// Creates the plan of a model.
     ///
     /// - Parameters:
-    ///   - wholeFile: The name of the only file; nil for a store that is a folder, or has a list for each entity.
-    ///   - knownNames: The names that the records of an existing file (in JSON, list) have, by its name; they decide which side of a relationship is in the file.
+    ///   - wholeFile: The name of the only file; nil for a store in a folder, or with a list for each entity.
+    ///   - knownNames: The names in the records of an existing file (in JSON, list), by its name. They determine which side of a relationship is in the
+    ///     file.
     /// - Throws: Code 134020 for a model that the files cannot hold.
     init(
         _ entities: [NSEntityDescription], _ layout: FileLayout, _ spelling: ValueSpelling, isJSON: Bool, wholeFile: String?,
@@ -154,7 +155,7 @@ final class StorePlan: Sendable {
         return entity.rootEntity.name ?? "?"
     }
 
-    /// Returns the record in which records of an entity stand.
+    /// Returns the record around the records of an entity.
     private static func owner(of entity: NSEntityDescription, _ layout: FileLayout) throws -> RecordShape.Owner? {
         guard let name = entity.withSuperentities.lazy.compactMap({ layout.entities[$0.name ?? ""]?.owner }).first else { return nil }
         guard let relationship = entity.relationshipsByName[name], !relationship.isToMany, let inverse = relationship.storedInverse,
@@ -168,7 +169,7 @@ final class StorePlan: Sendable {
             entity: destination, list: column(of: inverse, in: destination, layout), field: column(of: relationship, in: entity, layout))
     }
 
-    /// Returns the columns of the key that was chosen; nil where none was.
+    /// Returns the columns of the chosen key; nil if none was chosen.
     static func key(of entity: NSEntityDescription, _ layout: FileLayout) -> [String]? {
         for entity in entity.withSuperentities {
             let chosen = layout.entities[entity.name ?? ""]
@@ -180,7 +181,7 @@ final class StorePlan: Sendable {
         return nil
     }
 
-    /// Returns the names in an entry of user info, which has commas between them; nil where it has none.
+    /// Returns the names in an entry of user info, which are separated by commas; nil if there are none.
     static func listedNames(_ text: Any?) -> [String]? {
         guard let text = text as? String else { return nil }
         let names = text.split(separator: ",").map { String($0.drop(while: { $0 == " " })) }
@@ -196,7 +197,7 @@ final class StorePlan: Sendable {
 
     /// Returns the columns of a to-one relationship.
     ///
-    /// - Throws: Code 134020 where the key of the related objects has another number of columns.
+    /// - Throws: Code 134020 if the key of the related objects has another number of columns.
     static func referenceColumns(
         of relationship: NSRelationshipDescription, in entity: NSEntityDescription, _ layout: FileLayout
     ) throws -> [String] {
@@ -235,7 +236,7 @@ final class StorePlan: Sendable {
                 }
             }
         }
-        // Only columns of references that have several may be those of others, too.
+        // Only the columns of composite references may be shared.
         let names = fields.filter { $0.columns.count == 1 }.map(\.name)
         var known: Set<String> = []
         if let twice = names.first(where: { !known.insert($0).inserted }) {
@@ -252,7 +253,7 @@ final class StorePlan: Sendable {
     }
 }
 
-/// Decides which side of a relationship is in the records; the other follows from it.
+/// Decides which side of a relationship is in the records. The other side is derived from it.
 private struct RelationshipSides {
     private let layout: FileLayout
     private let joins: [JoinPlan]
@@ -263,9 +264,9 @@ private struct RelationshipSides {
         (self.layout, self.joins, self.wholeFile, self.knownNames) = (layout, joins, wholeFile, knownNames)
     }
 
-    /// Returns whether the records of the relationship's entity have its keys.
+    /// Returns whether the relationship's own records contain its keys.
     ///
-    /// - Throws: Code 134020 where an existing file has both sides, which may contradict each other.
+    /// - Throws: Code 134020 if an existing file has both sides, which may contradict each other.
     func isInRecords(_ relationship: NSRelationshipDescription) throws -> Bool {
         if joins.contains(where: { $0.side(of: relationship) != nil }) { return false }
         guard let inverse = relationship.storedInverse, inverse !== relationship else { return true }
@@ -283,12 +284,12 @@ private struct RelationshipSides {
         }
     }
 
-    /// Whether records stand in those that a relationship leads to.
+    /// Returns whether a relationship leads to the owner of nested records.
     private func isOwner(_ relationship: NSRelationshipDescription) -> Bool {
         relationship.entity?.withSuperentities.contains { layout.entities[$0.name ?? ""]?.owner == relationship.name } ?? false
     }
 
-    /// Whether the records that exist have the relationship; nil where there are none yet.
+    /// Returns whether the existing records have the relationship; nil if there are none.
     private func isKnown(_ relationship: NSRelationshipDescription) -> Bool? {
         guard let entity = relationship.entity else { return nil }
         let file = wholeFile ?? StorePlan.file(of: entity, layout)
@@ -306,9 +307,9 @@ private struct RelationshipSides {
     }
 
     private func isPreferred(_ relationship: NSRelationshipDescription, to inverse: NSRelationshipDescription) -> Bool {
-        // What the layout names is chosen.
+        // A side that the layout names has precedence.
         if isChosen(relationship) != isChosen(inverse) { return isChosen(relationship) }
-        // An order is in a list only.
+        // Only a list can have an order.
         if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
         if relationship.isToMany != inverse.isToMany { return !relationship.isToMany }
         let own = "\(relationship.entity?.name ?? "").\(relationship.name)"

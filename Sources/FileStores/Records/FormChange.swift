@@ -1,6 +1,6 @@
-/// What a migration changes in the text of a file. Everything else is copied.
+/// The changes of a migration to the text of a file. Everything else is copied.
 struct FormChange {
-    /// A name that records get, with their values there by shape; nil for nil.
+    /// A new name in records, with their values by shape; nil for nil.
     struct Addition {
         let name: String
         var values: [Value?]
@@ -13,9 +13,9 @@ struct FormChange {
     /// The new names of columns (in JSON, members), by shape and old name.
     var names: [[String: String]]
     var additions: [Addition] = []
-    /// What stands in the entity column, by shape; nil for what is there.
+    /// The new texts of the entity column, by shape; nil for no change.
     var entityTexts: [String?]
-    /// The shapes whose records go.
+    /// The shapes whose records are removed.
     var removed: Set<Int> = []
     /// The new names of the lists of a JSON document.
     var lists: [String: String] = [:]
@@ -29,7 +29,7 @@ struct FormChange {
         names.allSatisfy(\.isEmpty) && additions.isEmpty && entityTexts.allSatisfy { $0 == nil } && removed.isEmpty && lists.isEmpty
     }
 
-    /// Notes the value of records of a shape under a new name.
+    /// Adds a value for the records of a shape under a new name.
     mutating func add(_ name: String, _ value: Value?, ofShape shape: Int) {
         if let index = additions.firstIndex(where: { $0.name == name }) {
             additions[index].values[shape] = value

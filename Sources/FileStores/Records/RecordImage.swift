@@ -2,43 +2,43 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// The records of one file as it was at one time: its text, where each record is in it, and which key it has.
+/// The records of one file at one time: its text, and the place and key of each record.
 // Used under the store's lock, and nothing is called while a property is changed: accesses cannot overlap. Everything but the decoded rows is set before the image is the store's.
 final class RecordImage: @unchecked Sendable {
     let plan: FilePlan
     let path: String
     let text: TextBytes
     let form: TextForm
-    /// The state of the file that the text was read from; nil where there is no file yet.
+    /// The state of the file when the text was read; nil if there is no file yet.
     var stamp: FileStamp?
-    /// Where records begin.
+    /// The beginnings of the records.
     @exclusivity(unchecked) var starts: [Int] = []
-    /// The shapes of the records by index; empty where all have the first.
+    /// The shapes of the records by index; empty if all have the first one.
     @exclusivity(unchecked) var kinds: [UInt16] = []
-    /// The numbers of records in a file without keys; empty in another.
+    /// The numbers of the records in a file without keys; otherwise empty.
     @exclusivity(unchecked) var numbers: [Int64] = []
-    /// The largest number of ``numbers``, or of keys that are numbers.
+    /// The largest of ``numbers``, or of numeric keys.
     var lastNumber: Int64 = 0
-    /// Whether all keys are whole numbers, so that a new object gets the next.
+    /// Whether all keys are whole numbers, so that a new object gets the next one.
     var hasNumericKeys = true
     @exclusivity(unchecked) var index = KeyIndex(capacity: 0)
-    /// The index, where it is known before the records are found; nil where it is made of them.
+    /// The index, if it is known before the records are found; otherwise nil.
     var knownIndex: KeyIndex?
-    /// The record behind the one that was looked for last: mostly, objects are asked for in the order of the file.
+    /// The record after the last one that was looked up: objects are usually requested in the order of the file.
     @exclusivity(unchecked) var expected = 0
-    /// Records that cannot be read, which count as not there.
+    /// Unreadable records, which are treated as missing.
     @exclusivity(unchecked) var skipped: Set<Int> = []
-    /// What the format knows of the file.
+    /// The format's data about the file.
     var structure: (any Sendable)?
 
-    /// How many changes each record has had that are not counted in the file; empty where none had any.
+    /// The number of changes of each record that the file does not count; empty if there were none.
     @exclusivity(unchecked) var bumps: [Int32] = []
-    /// Read records to decode them, to compare keys, and to walk through all of them: each of the three while another is at work.
+    /// Readers to decode records, to compare keys, and to iterate over all records: each of the three may run while another one does.
     @exclusivity(unchecked) var decoding: (any RecordReader)?
     @exclusivity(unchecked) var finding: (any RecordReader)?
     @exclusivity(unchecked) var walking: (any RecordReader)?
 
-    /// The decoded rows; empty where rows are decoded when they are wanted.
+    /// The decoded rows; empty if rows are decoded on demand.
     @exclusivity(unchecked) var rows: [Row?] = []
 
     init(_ plan: FilePlan, path: String, text: TextBytes, form: TextForm, stamp: FileStamp?) {
@@ -51,19 +51,19 @@ final class RecordImage: @unchecked Sendable {
     func shapeIndex(_ record: Int) -> Int { kinds.isEmpty ? 0 : Int(kinds[record]) }
     func shape(_ record: Int) -> RecordShape { plan.shapes[shapeIndex(record)] }
 
-    /// Makes an error of a mistake in the text.
+    /// Returns the error for a mistake in the text.
     func error(_ mistake: FileMistake) -> NSError {
         let (line, column) = text.place(of: mistake.offset)
         return FileError.make(path, line: line, column: column, expected: mistake.expected)
     }
 }
 
-/// The key, in the user info of an error, of the line in the file, from 1: an `Int`.
+/// The key in an error's user info for the line in the file, counted from 1: an `Int`.
 public let FileStoreLineErrorKey = "FileStoreLine"
-/// The key, in the user info of an error, of the column in the line, from 1: an `Int`.
+/// The key in an error's user info for the column in the line, counted from 1: an `Int`.
 public let FileStoreColumnErrorKey = "FileStoreColumn"
 
-/// Makes errors that name a place in a file.
+/// Creates errors that name a place in a file.
 enum FileError {
     static func make(_ path: String, line: Int, column: Int, expected: String) -> NSError {
         let name = (path as NSString).lastPathComponent
@@ -80,21 +80,21 @@ protocol RecordReader: AnyObject {
     func open(_ record: Int) throws(FileMistake)
     /// Returns the cell of a name of the plan, by index. Its text is valid until another record is opened.
     func cell(_ name: Int) -> Cell
-    /// The place of the cell of a name in the text, or of the record where it has none.
+    /// Returns the place of the cell of a name in the text, or of the record if it lacks the cell.
     func place(_ name: Int) -> Int
 }
 
 /// A change of a file's records.
 struct RecordChanges {
-    /// A record that gets other values.
+    /// A record with new values.
     struct Update {
         let record: Int
         /// The values; nil for a record of a join file.
         let row: Row?
-        /// The properties that have other values, by slot index.
+        /// The changed properties, by slot index.
         let changed: PropertySet
         let version: Int64
-        /// What is written under columns besides, by index of their names.
+        /// Further texts, by the indexes of their columns' names.
         var texts: [Int: String] = [:]
     }
     /// A new record.
@@ -104,7 +104,7 @@ struct RecordChanges {
         /// The values; nil for a record of a join file.
         let row: Row?
         let version: Int64
-        /// What is written under columns that no property writes, by index of their names.
+        /// Texts of columns that no property writes, by the indexes of their names.
         var texts: [Int: String] = [:]
     }
 
@@ -113,7 +113,7 @@ struct RecordChanges {
     var insertions: [Insertion] = []
     /// In the order of the records.
     var deletions: [Int] = []
-    /// New objects whose key the store has made, and which must learn it.
+    /// The IDs of new objects with keys that the store has made. The objects must receive these keys.
     var completed: [NSManagedObjectID] = []
 
     var isEmpty: Bool { updates.isEmpty && insertions.isEmpty && deletions.isEmpty }
@@ -121,35 +121,35 @@ struct RecordChanges {
 
 /// The syntax of a store's files.
 protocol RecordFormat: AnyObject, Sendable {
-    /// Finds the records of a file and their keys, and checks everything but the values.
+    /// Finds the records of a file and their keys, and validates everything but the values.
     ///
-    /// - Parameter skip: Takes the mistakes of records that are left out; nil where each is an error.
+    /// - Parameter skip: Receives the mistakes of records that are left out; nil if each mistake is an error.
     func scan(_ image: RecordImage, progress: Progress?, skip: ((FileMistake) -> Void)?) throws
     func reader(of image: RecordImage) -> any RecordReader
-    /// Returns the text of the file with changes.
+    /// Returns the text of the file with changes applied.
     func text(of image: RecordImage, changed changes: RecordChanges) throws -> [UInt8]
-    /// Returns the text of the file as another version of the model has it.
+    /// Returns the text of the file for another version of the model.
     func text(of image: RecordImage, migrated change: FormChange) throws -> [UInt8]
     /// Returns the text of a new file without records.
     func emptyText(_ plan: FilePlan) throws -> [UInt8]
     /// The form of a new file.
     var newForm: TextForm { get }
-    /// The encoding that files are known to have.
+    /// The fixed encoding of the files; nil if it varies.
     var encoding: FileEncoding? { get }
     /// Returns the keys in the cell of a to-many relationship.
     func keys(in cell: Cell) throws(FileMistake) -> [String]
-    /// Returns the text of a record, without what stands between records.
+    /// Returns the text of a record, without the text between records.
     func recordText(_ record: Int, of image: RecordImage) -> UnsafeRawBufferPointer
-    /// Whether new records come behind all others.
+    /// Whether new records are appended after all others.
     var keepsOrder: Bool { get }
-    /// Whether a file without records has no place for keys.
+    /// Returns whether a file without records has no place for keys.
     func isKeyless(_ image: RecordImage) -> Bool
 }
 
 extension RecordFormat {
-    /// Adds a record that was found to the index of its image.
+    /// Adds a record to the index of its image.
     ///
-    /// - Throws: ``FileMistake`` for a key that another record has.
+    /// - Throws: ``FileMistake`` for a duplicate key.
     @inline(__always) func add(
         _ start: Int, shape: Int, key: Cell?, at place: Int, to image: RecordImage, comparing reader: any RecordReader
     ) throws(FileMistake) {

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import ObjectGraph
 
-/// The key of a record as text, and as the reference in object IDs.
+/// The key of a record, as text and as the reference in object IDs.
 ///
-/// A whole number as programs write it is a number there, another text is itself. So each key has one reference, and each reference one key,
-/// also when it comes out of a URI.
+/// The canonical text of a whole number is a number in the reference; other text is itself. Each key therefore has exactly one reference, and each
+/// reference one key, even if it comes from a URI.
 enum RecordKey {
     static func reference(_ text: UnsafeRawBufferPointer) -> NSManagedObjectID.Reference {
         if let first = text.first, text.count <= 18 {
@@ -40,7 +40,7 @@ enum RecordKey {
         }
     }
 
-    /// A hash that is the same for equal bytes.
+    /// Returns a hash that is the same for equal bytes.
     @inline(__always) static func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UInt64(truncatingIfNeeded: text.count) &* 0x9E37_79B9_7F4A_7C15
         var index = 0
@@ -66,10 +66,10 @@ enum RecordKey {
 struct KeyIndex {
     /// Record numbers from 1; 0 for a free place.
     private var places: [UInt32]
-    /// A part of the hash of each, so that few keys are compared in vain.
+    /// A part of each hash, which avoids most unnecessary comparisons of keys.
     private var tags: [UInt8]
 
-    /// - Parameter capacity: At least the number of records: one place stays free, so that every search ends.
+    /// - Parameter capacity: At least the number of records. One place stays free, so that every search terminates.
     init(capacity: Int) {
         places = Array(repeating: 0, count: max(8, capacity + capacity / 2 + 1))
         tags = Array(repeating: 0, count: places.count)
@@ -90,7 +90,7 @@ struct KeyIndex {
         }
     }
 
-    /// Adds a record, unless one that `matches` is there already, which is returned then.
+    /// Adds a record, unless there is one that `matches`, which is then returned.
     @inline(__always) mutating func insert(_ record: Int, _ hash: UInt64, _ matches: (Int) throws -> Bool) rethrows -> Int? {
         let tag = UInt8(truncatingIfNeeded: hash)
         var place = home(hash)

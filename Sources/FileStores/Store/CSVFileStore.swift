@@ -16,9 +16,9 @@ public enum CSVStore {
     /// Describes a store, and registers its type.
     ///
     /// - Parameters:
-    ///   - url: A folder, or a file, which has the records of all entities.
+    ///   - url: A folder, or a file with the records of all entities.
     ///   - dialect: The form of the files.
-    ///   - layout: Where the properties are.
+    ///   - layout: The places of the properties.
     /// - Returns: A description for a container or a coordinator.
     public static func description(
         at url: URL, dialect: CSVDialect = .rfc4180, layout: FileLayout = FileLayout()
@@ -30,18 +30,18 @@ public enum CSVStore {
         return description
     }
 
-    /// Registers the type, for stores that are added by it. Call it on any thread, any number of times.
+    /// Registers the type, for stores that are added by type. Call it on any thread, any number of times.
     public static func register() { NSPersistentStoreCoordinator.registerStoreClass(CSVFileStore.self, forStoreType: type) }
 
-    /// Returns what was left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.
+    /// Returns the records that were left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.
     public static func report(of store: NSPersistentStore) -> FileReport { (store as? RecordStore)?.report ?? FileReport() }
 }
 
-/// The dialect and the layout of a store in files, as an option of its description. Immutable.
+/// The dialect and the layout of a file store, as an option of its description. It is immutable.
 public final class FileStoreOptions: NSObject, Sendable {
     /// The form of CSV files.
     public let dialect: CSVDialect
-    /// Where the properties are.
+    /// The places of the properties.
     public let layout: FileLayout
 
     /// Creates options.
@@ -82,7 +82,7 @@ final class CSVFileStore: RecordStore, @unchecked Sendable {
         return known
     }
 
-    /// Returns the columns of a file; nil where it is not there or empty. Nothing but its beginning is read.
+    /// Returns the columns of a file; nil if it is missing or empty. Only the beginning of the file is read.
     private func columns(at path: String, _ dialect: CSVDialect) throws -> [String]? {
         var length = 1 << 16
         while let bytes = try StoreFiles.beginning(of: path, count: length) {
@@ -93,9 +93,9 @@ final class CSVFileStore: RecordStore, @unchecked Sendable {
         return nil
     }
 
-    /// Returns the columns from the beginning of a file; nil where more of it must be read.
+    /// Returns the columns from the beginning of a file; nil if more of it must be read.
     private func beginning(_ bytes: [UInt8], _ isWhole: Bool, _ path: String, _ dialect: CSVDialect) throws -> [String]? {
-        // UTF-16 has lines of even length; what is cut off within a character is behind the first line.
+        // Lines of UTF-16 have even lengths. A character that is cut off is after the first line.
         let count = isWhole ? bytes.count : (bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) & ~1
         let memory = UnsafeMutableRawPointer.allocate(byteCount: max(8, count), alignment: 8)
         bytes.withUnsafeBytes { if let base = $0.baseAddress { memory.copyMemory(from: base, byteCount: count) } }

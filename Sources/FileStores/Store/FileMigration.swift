@@ -4,19 +4,19 @@ internal import Logging
 internal import Platform
 internal import Predicates
 
-/// Brings the files of a store to another version of the model: names of columns change, new ones are added, and everything else stays as it is,
-/// also what the newer version does not have.
+/// Migrates the files of a store to another version of the model. It renames columns and adds new ones. Everything else stays, including data that the
+/// newer version lacks.
 struct FileMigration {
     private let before: RecordStore
     private let after: RecordStore
     private let mapping: InferredMapping
-    // Stores do not hold their coordinators.
+    // Stores do not retain their coordinators.
     private let coordinators: [NSPersistentStoreCoordinator]
-    /// The files that are written, by index of the older version's: their names, and what they have.
+    /// The files to write, by index in the older version: their names and texts.
     private var changes: [(old: Int, name: String, text: TextBytes)] = []
     private(set) var rules: MigrationRules
 
-    /// Reads the files, and finds out what is to be written. The caller has the lock of the folder.
+    /// Reads the files, and determines the changes. The caller has the lock of the folder.
     init(
         _ storeClass: RecordStore.Type, at url: URL, options: [AnyHashable: Any]?, from source: NSManagedObjectModel,
         to destination: NSManagedObjectModel, by mapping: InferredMapping, rules: MigrationRules
@@ -64,10 +64,10 @@ struct FileMigration {
         }
     }
 
-    /// Returns the shape's entity in the newer version; nil where that has none.
+    /// Returns the shape's entity in the newer version; nil if it has none.
     private func destination(_ shape: RecordShape) -> NSEntityDescription? { mapping.entity(from: shape.entity)?.destination }
 
-    /// Returns the name that a file has in the newer version; nil where none of its entities is there any more: the file then stays as it is.
+    /// Returns the name of a file in the newer version; nil if that has none of its entities, in which case the file stays unchanged.
     private func newName(_ index: Int) -> String? {
         if let whole = before.place.file { return whole }
         let shapes = before.plan.files[index].shapes
@@ -75,7 +75,7 @@ struct FileMigration {
         return shapes.lazy.compactMap { destination($0) }.first.map { StorePlan.file(of: $0, after.givenOptions.layout) }
     }
 
-    /// Returns the names that the records of a file have in the newer version, by file (in a JSON document, by list).
+    /// Returns the names in a file's records after the migration, by file (in a JSON document, by list).
     private func namesAfter(_ index: Int) -> [String: Set<String>] {
         guard let name = newName(index) else { return [:] }
         let file = before.plan.files[index]
@@ -103,7 +103,7 @@ struct FileMigration {
                 for (old, new) in zip(field.columns, new) where old != new { names[old] = new }
             }
             for (relationship, _) in shape.derived {
-                // The list of records that stand in those of this entity.
+                // The list of records that are nested in those of this entity.
                 guard let pair = pairs.first(where: { $0.source.name == relationship.name }), before.plan.isJSON else { continue }
                 let old = StorePlan.columns(of: relationship, in: shape.entity, before.plan.layout)[0]
                 let new = StorePlan.columns(of: pair.destination, in: destination, after.givenOptions.layout)[0]
@@ -156,7 +156,7 @@ struct FileMigration {
 
     // MARK: Rows that the newer version forbids
 
-    /// Returns the records that lack a value that the newer version requires.
+    /// Returns the records without a value that the newer version requires.
     func forbidden() throws -> [MigrationEstimate.ForbiddenRow] {
         var found: [MigrationEstimate.ForbiddenRow] = []
         for (index, image) in after.images.enumerated() {
@@ -200,7 +200,7 @@ struct FileMigration {
         }
         if let metadata = try after.changedMetadata() { files.append(metadata) }
         try place.replacement.replace(files)
-        // Those of renamed entities.
+        // The old files of renamed entities.
         for (index, name, _) in changes where before.images[index].path != place.path(of: name) {
             try FileCalls.remove(before.images[index].path)
         }
@@ -258,7 +258,7 @@ extension RecordStore: ModelMigratingStore {
         return try StoreFiles.locking(place.folder) { try body(place) }
     }
 
-    /// Files that people share keep no model.
+    /// Shared files keep no model.
     static func keptModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { nil }
     static func hasDeferredMigration(at url: URL, options: [AnyHashable: Any]?) throws -> Bool { false }
     static func continueDeferredMigration(at url: URL, options: [AnyHashable: Any]?, model: NSManagedObjectModel) throws -> Bool { false }

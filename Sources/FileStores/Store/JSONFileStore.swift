@@ -19,8 +19,8 @@ public enum JSONStore {
     ///
     /// - Parameters:
     ///   - url: A document, or a folder.
-    ///   - values: How values are written; numbers, Booleans and nil are those of JSON.
-    ///   - layout: Where the properties are.
+    ///   - values: The spelling of values; numbers, Booleans and nil are those of JSON.
+    ///   - layout: The places of the properties.
     /// - Returns: A description for a container or a coordinator.
     public static func description(
         at url: URL, values: ValueSpelling = ValueSpelling(), layout: FileLayout = FileLayout()
@@ -34,10 +34,10 @@ public enum JSONStore {
         return description
     }
 
-    /// Registers the type, for stores that are added by it. Call it on any thread, any number of times.
+    /// Registers the type, for stores that are added by type. Call it on any thread, any number of times.
     public static func register() { NSPersistentStoreCoordinator.registerStoreClass(JSONFileStore.self, forStoreType: type) }
 
-    /// Returns what was left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.
+    /// Returns the records that were left out when a store was opened with ``FileLayout/skipsUnreadableRecords``.
     public static func report(of store: NSPersistentStore) -> FileReport { (store as? RecordStore)?.report ?? FileReport() }
 }
 
@@ -75,7 +75,7 @@ final class JSONFileStore: RecordStore, @unchecked Sendable {
         return known
     }
 
-    /// Collects the names of members that records have, by list.
+    /// Collects the names of the members in records, by list.
     private static func collectNames(at path: String, list: String?, _ known: inout [String: Set<String>]) throws {
         guard FileStamp(path)?.size ?? 0 > 0 else { return }
         let (memory, count, _) = try StoreFiles.read(path, progress: nil)

@@ -4,9 +4,9 @@ internal import Predicates
 
 // Pairs of join files. Everything here is called under the store's lock.
 
-/// The pairs of one join file by the records of both sides.
+/// The pairs of one join file, by the records of both sides.
 struct PairIndex {
-    /// The records of pairs by those of owners and members, each in its order.
+    /// The records of pairs, by those of owners and members, each in order.
     private var ofOwners: [UInt32: [UInt32]] = [:]
     private var ofMembers: [UInt32: [UInt32]] = [:]
 
@@ -32,7 +32,7 @@ struct PairIndex {
             throw image.error(mistake)
         }
         if names.count < 3 { return }
-        // Records without a place, and those with one place, are in the order of the file.
+        // Records without a position, and those with equal positions, are in the order of the file.
         for (owner, records) in ofOwners {
             ofOwners[owner] = records.sorted { (places[$0] ?? .infinity, $0) < (places[$1] ?? .infinity, $1) }
         }
@@ -42,13 +42,13 @@ struct PairIndex {
 }
 
 extension RecordStore {
-    /// Forgets what was found in records of others.
+    /// Clears the caches of related objects.
     func forgetRelated() {
         inverses = [:]
         pairs = plan.joins.map { _ in nil }
     }
 
-    /// Returns the record of a key in a cell.
+    /// Returns the record for the key in a cell.
     fileprivate func record(of entity: NSEntityDescription?, _ cell: Cell) throws -> UInt32? {
         guard let root = entity?.rootEntity, let file = fileOfRoot[ObjectIdentifier(root)] else { return nil }
         return try record(in: file, root: root, key: cell.text).map { UInt32($0) }
@@ -63,7 +63,7 @@ extension RecordStore {
 
     // MARK: Reading
 
-    /// Returns the objects of a relationship that has a join file; nil for another one.
+    /// Returns the objects of a relationship with a join file; nil for another relationship.
     func pairedIDs(_ relationship: NSRelationshipDescription, of record: Int) throws -> [NSManagedObjectID]? {
         for (index, join) in plan.joins.enumerated() {
             guard let side = join.side(of: relationship) else { continue }
@@ -78,7 +78,7 @@ extension RecordStore {
         return nil
     }
 
-    /// Returns the object to which a pair leads from one side.
+    /// Returns the object of a pair that is related to one side.
     private func relatedID(_ join: JoinPlan, _ pair: Int, _ side: JoinPlan.Side) throws -> NSManagedObjectID {
         let image = images[join.file]
         let name = image.plan.otherNames[join.shapeIndex][side == .owner ? 1 : 0]
@@ -95,7 +95,7 @@ extension RecordStore {
 
     /// Checks a record of a join file.
     ///
-    /// - Throws: ``FileMistake`` for a place that is no number, and, where the layout asks for it, for a key of no record.
+    /// - Throws: ``FileMistake`` for a position that is not a number, and, if the layout checks references, for a key without a record.
     func checkPair(_ record: Int, in file: Int) throws {
         let image = images[file]
         let shapeIndex = image.shapeIndex(record)
@@ -130,7 +130,7 @@ extension RecordStore {
 
     // MARK: Changes of others
 
-    /// A list in an order, of which others have changed pairs.
+    /// An ordered list with pairs that others have changed.
     struct ChangedOrder {
         let join: JoinPlan
         let owner: String
@@ -162,7 +162,7 @@ extension RecordStore {
         return texts
     }
 
-    /// Gives the owner of a list that others have changed a new version, so that a save of its old order is a conflict.
+    /// Increments the version of a list's owner after a change by others, so that a save of the old order is a conflict.
     func raiseVersion(_ change: ChangedOrder) throws {
         guard let root = change.join.relationship.entity?.rootEntity, let file = fileOfRoot[ObjectIdentifier(root)] else { return }
         let found = change.owner.withUTF8ForReading { text in

@@ -8,7 +8,7 @@ extension RecordStore {
             var given = GivenKeys()
             var ids = [NSManagedObjectID?](repeating: nil, count: new.count)
             var waiting = Array(new.indices)
-            // An object whose key has that of another new object comes behind it.
+            // An object whose key contains that of another new object comes after it.
             while !waiting.isEmpty {
                 var left: [Int] = []
                 for index in waiting {
@@ -23,14 +23,14 @@ extension RecordStore {
         }
     }
 
-    /// The IDs that were given to new objects.
+    /// The IDs that new objects have received.
     private struct GivenKeys {
         var ids: Set<NSManagedObjectID> = []
-        /// By their former IDs; kept where keys consist of those of others.
+        /// The new IDs by the temporary ones, if keys contain those of other objects.
         var byFormer: [NSManagedObjectID: NSManagedObjectID] = [:]
     }
 
-    /// Returns the ID of a new object; nil where its key has that of a new object that has none yet.
+    /// Returns the ID of a new object; nil if its key contains that of a new object without an ID.
     private func permanentID(_ new: NewObjects, _ index: Int, _ given: inout GivenKeys) throws -> NSManagedObjectID? {
         let object = new[index]
         guard let file = fileOfRoot[ObjectIdentifier(object.entity.rootEntity)],
@@ -65,8 +65,8 @@ extension RecordStore {
             NSPersistentStoreSaveError, "A new “\(entity)” has no key.", reason: reason, next: "Set it before the object is saved.")
     }
 
-    /// Returns the key of a new object: the value of the attribute that is the key, those of the properties that it consists of, or a new
-    /// one. Nil where it consists of that of another new object that has no ID yet.
+    /// Returns the key of a new object: the value of the attribute with the key, the values of the properties in a composite key, or a generated key.
+    /// Nil if it contains the key of another new object without an ID.
     private func key(
         of object: NewObject, _ shape: RecordShape, _ file: Int, related: (NSRelationshipDescription) -> NSManagedObjectID?
     ) throws -> String? {
@@ -84,7 +84,7 @@ extension RecordStore {
         }
     }
 
-    /// Returns the key of several columns of a new object; nil where a part is that of another new object that has no ID yet.
+    /// Returns the composite key of a new object; nil if a part is the key of another new object without an ID.
     private func composedKey(
         of object: NewObject, _ shape: RecordShape, _ related: (NSRelationshipDescription) -> NSManagedObjectID?
     ) throws -> String? {
@@ -94,7 +94,7 @@ extension RecordStore {
             for (field, part) in writers where found == nil {
                 if let relationship = field.relationship {
                     guard let id = related(relationship) else { continue }
-                    // That of another store is copied from there, and gets another one here.
+                    // An object of another store is copied from there, and receives another ID here.
                     if id.isTemporaryID || id.token !== token { return nil }
                     found = CompositeKey.parts(RecordKey.text(id.reference), count: field.columns.count)?[part]
                 } else if let row = object.row {
@@ -112,7 +112,7 @@ extension RecordStore {
         return String(givenNumbers[file])
     }
 
-    /// Returns the key that a row has in the attribute for it; nil where that is nil.
+    /// Returns the key in a row's attribute for it; nil if the attribute is nil.
     static func keyText(_ field: RecordField, _ row: Row) throws -> String? {
         guard case .attribute(let codec) = field.role else { return nil }
         var text: [UInt8] = []
@@ -120,14 +120,14 @@ extension RecordStore {
         return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns what a row has under a column of a property; nil where that is nil.
+    /// Returns the text of a row for a column of a property; nil if the property is nil.
     static func text(_ field: RecordField, _ part: Int, _ row: Row) throws -> String? {
         guard let relationship = field.relationship else { return try keyText(field, row) }
         guard let id = row.relatedIDs(relationship).first else { return nil }
         return CompositeKey.parts(RecordKey.text(id.reference), count: field.columns.count)?[part]
     }
 
-    /// Returns the key of several columns that a row has; nil where one of them is nil.
+    /// Returns the composite key of a row; nil if a part is nil.
     static func composedKey(_ shape: RecordShape, _ row: Row) throws -> String? {
         var parts: [String] = []
         for writers in shape.keyParts {
@@ -139,10 +139,10 @@ extension RecordStore {
 
     // MARK: Columns of several properties
 
-    /// Throws where properties of a row that have a column in common say different things of it.
+    /// Checks that properties of a row with a common column have equal texts for it.
     ///
     /// - Parameter changed: The properties that are written; nil for all.
-    /// - Returns: Whether an attribute gets a value that the row does not have.
+    /// - Returns: Whether an attribute receives a value that the row lacks.
     func checkSharedColumns(_ row: Row, _ plan: FilePlan, _ shape: Int, changed: PropertySet?) throws -> Bool {
         var isCompleted = false
         for name in plan.sharedNames[shape].sorted() {

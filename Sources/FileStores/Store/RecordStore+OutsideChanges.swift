@@ -5,9 +5,9 @@ internal import Platform
 extension RecordStore {
     // MARK: Changes of others
 
-    /// Reads the files that others have changed since, so that this save changes what they have written.
+    /// Reads files again that others have changed, so that this save applies to the current content.
     ///
-    /// Records that have other text have a new version, so that a save that changed them conflicts. Others are as they were.
+    /// Records with a different text have a new version, so that a save that changes them is a conflict. Other records are unchanged.
     func mergeOutsideChanges() throws {
         var hasChanges = false
         var ordered: [ChangedOrder] = []
@@ -27,7 +27,7 @@ extension RecordStore {
         if hasChanges { try adopt(ordered) }
     }
 
-    /// Makes what is in memory that of images that were read anew.
+    /// Updates the state in memory after images were read again.
     private func adopt(_ ordered: [ChangedOrder]) throws {
         forgetRelated()
         uniqueness = nil
@@ -43,7 +43,7 @@ extension RecordStore {
         guard let former = former as? RecordStore else { return }
         try requestLock.withLock {
             try former.requestLock.withLock {
-                // In another layout, records are known by their keys alone.
+                // In another layout, only their keys identify records.
                 guard fileOfRoot == former.fileOfRoot else { return }
                 var ordered: [ChangedOrder] = []
                 for (index, (old, new)) in zip(former.images, images).enumerated() {
@@ -57,7 +57,7 @@ extension RecordStore {
         }
     }
 
-    /// Checks all records of a changed file, as when it was opened.
+    /// Validates all records of a changed file, as when the store is opened.
     private func redecode(_ index: Int, _ image: RecordImage, _ report: inout FileReport) throws {
         image.rows = image.text.count <= plan.layout.keepsRowsUpTo ? Array(repeating: nil, count: image.count) : []
         for record in 0..<image.count {
@@ -70,7 +70,7 @@ extension RecordStore {
         }
     }
 
-    /// Gives records that were read anew the versions that they had before, or the next ones, and their numbers where they have no keys.
+    /// Gives records of a new image their previous versions, or the next ones if they have changed. Records without keys also get their numbers.
     private func compare(_ old: RecordImage, _ new: RecordImage) throws {
         if new.isKeyless || old.isKeyless { try compareByNumber(old, new) } else { try compareByKey(old, new) }
     }
@@ -83,10 +83,10 @@ extension RecordStore {
         }
     }
 
-    /// Records without keys are what they were only where all before them are.
+    /// Compares records without keys by position: a record has its identity only if all records before it do.
     private func compareByNumber(_ old: RecordImage, _ new: RecordImage) throws {
         new.bumps = Array(repeating: 0, count: new.count)
-        // A deleted record leaves a gap, which the file does not show.
+        // A deleted record leaves no trace in the file.
         for record in 0..<min(old.numbers.count, new.numbers.count) { new.numbers[record] = old.numbers[record] }
         var next = old.lastNumber
         for record in min(old.numbers.count, new.numbers.count)..<new.numbers.count {
@@ -104,7 +104,7 @@ extension RecordStore {
         new.bumps[other] = (old.bumps.isEmpty ? 0 : old.bumps[record]) + (isSame ? 0 : 1)
     }
 
-    /// Whether two records have the same values, perhaps in other columns or other quotes.
+    /// Returns whether two records have the same values, possibly in other columns or with other quotes.
     private func haveSameValues(_ old: RecordImage, _ record: Int, _ new: RecordImage, _ other: Int) throws -> Bool {
         let (before, after) = (old.walking ?? format.reader(of: old), new.walking ?? format.reader(of: new))
         (old.walking, new.walking) = (before, after)

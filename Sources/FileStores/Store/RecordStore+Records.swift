@@ -5,7 +5,7 @@ internal import Predicates
 // Records as rows. Everything here is called under the store's lock.
 
 extension RecordStore {
-    /// Returns the file and the record of an object; nil where there is none.
+    /// Returns the file and the record of an object; nil if there is none.
     func record(of id: NSManagedObjectID) throws -> (file: Int, record: Int)? {
         guard let file = fileOfRoot[ObjectIdentifier(id.owningEntity.rootEntity)] else { return nil }
         let image = images[file]
@@ -23,9 +23,9 @@ extension RecordStore {
         }
     }
 
-    /// Returns the record with a key; nil where there is none.
+    /// Returns the record with a key; nil if there is none.
     ///
-    /// - Parameter id: The ID with that key, if there is one: the IDs of decoded rows are compared with it, which needs no look at the text.
+    /// - Parameter id: The ID with that key, if there is one. It is compared with the IDs of decoded rows, without looking at the text.
     func record(
         in file: Int, root: NSEntityDescription, key: UnsafeRawBufferPointer, of id: NSManagedObjectID? = nil
     ) throws -> Int? {
@@ -51,7 +51,7 @@ extension RecordStore {
     func row(with id: NSManagedObjectID) throws -> Row? {
         guard let (file, record) = try record(of: id) else { return nil }
         let row = try row(record, in: file)
-        // A subentity that another record has become is not the object that was asked for.
+        // If the record now has another subentity, it is not the requested object.
         return row.knownObjectID.isSame(as: id) ? row : nil
     }
 
@@ -87,7 +87,7 @@ extension RecordStore {
 
     /// Decodes a record.
     ///
-    /// - Throws: ``FileMistake`` for a value that its property cannot have.
+    /// - Throws: ``FileMistake`` for a value that is invalid for its property.
     func decodedRow(_ record: Int, in file: Int) throws -> Row {
         let image = images[file]
         let reader = image.decoding ?? format.reader(of: image)
@@ -150,7 +150,7 @@ extension RecordStore {
         writer.set(ids, at: field.place)
     }
 
-    /// Returns the ID of the object that a key leads to.
+    /// Returns the ID of the object with a key.
     func destination(
         _ relationship: NSRelationshipDescription, _ key: UnsafeRawBufferPointer, _ image: RecordImage, _ place: Int
     ) throws -> NSManagedObjectID {
@@ -196,7 +196,7 @@ extension RecordStore {
 }
 
 extension RecordImage {
-    /// Returns the record with a number; nil where there is none. Numbers ascend.
+    /// Returns the record with a number; nil if there is none. Numbers ascend.
     func record(numbered number: Int64) -> Int? {
         var (low, high) = (0, numbers.count)
         while low < high {
@@ -207,7 +207,7 @@ extension RecordImage {
     }
 }
 
-/// The records that refer to each record by one relationship, in the order of the file.
+/// The records that refer to each record by a relationship, in the order of the file.
 struct InverseIndex {
     private var starts: [UInt32]
     private var list: [UInt32]

@@ -14,7 +14,7 @@ extension RecordStore {
                     try mergeOutsideChanges()
                     let parts = try collect(changes)
                     try checkUniqueness(changes)
-                    // What others have written in the last moment is merged, too.
+                    // Changes that others have made at the last moment are merged, too.
                     do { return try write(changes, parts) } catch is FileReplacement.OthersHaveWritten { continue }
                 }
                 throw CoreDataError.make(
@@ -61,12 +61,12 @@ extension RecordStore {
         return outcome
     }
 
-    /// Sorts the changes by files and records, and looks whether others have changed the same objects since they were read.
+    /// Sorts the changes by files and records, and checks whether others have changed the same objects since they were read.
     ///
     /// - Throws: ``StoreConflicts``.
     private func collect(_ changes: StoreChangeSet) throws -> [RecordChanges] {
         var parts = images.map { _ in RecordChanges() }
-        // A million of them are some tens of megabytes, which would be copied each time that they have doubled.
+        // A million of them take tens of megabytes, which would be copied each time the array grows.
         if parts.count == 1 { parts[0].updates.reserveCapacity(changes.updated.count + changes.locked.count) }
         var conflicts: [StoreConflicts.Version] = []
         func find(_ change: StoreChange) throws -> (file: Int, record: Int)? {
@@ -132,7 +132,7 @@ extension RecordStore {
         }
         try collectPairs(changes, &parts)
         for index in parts.indices {
-            // Mostly, they come in the order of the file.
+            // Usually, they are in the order of the file.
             let updates = parts[index].updates.indices
             let isSorted = updates.dropFirst().allSatisfy { parts[index].updates[$0 - 1].record <= parts[index].updates[$0].record }
             if !isSorted { parts[index].updates.sort { $0.record < $1.record } }
@@ -141,7 +141,7 @@ extension RecordStore {
         return parts
     }
 
-    /// Throws where a change would give a record another key, or a column two values.
+    /// Checks that no change gives a record another key, or a column two values.
     private func checkColumns(_ change: StoreChange, _ row: Row, _ file: Int, _ record: Int, _ shape: RecordShape) throws {
         if shape.keyColumns.count > 1,
             let changed = shape.keyParts.joined().first(where: { change.changed.contains($0.field.property.slotIndex) }),
@@ -151,7 +151,7 @@ extension RecordStore {
         }
         let plan = images[file].plan
         _ = try checkSharedColumns(row, plan, images[file].shapeIndex(record), changed: change.changed)
-        // Nil cannot be written where each column is that of something else.
+        // Nil cannot be written if each column also belongs to another property.
         for (field, names) in zip(shape.fields, plan.fieldNames[images[file].shapeIndex(record)])
         where field.columns.count > 1 && change.changed.contains(field.property.slotIndex) && field.isNil(in: row) {
             guard plan.parts(names).allSatisfy(plan.sharedNames[images[file].shapeIndex(record)].contains) else { continue }
@@ -171,16 +171,16 @@ extension RecordStore {
             info: [NSAffectedObjectsErrorKey: [id]])
     }
 
-    /// Makes the text of a file with changes, and reads it back: what cannot be read is not written.
+    /// Creates the text of a file with changes, and parses it: a text that cannot be parsed is not written.
     private func changedImage(_ old: RecordImage, _ changes: RecordChanges) throws -> RecordImage {
         let text = TextBytes(try format.text(of: old, changed: changes))
         let image = RecordImage(old.plan, path: old.path, text: text, form: old.form, stamp: nil)
-        // No record has another key then, and none another place.
+        // In this case, no record gets another key or another index.
         if format.keepsOrder, !old.isKeyless, changes.insertions.isEmpty, changes.deletions.isEmpty, !plan.layout.skipsUnreadableRecords {
             image.knownIndex = old.index
             (image.lastNumber, image.hasNumericKeys) = (old.lastNumber, old.hasNumericKeys)
         }
-        // What could not be read before is still there.
+        // The unreadable records of the old image are still there.
         try format.scan(image, progress: nil, skip: plan.layout.skipsUnreadableRecords ? { _ in } : nil)
         guard image.count == old.count + changes.insertions.count - changes.deletions.count else {
             throw CoreDataError.make(
@@ -194,7 +194,7 @@ extension RecordStore {
         return image
     }
 
-    /// Gives the records of a file without keys the numbers that they had.
+    /// Keeps the numbers of records in a file without keys.
     private func keepNumbers(of old: RecordImage, in image: RecordImage, _ changes: RecordChanges) {
         if !old.isKeyless && !image.isKeyless { return }
         let deleted = Set(changes.deletions)
@@ -203,7 +203,7 @@ extension RecordStore {
         image.lastNumber = max(old.lastNumber, image.numbers.last ?? 0)
     }
 
-    /// Takes over what is known of records that stay.
+    /// Copies the data about unchanged records to the new image.
     private func carry(_ old: RecordImage, to image: RecordImage, _ changes: RecordChanges) throws {
         let countsVersions = image.plan.versionName < 0
         let deleted = Set(changes.deletions)
@@ -237,7 +237,7 @@ extension RecordStore {
         }
     }
 
-    /// Returns the record of another image with the key of a record.
+    /// Returns the record of another image with the same key as a record.
     static func record(like record: Int, of old: RecordImage, in image: RecordImage, _ format: any RecordFormat) throws -> Int? {
         let reader = old.walking ?? format.reader(of: old)
         old.walking = reader
@@ -268,7 +268,7 @@ extension RecordStore {
         }
     }
 
-    /// Returns the file of the metadata where it must be written.
+    /// Returns the file with the metadata, if it must be written.
     func changedMetadata() throws -> FileReplacement.File? {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })

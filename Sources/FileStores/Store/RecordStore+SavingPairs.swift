@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
 extension RecordStore {
-    /// Adds what a save changes in join files: a record for each pair that was added, and those of removed pairs and deleted objects.
+    /// Collects the changes of a save in join files: new records for added pairs, and deletions for removed pairs and deleted objects.
     ///
-    /// Pairs that others have added or removed meanwhile stay so, but for those that the save names.
+    /// Pairs that others have added or removed meanwhile stay so, except those that the save changes.
     func collectPairs(_ changes: StoreChangeSet, _ parts: inout [RecordChanges]) throws {
         for join in plan.joins {
             var pairs = PairChanges(self, join)
@@ -26,7 +26,7 @@ extension RecordStore {
         return try pairIndex(index).records(side, record)
     }
 
-    /// Returns the record of a pair of keys; nil where there is none.
+    /// Returns the record of a pair of keys; nil if there is none.
     fileprivate func pairRecord(_ join: JoinPlan, _ key: String) throws -> Int? {
         let found = key.withUTF8ForReading { text in
             Result { try record(in: join.file, root: join.shape.root, key: UnsafeRawBufferPointer(text)) }
@@ -39,9 +39,9 @@ extension RecordStore {
 private struct PairChanges {
     private let store: RecordStore
     private let join: JoinPlan
-    /// The texts of new pairs under their columns, by key, in the order in which they were added.
+    /// The keys of new pairs, in the order in which they were added, with the texts for their columns.
     private var added: [(key: String, owner: String, member: String)] = []
-    /// The keys of new pairs. References are equal by their bytes, as keys are; texts are by canonical equivalence.
+    /// The keys of new pairs as references, which are equal by their bytes, as keys are. Strings are equal by canonical equivalence.
     private var addedKeys: Set<NSManagedObjectID.Reference> = []
     private var removed: Set<Int> = []
     /// The members of ordered lists, by owner.
@@ -129,9 +129,9 @@ private struct PairChanges {
         part.deletions += removed
     }
 
-    /// Returns the places of new pairs in ordered lists, and notes pairs that get other places.
+    /// Returns the positions of new pairs in ordered lists, and notes pairs whose positions change.
     ///
-    /// A pair keeps its place where that is behind the one before it, so that few records change.
+    /// A pair keeps its position if that is greater than that of the previous pair, so that few records change.
     private mutating func newPlaces(_ part: inout RecordChanges) throws -> [NSManagedObjectID.Reference: Int64] {
         var places: [NSManagedObjectID.Reference: Int64] = [:]
         guard let order = store.images[join.file].plan.otherNames[join.shapeIndex].dropFirst(2).first else { return places }
@@ -154,10 +154,10 @@ private struct PairChanges {
         return places
     }
 
-    /// The first whole number behind a place.
+    /// Returns the next whole number after a position.
     private static func next(_ place: Double?) -> Double { (place ?? 0).rounded(.down) + 1 }
 
-    /// The place that a record has; nil where it has none, and for one that whole numbers do not reach.
+    /// Returns the position of a record; nil if it has none, or one that exceeds the range of whole numbers.
     private func place(_ record: Int, _ order: Int) throws -> Double? {
         let image = store.images[join.file]
         let reader = image.walking ?? store.format.reader(of: image)
@@ -167,7 +167,7 @@ private struct PairChanges {
         return NumberText.double(reader.cell(order).text, separator: 0x2E).flatMap { abs($0) < 1e15 ? $0 : nil }
     }
 
-    /// The place behind all of an owner, for a pair of which the owner's list says nothing.
+    /// Returns the position after all pairs of an owner, for a pair that is not in the owner's list.
     private func nextPlace(_ owner: String) throws -> Int64 {
         let order = store.images[join.file].plan.otherNames[join.shapeIndex][2]
         guard let root = join.relationship.entity?.rootEntity, let file = store.fileOfRoot[ObjectIdentifier(root)] else { return 1 }

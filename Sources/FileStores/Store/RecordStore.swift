@@ -12,10 +12,10 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A store whose records are in text files that others edit, too.
+/// A store whose records are in text files, which others may edit.
 ///
-/// What it answers is what the files say: a save writes the files, and reads what it wrote. ``CSVFileStore`` and ``JSONFileStore`` say what the
-/// files look like.
+/// The store always agrees with the files: a save writes them, and reads the result. ``CSVFileStore`` and ``JSONFileStore`` define the form of the
+/// files.
 // `requestLock` guards all state; it is not a `LockedBox`, for it is recursive: a predicate may use the requesting context.
 class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStateProviding, FileStore, CopyableStore, @unchecked Sendable {
     let requestLock = NSRecursiveLock()
@@ -24,29 +24,29 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     var images: [RecordImage] = []
     /// The files of root entities, by index.
     var fileOfRoot: [ObjectIdentifier: Int] = [:]
-    /// The records by those that refer to them, by the relationship that is in the records; made on demand.
+    /// The records by those that refer to them, for each relationship in the records; created on demand.
     var inverses: [ObjectIdentifier: InverseIndex] = [:]
-    /// The pairs of each join file, in the order of the plan; made on demand.
+    /// The pairs of each join file, in the order of the plan; created on demand.
     var pairs: [PairIndex?] = []
-    /// Whether keys have those of other objects, so that they must be known first.
+    /// Whether keys contain those of other objects, which must be known first.
     private(set) lazy var hasKeysOfOthers = plan.files.contains { file in
         file.shapes.contains { $0.keyColumns.count > 1 && $0.keyParts.joined().contains { $0.field.relationship != nil } }
     }
     lazy var table = RecordTable(self)
     var uniqueness: UniquenessIndex?
     var changeCount = 0
-    /// Numbers that were given to new objects, by file.
+    /// The last numbers that were given to new objects, by file.
     var givenNumbers: [Int64] = []
-    /// The layout of an older version of the model, while files are migrated from it.
+    /// The layout of the older version of the model, during a migration of files.
     var former: FormerLayout?
-    /// The texts that files will have, by path, while they are migrated.
+    /// The texts of files after a migration, by path, while it runs.
     var givenTexts: [String: (text: TextBytes, form: TextForm)] = [:]
-    /// The names that the records of existing files have, by file (in a JSON document, by list).
+    /// The names in the records of existing files, by file (in a JSON document, by list).
     private(set) var knownNames: [String: Set<String>] = [:]
     let instance = UUID()
     private let openingReport = LockedBox(FileReport())
 
-    /// What was left out when the store was opened.
+    /// The records that were left out when the store was opened.
     var report: FileReport {
         get { openingReport.withLock { $0 } }
         set { openingReport.set(newValue) }
@@ -57,27 +57,27 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
     /// The type of the store.
     // Bounded: each kind of store overrides it.
     class var storeType: String { stopProgram("A kind of store has a type.") }
-    /// The ending of the names of files.
+    /// The extension of the names of files.
     // Bounded: each kind of store overrides it.
     class var fileExtension: String { stopProgram("A kind of store has an ending of names.") }
 
     /// The dialect and the layout in the options.
     var givenOptions: FileStoreOptions { options?[Self.optionsKey] as? FileStoreOptions ?? FileStoreOptions() }
-    /// The option that has them.
+    /// The key of the option with them.
     // Bounded: each kind of store overrides it.
     class var optionsKey: String { stopProgram("A kind of store has an option.") }
-    /// Makes the format.
+    /// Creates the format.
     // Bounded: each kind of store overrides it.
     func prepareFormat() throws { stopProgram("A kind of store makes its format.") }
-    /// Returns the names that the records of existing files have, by file (in a JSON document, by list).
+    /// Returns the names in the records of existing files, by file (in a JSON document, by list).
     // Bounded: each kind of store overrides it.
     func namesInFiles(_ layout: FileLayout) throws -> [String: Set<String>] { stopProgram("A kind of store knows names.") }
-    /// How values are written.
+    /// The spelling of values.
     var spelling: ValueSpelling { givenOptions.dialect.values }
     /// Whether the files are JSON.
     class var isJSON: Bool { false }
 
-    /// Makes the format and the plan from the options and the files that are there.
+    /// Creates the format and the plan from the options and the existing files.
     private func prepare() throws {
         try prepareFormat()
         knownNames = try namesInFiles(former?.withFiles ?? givenOptions.layout)
@@ -99,7 +99,7 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
                 next: "Give it the URL of a file or a folder.")
         }
         if !isReadOnly, place.file == nil, FileStamp(place.folder) == nil {
-            // The store is the folder: like a file, it is made where it is not there yet.
+            // The store is the folder. Like a file, it is created if it is missing.
             _ = mkdir(place.folder, 0o777)
         }
         guard FileStamp(place.folder)?.isDirectory == true else {
@@ -158,7 +158,7 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
 
     func path(of file: FilePlan) -> String { place.path(of: file.name) }
 
-    /// Reads a file and finds its records; one that is not there yet is empty.
+    /// Reads a file, and finds its records. A missing file is treated as empty.
     func read(_ file: FilePlan, progress: Progress?, report: inout FileReport) throws -> RecordImage {
         let path = path(of: file)
         if let (text, form) = givenTexts[path] {
@@ -184,7 +184,7 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
             let (line, column) = error.text.place(of: error.offset)
             throw FileError.make(path, line: line, column: column, expected: error.expected)
         }
-        // An empty file is one that somebody has made for this store.
+        // An empty file was created for this store.
         let isBlank = text.buffer.allSatisfy { $0 == 0x20 || 0x09...0x0D ~= $0 }
         let image = RecordImage(
             file, path: path, text: isBlank ? TextBytes(try format.emptyText(file)) : text, form: isBlank ? format.newForm : form,
@@ -195,7 +195,7 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
         return image
     }
 
-    /// Decodes all records of a file, to find what is wrong with them, and keeps the rows of a file that is not too large.
+    /// Decodes all records of a file to validate them, and keeps the rows if the file is not too large.
     private func decodeAll(_ index: Int, progress: Progress?, report: inout FileReport) throws {
         let image = images[index]
         let keeps = image.text.count <= plan.layout.keepsRowsUpTo

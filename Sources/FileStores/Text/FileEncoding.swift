@@ -4,7 +4,7 @@ internal import Foundation
 public enum FileEncoding: String, Hashable, Sendable, CaseIterable {
     /// UTF-8.
     case utf8
-    /// UTF-16 with the low byte first, as Excel's “Unicode text” has it.
+    /// UTF-16 with the low byte first, as in Excel's “Unicode text”.
     case utf16LittleEndian
     /// UTF-16 with the high byte first.
     case utf16BigEndian
@@ -13,7 +13,7 @@ public enum FileEncoding: String, Hashable, Sendable, CaseIterable {
     /// Windows-1252: ISO 8859-1 with quotation marks, dashes and the euro sign.
     case windows1252
 
-    /// The bytes that may stand before the text.
+    /// The byte order mark of the encoding.
     var byteOrderMark: [UInt8] {
         switch self {
         case .utf8: [0xEF, 0xBB, 0xBF]
@@ -23,23 +23,23 @@ public enum FileEncoding: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the encoding that a byte order mark names; nil where there is none.
+    /// Returns the encoding of a byte order mark; nil if there is none.
     static func marked(_ bytes: UnsafeRawBufferPointer) -> FileEncoding? {
         [.utf8, .utf16LittleEndian, .utf16BigEndian].first { bytes.starts(with: $0.byteOrderMark) }
     }
 }
 
-/// How the text of a file is encoded.
+/// The encoding of a file's text.
 struct TextForm: Hashable, Sendable {
     var encoding: FileEncoding
     var hasByteOrderMark: Bool
 
-    /// Turns the bytes of a file into UTF-8.
+    /// Converts the bytes of a file to UTF-8.
     ///
     /// - Parameters:
     ///   - memory: The bytes, which the result owns or frees.
-    ///   - known: The encoding; nil to take that of the byte order mark, and UTF-8 where there is none.
-    /// - Throws: ``TextMistake`` for bytes that the encoding does not have.
+    ///   - known: The encoding; nil for that of the byte order mark, or UTF-8 without one.
+    /// - Throws: ``TextMistake`` for bytes that are invalid in the encoding.
     static func read(_ memory: UnsafeMutableRawPointer, count: Int, known: FileEncoding?) throws(TextMistake) -> (TextBytes, TextForm) {
         let bytes = UnsafeRawBufferPointer(start: memory, count: count)
         let marked = marked(bytes)
@@ -101,9 +101,9 @@ struct TextForm: Hashable, Sendable {
         return TextBytes(utf8)
     }
 
-    /// Returns the bytes of a file from UTF-8.
+    /// Converts UTF-8 to the bytes of a file.
     ///
-    /// - Throws: ``TextMistake`` for a character that the encoding does not have.
+    /// - Throws: ``TextMistake`` for a character that the encoding lacks.
     func encoded(_ utf8: [UInt8]) throws(TextMistake) -> [UInt8] {
         let mark = hasByteOrderMark ? encoding.byteOrderMark : []
         if encoding == .utf8 { return mark.isEmpty ? utf8 : mark + utf8 }
@@ -131,14 +131,15 @@ struct TextForm: Hashable, Sendable {
     }
 }
 
-/// Text that its encoding does not have.
+/// The error for text that is invalid in its encoding.
 struct TextMistake: Error {
     let offset: Int
     let text: TextBytes
     let expected: String
 }
 
-/// The characters from 0x80 to 0x9F of Windows-1252. The five that it leaves open are the control characters of ISO 8859-1, so that every byte comes back.
+/// The characters from 0x80 to 0x9F of Windows-1252. The five undefined ones are the control characters of ISO 8859-1, so every byte survives a round
+/// trip.
 private enum Windows1252 {
     private static let high: [UInt32] = [
         0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0x8D, 0x17D, 0x8F,
@@ -156,15 +157,15 @@ private enum Windows1252 {
     }
 }
 
-/// Checks whether bytes are UTF-8.
+/// Validates UTF-8.
 package enum UTF8Check {
-    /// Returns the place of the first byte that is not UTF-8; nil where all are.
+    /// Returns the place of the first byte that is not UTF-8; nil if all are.
     package static func firstMistake(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         let count = bytes.count
         var index = 0
         while index < count {
-            // Most text is plain.
+            // Most text is ASCII.
             if count - index >= 8, base.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
                 index += 8
                 continue

@@ -1,6 +1,6 @@
-/// What is wrong at a place of a file.
+/// A mistake at a place in a file.
 package struct FileMistake: Error {
     package let offset: Int
-    /// What was expected there, and what was found.
+    /// The expected text, and the actual one.
     package let expected: String
 }

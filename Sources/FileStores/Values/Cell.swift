@@ -1,4 +1,4 @@
-/// A value in a file, as text: what a field of a CSV record or a member of a JSON object holds.
+/// A value in a file, as text: a field of a CSV record, or a member of a JSON object.
 struct Cell {
     enum Kind: UInt8 {
         /// The record has no such field.
@@ -26,7 +26,7 @@ struct Cell {
     var isNil: Bool { kind == .absent || kind == .null }
 }
 
-/// What kind of text a value was written as.
+/// The forms of the text of a value.
 enum SpelledForm {
     case null
     case text

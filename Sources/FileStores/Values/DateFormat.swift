@@ -12,7 +12,7 @@ struct DateFormat: Sendable {
 
     /// Creates a format by its name or pattern.
     ///
-    /// - Throws: What is no letter of a pattern.
+    /// - Throws: The mistake in a pattern.
     init(_ name: String) throws(DatePattern.Mistake) {
         self.name = name
         form =
@@ -25,24 +25,24 @@ struct DateFormat: Sendable {
             }
     }
 
-    /// What its texts look like, for errors; nil where the name says it.
+    /// Examples of its texts, for errors; nil if the name is clear.
     var examples: String? {
         if case .iso8601 = form { DateNotation.iso8601.examples } else { nil }
     }
 
-    /// Returns a date as seconds since 2001; nil for text of another form.
+    /// Returns a date as seconds since 2001; nil for text in another form.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         switch form {
-        // A date that has no text in ISO 8601 is a number there, and earlier versions had no text for years beyond 0 to 9999.
+        // A date without a text in ISO 8601 is a number there; earlier versions had no text for years outside of 0 to 9999.
         case .iso8601: (try? DateText.seconds(text, .iso8601)) ?? DateText.distant(text, takesWhole: true)
         case .number(let count): count.seconds(text)
         case .pattern(let pattern): try? DateText.seconds(text, .pattern(pattern))
         }
     }
 
-    /// Appends a date. In ISO 8601, it has as many digits as give the same date back.
+    /// Appends a date. ISO 8601 has as many digits as are needed to read the same date.
     ///
-    /// - Returns: False where a pattern has no text for the date, and nothing is appended.
+    /// - Returns: False, with nothing appended, if a pattern cannot express the date.
     func append(_ seconds: Double, to output: inout [UInt8]) -> Bool {
         switch form {
         case .iso8601: DateText.append(seconds, to: &output)

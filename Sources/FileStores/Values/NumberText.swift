@@ -1,6 +1,6 @@
 /// Reads and writes numbers.
 enum NumberText {
-    /// Returns a whole number; nil for other text and for numbers that do not fit.
+    /// Returns a whole number; nil for other text, and for numbers that do not fit.
     @inline(__always) static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
         var index = 0
         let isNegative = text.first == 0x2D
@@ -17,12 +17,12 @@ enum NumberText {
         return isNegative ? -number : number
     }
 
-    /// The powers of ten that a double holds exactly.
+    /// The powers of ten that a double represents exactly.
     private static let powers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ]
 
-    /// Returns the double that is nearest to a number; nil for other text. The words `inf`, `-inf` are those that Swift writes.
+    /// Returns the double nearest to a number; nil for other text. The words `inf` and `-inf` are those that Swift writes.
     static func double(_ text: UnsafeRawBufferPointer, separator: UInt8) -> Double? {
         var index = 0
         let isNegative = text.first == 0x2D
@@ -45,7 +45,7 @@ enum NumberText {
             index += 1
         }
         guard count > 0 else { return nil }
-        // Both are exact, so one division rounds correctly.
+        // Both operands are exact, so a single division rounds correctly.
         if count <= 19, digits < 1 << 53, fraction <= 22 {
             let value = Double(digits) / powers[fraction]
             return isNegative ? -value : value
@@ -58,7 +58,7 @@ enum NumberText {
         return Double(normal).flatMap { $0.isNaN ? nil : $0 }
     }
 
-    /// Returns a number with a point; nil for text that cannot be one.
+    /// Returns a number with a decimal point; nil for text that cannot be one.
     static func plain(_ text: UnsafeRawBufferPointer, _ separator: UInt8) -> String? {
         guard let first = text.first, first != 0x20, text.last != 0x20 else { return nil }
         if separator == 0x2E { return string(text) }
@@ -80,7 +80,7 @@ enum NumberText {
         output[start...].reverse()
     }
 
-    /// Appends the shortest text that gives the number back.
+    /// Appends the shortest text that is read as the same number.
     static func append(_ number: Double, separator: UInt8, to output: inout [UInt8]) {
         if let whole = Int64(exactly: number), whole.magnitude < 1 << 53, number.sign == .plus || whole != 0 {
             return append(whole, to: &output)

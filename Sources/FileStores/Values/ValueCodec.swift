@@ -4,7 +4,7 @@ internal import JSONReading
 internal import Predicates
 internal import PropertyLists
 
-/// Converts the values of one attribute from and to the text of a file.
+/// Converts the values of one attribute to and from the text of a file.
 // Immutable.
 final class ValueCodec: @unchecked Sendable {
     private enum Kind {
@@ -22,7 +22,7 @@ final class ValueCodec: @unchecked Sendable {
     /// Creates the codec of an attribute.
     ///
     /// - Parameter format: The format of dates; nil for that of the spelling.
-    /// - Throws: Code 134020 for a format that is none, and for a type that files cannot hold.
+    /// - Throws: Code 134020 for an invalid format, and for a type that files cannot hold.
     init(_ attribute: NSAttributeDescription, _ spelling: ValueSpelling, format: String?, isJSON: Bool) throws {
         self.attribute = attribute
         self.isJSON = isJSON
@@ -59,7 +59,7 @@ final class ValueCodec: @unchecked Sendable {
         }
     }
 
-    /// What values look like, for errors.
+    /// The expected form of values, for errors.
     var expectation: String {
         switch kind {
         case .integer(let range):
@@ -76,7 +76,7 @@ final class ValueCodec: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Reads a value into the row that a writer has begun; returns false for text that is none.
+    /// Reads a value into the row that a writer has begun. Returns false for invalid text.
     @inline(__always) func read(_ cell: Cell, _ writer: PackedRowWriter, _ place: RowPlace) -> Bool {
         if cell.isNil {
             writer.setNil(place)
@@ -105,10 +105,10 @@ final class ValueCodec: @unchecked Sendable {
         return true
     }
 
-    /// A whole number that JSON writes as `1.0` or `1e3`.
+    /// Returns a whole number, even if JSON writes it as `1.0` or `1e3`.
     private func wholeNumber(_ cell: Cell) -> Int64? {
         guard cell.kind == .number, var scanner = try? JSONScanner(cell.text) else { return nil }
-        // Not by a double, which has 53 bits.
+        // Not as a double, which has only 53 bits.
         return try? scanner.readNumber().int64
     }
 
@@ -166,8 +166,8 @@ final class ValueCodec: @unchecked Sendable {
 
     /// Appends the value of a row.
     ///
-    /// - Returns: What it was written as; ``SpelledForm/null`` appends nothing.
-    /// - Throws: Code 134030 for a value that has no text.
+    /// - Returns: The form of the text; ``SpelledForm/null`` appends nothing.
+    /// - Throws: Code 134030 for a value without a text.
     func write(_ row: Row, to output: inout [UInt8]) throws -> SpelledForm {
         let slot = row.layout.slots[attribute.slotIndex]
         if row.isNil(at: slot) { return .null }

@@ -7,16 +7,16 @@ internal import Predicates
 
 /// Runs the command of a process.
 package enum CommandRun {
-    /// What the user has written: the arguments, and the words of the shell's command.
+    /// The words of the user: the arguments of the process, and later those of the shell's command.
     static let words = LockedBox(Array(CommandLine.arguments.dropFirst()))
 
-    /// Runs the command that the arguments name, and ends the process.
+    /// Runs the command in the arguments, and ends the process.
     ///
     /// - Parameter commands: Commands of modules above this one.
     package static func main(adding commands: [any ParsableCommand.Type] = []) -> Never {
         CoreDataTool.added.set(commands)
         Interruption.watch()
-        // What a program is warned of, such as missing classes, is no matter here; statements are shown to those who ask for them.
+        // Warnings for programs, such as missing classes, are not shown. Statements are shown on request.
         let asksForSQL = ProcessInfo.processInfo.environment["COREDATA_SQL_DEBUG"] != nil
         LoggingSystem.bootstrap { label in
             guard asksForSQL else { return SwiftLogNoOpLogHandler() }
@@ -35,7 +35,7 @@ package enum CommandRun {
             try command.run()
             return 0
         } catch {
-            // Wrong usage and requests for help are the parser's.
+            // The parser reports wrong usage, and answers requests for help.
             let code = CoreDataTool.exitCode(for: error)
             if code == .success { CoreDataTool.exit(withError: error) }
             guard code == .validationFailure else { return failed(error) }
@@ -53,19 +53,19 @@ package enum CommandRun {
         return 1
     }
 
-    /// Writes an error to standard error, unless it has nothing to say.
+    /// Writes an error to standard error, unless it has no message.
     static func report(_ error: any Error) {
         if error is ExitCode || error is Console.Closed { return }
         say("coredata: " + message(error))
     }
 
-    /// Writes lines to standard error. They may quote arguments, whose passwords nobody is to see.
+    /// Writes lines to standard error, without the passwords of quoted arguments.
     private static func say(_ text: String) {
         let text = PlaceText.withoutSecrets(text, of: words.withLock { $0 })
         FileHandle.standardError.write(Data((DisplayText.lines(text) + "\n").utf8))
     }
 
-    /// Returns what an error says, with each of those that it combines.
+    /// Returns the message of an error, including those of its combined errors.
     package static func message(_ error: any Error) -> String { (error as NSError).localizedDescription }
 }
 #endif

@@ -47,12 +47,12 @@ struct StoreArguments: ParsableArguments {
     var description: String?
 
     func open() throws -> OpenStore {
-        // In the shell, the store is open already.
+        // In the shell, the store is already open.
         if let session = ShellSession.current, session.reference.place == store { return try session.open() }
         return try StoreReference(store, model: model, version: modelVersion, description: description).open()
     }
 
-    /// Throws an error where a web service is named to a command that needs files.
+    /// Throws an error if a command that needs files is given a web service.
     func refuseDescription(of command: String) throws {
         if description != nil { throw CommandError.make("“coredata \(command)” needs a store in files, not a web service.") }
     }
@@ -76,7 +76,7 @@ extension ParsableCommand {
     /// Calls `body` with standard output.
     func print(_ body: (any Output) throws -> Void) throws {
         let console = Console()
-        // What was found before an error is written nevertheless.
+        // The results before an error are still written.
         do { try body(console) } catch {
             if !(error is Console.Closed) { try console.flush() }
             throw error

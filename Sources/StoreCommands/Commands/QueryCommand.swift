@@ -9,7 +9,7 @@ struct QueryArguments: ParsableArguments {
     @Option(name: .customLong("where"), help: "A predicate, such as \"year > 1990 AND artist.name BEGINSWITH[c] 'n'\".")
     var predicate: String?
 
-    // A key in reverse begins like an option.
+    // A reversed key begins like an option.
     @Option(parsing: .unconditional, help: "Keys to sort by, such as year,-title; a minus sign reverses one.")
     var sort: String?
 

@@ -43,7 +43,7 @@ struct ShellCommand: ParsableCommand {
         }
     }
 
-    /// Writes a line at once: what commands write is not kept back either.
+    /// Writes a line immediately, as the output of commands is.
     private static func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
     private static func history() -> URL? {
@@ -73,7 +73,7 @@ struct ShellCommand: ParsableCommand {
             text = ""
             if Self.isEnd(words) { return }
             do { try execute(words) } catch {
-                // After an interrupt, the next command is awaited.
+                // After an interrupt, the shell waits for the next command.
                 if error is CancellationError {
                     Interruption.forget()
                 } else {
@@ -107,7 +107,7 @@ struct ShellCommand: ParsableCommand {
     }
 
     private func located(_ error: any Error, _ line: Int) -> any Error {
-        // Something was found, which the command has written.
+        // The command has found something, and has reported it already.
         if let code = error as? ExitCode { return code }
         return CommandError.make("Line \(line): \(CommandRun.message(error))", cause: error)
     }
@@ -131,7 +131,7 @@ struct ShellCommand: ParsableCommand {
         case "model": throw CommandError.make("“model” needs to know what to do.", next: "Add show, lint, draw or convert.")
         default:
             arguments.insert(store.store, at: 1)
-            // These open stores by themselves.
+            // These commands open stores themselves.
             if ["copy", "diff", "import"].contains(name), let model = store.model { arguments += ["--model", model] }
         }
         do {
@@ -139,7 +139,7 @@ struct ShellCommand: ParsableCommand {
             try command.run()
         } catch {
             let code = CoreDataTool.exitCode(for: error)
-            // What the parser says is complete: help goes to standard output, wrong usage is an error.
+            // The parser's message is complete: help goes to standard output, wrong usage is an error.
             if code == .success { return Self.say(CoreDataTool.fullMessage(for: error)) }
             if code == .validationFailure { throw CommandError.make(CoreDataTool.message(for: error)) }
             throw error

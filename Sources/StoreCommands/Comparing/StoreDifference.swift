@@ -3,15 +3,15 @@ internal import ObjectGraph
 
 /// Compares two stores object by object.
 ///
-/// Objects are the same where their URIs end alike (entity and key), or where they have the same values of the attributes that identify them. Of
-/// several with the same values, they are the same in the order of their keys.
+/// Objects are the same if their URIs have the same end (entity and key), or if they have the same values of the attributes that identify them. Several
+/// objects with the same values are matched in the order of their keys.
 package struct StoreDifference {
-    /// What differs.
+    /// A difference.
     package struct Line: Sendable {
         package enum Kind: String, Sendable { case added, removed, changed }
         package let kind: Kind
         package let object: String
-        /// The properties that differ, with their values in the first store and in the second.
+        /// The properties that differ, with their values in both stores.
         package let values: [(property: String, first: JSONValue, second: JSONValue)]
     }
 
@@ -28,14 +28,14 @@ package struct StoreDifference {
     private let first: OpenStore
     private let second: OpenStore
     private let keys: ObjectKeys
-    /// The keys by which objects of common entities are the same, by the name of the entity.
+    /// The keys that identify objects of common entities, by the name of the entity.
     private let keysByEntity: [String: [ObjectKeys.Key]]
 
-    /// - Parameter key: The attribute by which objects are the same; nil for the uniqueness constraints of their entity, or their key in the store.
+    /// - Parameter key: The attribute that identifies objects; nil for the uniqueness constraints of their entity, or their key in the store.
     package init(_ first: OpenStore, _ second: OpenStore, key: String? = nil) {
         (self.first, self.second, keys) = (first, second, ObjectKeys(key))
         var found: [String: [ObjectKeys.Key]] = [:]
-        // Copies of one store have the same UUID, and their objects the same keys.
+        // Copies of a store have the same UUID, and their objects have the same keys.
         if key != nil || first.store.identifier != second.store.identifier {
             for (name, entity) in first.model.entitiesByName {
                 guard let other = second.model.entitiesByName[name] else { continue }
@@ -54,7 +54,7 @@ package struct StoreDifference {
     /// Calls `body` with each difference, entity by entity.
     ///
     /// - Returns: The properties that only one of the stores has.
-    /// - Throws: The errors of reading the stores, and an error for a key that none of the entities has.
+    /// - Throws: The errors of reading the stores, and an error for a key that no entity has.
     package func forEach(entity only: String? = nil, _ body: (Line) throws -> Void) throws -> [PropertyInOne] {
         try compared(only).filter { !$0.isAbstract || !$1.isAbstract }.flatMap { try compare($0, $1, body) }
     }
@@ -83,7 +83,7 @@ package struct StoreDifference {
         let (properties, others) = (Self.stored(entity), Self.stored(other))
         let common = properties.filter { others.keys.contains($0.key) }.keys.sorted()
         var (ofFirst, ofSecond) = (OneSide(properties, others), OneSide(others, properties))
-        // The values of one store are in memory.
+        // The values of one of the stores are in memory.
         var known: [Place: (object: String, values: [JSONValue])] = [:]
         var places = Places()
         try Query(QueryText(name, excludesSubentities: true), in: first).forEach { object in
@@ -115,12 +115,12 @@ package struct StoreDifference {
         }
     }
 
-    /// The attributes and relationships of an entity that its store keeps.
+    /// Returns the stored attributes and relationships of an entity.
     private static func stored(_ entity: NSEntityDescription) -> [String: NSPropertyDescription] {
         entity.propertiesByName.filter { !$0.value.isTransient && !($0.value is NSFetchedPropertyDescription) }
     }
 
-    /// The properties of an entity that only one store has, with the number of objects that have a value.
+    /// The properties of an entity that only one of the stores has, with the number of objects that have a value.
     private struct OneSide {
         let properties: [String: NSPropertyDescription]
         private(set) var counts: [String: Int]
@@ -140,13 +140,13 @@ package struct StoreDifference {
 
     // MARK: Identities
 
-    /// The place of an object among those that nothing tells apart.
+    /// The index of an object among those with the same identity.
     private struct Place: Hashable {
         let identity: JSONValue
         let number: Int
     }
 
-    /// Gives places to the objects of a store.
+    /// Assigns indices to the objects of a store.
     private struct Places {
         private var counts: [JSONValue: Int] = [:]
 
@@ -157,17 +157,17 @@ package struct StoreDifference {
         }
     }
 
-    /// Returns the values of the first key of which an object has all, and its key in the store where there is none.
+    /// Returns the values of the first key for which an object has all values, or otherwise its key in the store.
     private func identity(of object: NSManagedObject) -> JSONValue {
         for (index, key) in (keysByEntity[object.entity.name ?? ""] ?? []).enumerated() {
             guard let values = ObjectKeys.values(of: key, object.entity, { object.value(forKey: $0.name) }) else { continue }
-            // Values of another key than the first have their names: they are none of the first.
+            // Values of a key other than the first include the attributes' names, so that they never equal values of the first.
             return index == 0 ? .array(values) : .object(zip(key.attributes, values).map { .init(name: $0, value: $1) })
         }
         return .string(ValueText.short(object.objectID))
     }
 
-    /// Returns a value, in which objects are named as the comparison identifies them.
+    /// Returns a value in which objects have the names by which the comparison identifies them.
     private func value(of object: NSManagedObject, _ name: String) -> JSONValue {
         guard let property = object.entity.propertiesByName[name] else { return .null }
         let value = object.value(forKey: name)
@@ -186,17 +186,17 @@ package struct StoreDifference {
             default: []
             }
         let names = objects.map(named)
-        // By their bytes, which tell them apart.
+        // Sorted by their bytes, which distinguish them.
         let sorted = relationship.isOrdered ? names : names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return .array(sorted.map(JSONValue.string))
     }
 
     // MARK: Writing
 
-    /// Writes the differences, and returns whether there are any.
+    /// Writes the differences. Returns whether there are any.
     package func write(_ format: OutputFormat, entity: String? = nil, to output: any Output) throws -> Bool {
         if let entity { _ = try first.entity(entity) }
-        // Nothing is written where the key is wrong.
+        // If the key is wrong, nothing is written.
         _ = try compared(entity)
         let (ofFirst, ofSecond) = entitiesInOne
         var counts: [Line.Kind: Int] = [:]

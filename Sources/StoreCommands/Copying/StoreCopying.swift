@@ -10,7 +10,7 @@ package struct StoreCopying {
 
     /// Returns the kind of a new store from its name.
     ///
-    /// - Throws: The names that tell a kind.
+    /// - Throws: An error with the names that determine a kind.
     package static func kind(of path: String) throws -> StoreKind {
         switch URL(fileURLWithPath: path).pathExtension.lowercased() {
         case "sqlite", "sqlite3", "db", "store": return .sqlite
@@ -31,10 +31,10 @@ package struct StoreCopying {
     /// Copies the store.
     ///
     /// - Parameters:
-    ///   - path: The place of the copy, where nothing may be; the URL of a database, in whose schema no objects may be.
-    ///   - kind: Its kind; nil for what its name tells.
+    ///   - path: The place of the copy, which must be empty; for a database its URL, whose schema must have no objects.
+    ///   - kind: Its kind; nil for the one that its name determines.
     /// - Returns: The number of objects in the copy.
-    /// - Throws: An error where there is something at the place, and the errors of both stores.
+    /// - Throws: An error if the place is not empty, and the errors of both stores.
     package func copy(to path: String, kind: StoreKind? = nil) throws -> Int {
         if DatabaseReference.isDatabase(path) {
             guard kind == nil || kind == .postgreSQL else {
@@ -60,15 +60,15 @@ package struct StoreCopying {
                 store.store, to: url, options: nil, withType: StoreReference.type(of: kind))
             return try Self.count(of: copy, in: store)
         } catch {
-            // Nothing half-written stays.
+            // Incomplete files are removed.
             try? FileManager.default.removeItem(at: url)
             throw error
         }
     }
 
-    /// Opens the store to be copied.
+    /// Opens the store that will be copied.
     ///
-    /// - Throws: An error for a drafted model that lacks something which the copy would keep.
+    /// - Throws: An error for a drafted model that lacks something that the copy would have to keep.
     private func opened(for kind: StoreKind) throws -> OpenStore {
         let store = try source.open()
         if case .drafted = store.modelOrigin, kind != .csv, kind != .json, store.kind == .sqlite || store.kind == .xml {

@@ -4,14 +4,14 @@ package import Migration
 internal import ModelFiles
 internal import ObjectGraph
 
-/// Migrates a store to the current version of a model, or says what that would do.
+/// Migrates a store to the current version of a model, or reports the effects of that.
 package struct StoreMigrating {
     private let description: NSPersistentStoreDescription
     private let coordinator: NSPersistentStoreCoordinator
 
     /// - Parameters:
     ///   - place: The store.
-    ///   - modelPath: The model; its other versions, and mapping models beside it, are known for the way.
+    ///   - modelPath: The model; the migration can use its other versions, and the mapping models beside it.
     ///   - version: The version to migrate to; nil for the current one.
     package init(_ place: String, model modelPath: String, version: String? = nil) throws {
         if DatabaseReference.isDatabase(place) {
@@ -31,12 +31,12 @@ package struct StoreMigrating {
         description.shouldInferMappingModelAutomatically = true
     }
 
-    /// Returns what a migration would do; the store is not changed.
+    /// Returns the plan of the migration, without changing the store.
     package func plan() throws -> MigrationPlan { try coordinator.migrationPlan(for: description) }
 
     /// Migrates the store.
     ///
-    /// - Throws: The errors of the migration; the store is then as it was.
+    /// - Throws: The errors of the migration. The store is then unchanged.
     package func migrate() throws {
         _ = try coordinator.addPersistentStore(
             ofType: description.type, configurationName: nil, at: description.url, options: description.options)

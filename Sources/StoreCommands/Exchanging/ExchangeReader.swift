@@ -4,11 +4,11 @@ internal import JSONReading
 internal import Platform
 internal import PropertyLists
 
-/// Reads the records of JSON and CSV files, as ``StoreExport`` and `coredata query` write them.
+/// Reads the records of JSON and CSV files in the form in which ``StoreExport`` and `coredata query` write them.
 enum ExchangeReader {
     /// Returns the records of a file, or of the files of a folder.
     ///
-    /// - Parameter entity: The entity of a file whose records do not tell it; nil for the name of the file.
+    /// - Parameter entity: The entity of a file whose records do not name it; nil for the name of the file.
     /// - Throws: ``ExchangeMistake`` with the place, and errors of the system.
     static func records(at path: String, entity: String?) throws -> [ExchangeRecord] {
         try StoreKind.refuseAddress(path)
@@ -45,7 +45,7 @@ enum ExchangeReader {
                 next: "Copy what it gives to a file.")
         }
         let data: Data
-        // Through a handle: the file may be a pipe.
+        // A handle is used because the file may be a pipe.
         do { data = try FileHandle(forReadingFrom: url).readToEnd() ?? Data() } catch {
             throw CommandError.make(
                 "The file \(url.path) cannot be read.", reason: error.localizedDescription, next: "Check its permissions.", cause: error)
@@ -144,7 +144,7 @@ enum ExchangeReader {
     }
 }
 
-/// Counts lines up to places that come in order.
+/// Counts the lines up to places in ascending order.
 private struct LineCounter {
     private let text: TextBytes
     private var (offset, line) = (0, 1)

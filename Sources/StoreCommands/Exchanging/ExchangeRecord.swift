@@ -1,19 +1,19 @@
 internal import Foundation
 internal import JSONReading
 
-/// A record of a file that is imported.
+/// A record of an imported file.
 struct ExchangeRecord {
-    /// Where a record stands.
+    /// The place of a record.
     struct Place: Sendable, CustomStringConvertible {
         let file: String
         let line: Int
-        /// The column in characters, counted from 1, of a record that shares its line with the one before it; nil for any other.
+        /// The column in characters, counted from 1, of a record that begins on the line of the previous one; nil for any other.
         var column: Int?
 
         var description: String { "\(file), line \(line)" + (column.map { ", column \($0)" } ?? "") }
     }
 
-    /// A value as the file has it.
+    /// A value in a file.
     enum Value {
         case json(JSONReading.JSONValue)
         /// A field of CSV; nil for an empty one without quotes.
@@ -23,15 +23,15 @@ struct ExchangeRecord {
     let place: Place
     /// The name of the entity.
     let entity: String
-    /// The identity in the file; nil where it has none.
+    /// The identity in the file; nil if there is none.
     let id: String?
     let values: [(name: String, value: Value)]
 }
 
-/// What is wrong with files that are imported.
+/// A mistake in an imported file.
 struct ExchangeMistake: Error, CustomStringConvertible {
     let place: ExchangeRecord.Place
-    /// The entity and the property; nil where the file itself is wrong.
+    /// The entity and the property; nil if the mistake is in the file itself.
     var property: String?
     let message: String
 

@@ -1,7 +1,7 @@
 internal import JSONReading
 internal import ObjectGraph
 
-/// Makes values of properties of what files have.
+/// Converts values in files to values of properties.
 enum ExchangeValue {
     typealias Mistake = AttributeValue.Mistake
 
@@ -14,7 +14,7 @@ enum ExchangeValue {
         }
     }
 
-    /// Returns the keys of related objects: nil for none, as the record has them otherwise.
+    /// Returns the keys of related objects; empty if there are none.
     static func references(_ value: ExchangeRecord.Value, of relationship: NSRelationshipDescription) throws -> [String] {
         var json: JSONReading.JSONValue
         switch value {

@@ -3,22 +3,22 @@ internal import Foundation
 internal import ObjectGraph
 internal import SQLiteStore
 
-/// The store that objects are imported into: one that is there, or a new one.
+/// The target of an import: an existing store, or a new one.
 final class ImportTarget {
     let store: OpenStore
-    /// The identifier of the store that was asked for: that of the tables of another program is made of their place, and a copy has another one.
+    /// The identifier of the requested store. For the tables of another program, it depends on their place, so that of a copy differs.
     let identifier: String?
-    /// Whether the store is new, and not there unless the import succeeds.
+    /// Whether the store is new. It exists only if the import succeeds.
     let isNew: Bool
-    /// Whether the store is written; otherwise everything is tried in a copy of it, or in a new store that nobody gets.
+    /// Whether the store is written. Otherwise, the import is tried in a copy of the store, or in a temporary new store.
     private let isWritten: Bool
-    /// Whether what is imported is saved. Of a database there is no copy to try that in.
+    /// Whether the import is saved. A trial in a database is not, because there is no copy of a database.
     var isSaved: Bool { isWritten || store.kind.hasFiles }
-    /// The copy in which an import into a store that is there is tried.
+    /// The copy in which an import into an existing store is tried.
     private let trial: StoreCopyForTrying?
-    /// The folder that a new store is made in, until it is complete.
+    /// The folder of a new store until it is complete.
     private let unfinished: URL?
-    /// What a new store of CSV or JSON files is copied to from the SQLite store that objects are imported into; nil for any other store.
+    /// The target for a new store of CSV or JSON files, which is copied from the SQLite store of the import; nil for any other store.
     private let copy: (place: String, kind: StoreKind)?
 
     private init(
@@ -30,9 +30,9 @@ final class ImportTarget {
         (self.trial, self.copy) = (trial, copy)
     }
 
-    /// Opens the store of a place, or makes one where nothing is.
+    /// Opens the store at a place, or creates one if there is none.
     ///
-    /// - Throws: What is wrong with the place or the model, and what to do.
+    /// - Throws: The mistake in the place or the model, and the correction.
     static func open(_ place: String, model: String?, version: String?, writes: Bool) throws -> ImportTarget {
         func open(_ place: String, isWritable: Bool) throws -> OpenStore {
             try StoreReference(place, model: model, version: version, isWritable: isWritable).open()
@@ -57,7 +57,7 @@ final class ImportTarget {
         let folder = try folder(for: url, writes: writes)
         do {
             if kind == .csv || kind == .json {
-                // Their records are given keys and are joined when all objects are known.
+                // Their records receive keys and are joined when all objects are known.
                 let store = try empty(folder.appendingPathComponent("objects.sqlite"), .sqlite, model, version)
                 return ImportTarget(store, isNew: true, isWritten: writes, unfinished: folder, copy: (place, kind))
             }
@@ -70,7 +70,7 @@ final class ImportTarget {
         }
     }
 
-    /// Makes the folder that a new store is made in: beside its place, or elsewhere where it is only tried.
+    /// Creates the folder for a new store: beside its place, or elsewhere for a trial.
     private static func folder(for url: URL, writes: Bool) throws -> URL {
         let parent = url.deletingLastPathComponent()
         let folder = parent.appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
@@ -91,16 +91,16 @@ final class ImportTarget {
         let coordinator = try NSPersistentStoreCoordinator(checking: ModelSource.model(at: model, version: version))
         let store = try coordinator.addPersistentStore(
             ofType: StoreReference.type(of: kind), configurationName: nil, at: file, options: nil)
-        // The file of any other store is made by its first save.
+        // The first save of any other store creates its file.
         guard kind == .sqlite else { return OpenStore(.init(url: file, kind: kind), .file(model), coordinator, store, nil, nil) }
-        // It keeps the model as it is; values of transformable attributes are then written as their bytes.
+        // The store keeps the original model; values of transformable attributes are then written as their bytes.
         try coordinator.remove(store)
         return try StoreReference(file.path, isWritable: true).open()
     }
 
-    /// Closes the store, and puts a new one at its place. One that was only tried is complete then, and removed.
+    /// Closes the store, and moves a new one to its place. A new store of a trial is completed, too, and removed.
     ///
-    /// - Parameter place: The place that was asked for.
+    /// - Parameter place: The requested place.
     func finish(at place: String) throws {
         store.read { store.context.reset() }
         try store.coordinator.remove(store.store)
@@ -122,14 +122,14 @@ final class ImportTarget {
         try FileManager.default.removeItem(at: unfinished)
     }
 
-    /// Removes what was made of a new store.
+    /// Removes an incomplete new store.
     func abandon() {
         guard let unfinished else { return }
-        // What cannot be closed or removed stays hidden; the error of the import is the one that matters.
+        // Files that cannot be closed or removed stay hidden; the error of the import is more important.
         try? store.coordinator.remove(store.store)
         TemporaryFolders.remove(unfinished)
     }
 
-    /// Returns an error of the import, with the place that was asked for.
+    /// Returns an error of the import, with the requested place.
     func renamed(_ error: any Error) -> any Error { trial?.renamed(error, identifier: store.store.identifier) ?? error }
 }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import ObjectGraph
 
-/// The objects of the records that are imported: those of the store that are the same, and new ones.
+/// The objects for imported records: matching objects of the store, and new ones.
 ///
-/// Objects are the same by their URIs in the store that they come from, and by the values of a key elsewhere.
+/// Objects are identified by their URIs within the store that they come from, and otherwise by the values of a key.
 struct ImportedObjects {
-    /// An identity: a URI with the root of the entity, of which a store has each key once.
+    /// An identity: a URI with the root of the entity, because keys are unique there.
     struct Identity: Hashable {
         let store: String
         let root: String
@@ -13,21 +13,21 @@ struct ImportedObjects {
     }
 
     private let store: OpenStore
-    /// The identifier of the store that was asked for; that of a copy may be another one.
+    /// The identifier of the requested store; that of a copy may differ.
     private let identifier: String?
     private let keys: ObjectKeys
     private var byIdentity: [Identity: NSManagedObject] = [:]
     private var stored: [Identity: NSManagedObject] = [:]
     private var owners: [ObjectKeys.Key: Owners] = [:]
-    /// The places of the records that objects are.
+    /// The places of the records, by their objects.
     private var places: [NSManagedObjectID: ExchangeRecord.Place] = [:]
     /// The records whose objects have, or will have, the values of a key.
     private var claims: [ObjectKeys.Key: [[JSONValue]: Claim]] = [:]
 
-    /// A record whose object has values.
+    /// A record that claims the values of a key for its object.
     private struct Claim {
         let place: ExchangeRecord.Place
-        /// Whether it does not have all of them in the store already.
+        /// Whether its object in the store lacks some of the values.
         let isNew: Bool
     }
 
@@ -37,7 +37,7 @@ struct ImportedObjects {
 
     // MARK: Identities
 
-    /// Returns the identity that a URI, or the end of one (`Album/p12`), means; nil for other text.
+    /// Returns the identity in a URI, or in the end of one (`Album/p12`); nil for other text.
     func identity(_ text: String) -> Identity? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         let isWhole = text.hasPrefix("x-coredata://")
@@ -46,11 +46,11 @@ struct ImportedObjects {
         else { return nil }
         return Identity(
             store: isWhole && parts[1] != identifier ? parts[1] : store.store.identifier ?? "", root: entity.rootEntity.name ?? "",
-            // Equal by its bytes.
+            // It is compared by its bytes.
             reference: .string(parts[parts.count - 1]))
     }
 
-    /// Reads the objects of the store that records are, or refer to.
+    /// Reads the objects of the store for records and references.
     mutating func readStored(_ identities: Set<Identity>) throws {
         let own = identities.filter { $0.store == store.store.identifier }
         let ids = own.compactMap { identity -> NSManagedObjectID? in
@@ -76,10 +76,10 @@ struct ImportedObjects {
 
     // MARK: Keys
 
-    /// The objects of the store and of the records that have the values of a key.
+    /// The objects of the store and of the records, by the values of a key.
     private struct Owners {
         private(set) var objects: [[JSONValue]: NSManagedObject] = [:]
-        /// The values that several objects of the store have: nothing makes them unique.
+        /// The values of several objects of the store, which are not unique.
         private(set) var shared: Set<[JSONValue]> = []
 
         mutating func addStored(_ object: NSManagedObject, _ values: [JSONValue]) {
@@ -89,7 +89,7 @@ struct ImportedObjects {
         mutating func set(_ object: NSManagedObject, _ values: [JSONValue]) { objects[values] = object }
     }
 
-    /// Reads the objects of the store that have values of a key, once.
+    /// Reads the objects of the store with values of a key, once.
     private mutating func readOwners(of key: ObjectKeys.Key) throws {
         if owners[key] != nil { return }
         var found = Owners()
@@ -101,7 +101,7 @@ struct ImportedObjects {
 
     /// Returns the object with the values of a key, in the store or among the records.
     ///
-    /// - Throws: ``ExchangeValue/Mistake`` for values that several objects have.
+    /// - Throws: ``ExchangeValue/Mistake`` for values of several objects.
     private mutating func object(_ values: [JSONValue], of key: ObjectKeys.Key) throws -> NSManagedObject? {
         try readOwners(of: key)
         if owners[key]?.shared.contains(values) == true {
@@ -113,9 +113,9 @@ struct ImportedObjects {
 
     // MARK: Objects
 
-    /// Returns the object of a record, and whether the store has it; a new one where it has none.
+    /// Returns the object of a record, which is a new one if there is none, and whether it is in the store.
     ///
-    /// - Throws: ``ExchangeValue/Mistake`` for an object, or a key, that another record has.
+    /// - Throws: ``ExchangeValue/Mistake`` for an object, or a key, of another record.
     mutating func object(of record: ExchangeRecord, _ entity: NSEntityDescription) throws -> (object: NSManagedObject, isStored: Bool) {
         let identity = try record.id.map { text in
             guard let identity = self.identity(text) else { throw ExchangeValue.Mistake(message: "“\(text)” is no URI of an object.") }
@@ -125,7 +125,7 @@ struct ImportedObjects {
         let given = try values(of: record, keys, entity)
         for key in keys { try readOwners(of: key) }
         var (known, key) = (identity.flatMap { byIdentity[$0] ?? stored[$0] }, ObjectKeys.Key?.none)
-        // An attribute that the record lacks has its default in a new object, of which there can be one where it is unique.
+        // An attribute that the record lacks has its default value in a new object. If it is unique, only one such object can exist.
         for isComplete in [true, false] {
             for next in keys where known == nil && (isComplete || next.isUnique) {
                 let values = ObjectKeys.values(of: next, entity) { attribute in
@@ -165,7 +165,7 @@ struct ImportedObjects {
         return (object, known != nil)
     }
 
-    /// Returns the values of keys that a record has: nil for those that it has as nil.
+    /// Returns a record's values of keys; nil for those that are nil in the record.
     private func values(
         of record: ExchangeRecord, _ keys: [ObjectKeys.Key], _ entity: NSEntityDescription
     ) throws -> [String: Any?] {
@@ -178,9 +178,9 @@ struct ImportedObjects {
         return given
     }
 
-    /// Returns the object that a reference means.
+    /// Returns the object for a reference.
     ///
-    /// - Throws: ``ExchangeValue/Mistake`` where there is none, or one of another entity.
+    /// - Throws: ``ExchangeValue/Mistake`` if there is none, or one of another entity.
     mutating func object(of reference: String, for relationship: NSRelationshipDescription) throws -> NSManagedObject {
         guard let destination = relationship.destinationEntity else {
             throw ExchangeValue.Mistake(message: "The relationship leads to no entity.")
@@ -188,7 +188,7 @@ struct ImportedObjects {
         var found: NSManagedObject?
         if let identity = self.identity(reference) { found = byIdentity[identity] ?? stored[identity] }
         for key in keys.keys(of: destination) where found == nil && key.attributes.count == 1 {
-            // The value of a key stands for its object, too.
+            // The value of a key also identifies its object.
             guard let attribute = destination.attributesByName[key.attributes[0]],
                 let value = try? ExchangeValue.value(.text(reference), of: attribute, inTables: store.hasTables),
                 let values = ObjectKeys.values(of: key, destination, { _ in value })

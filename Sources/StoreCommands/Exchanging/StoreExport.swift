@@ -10,17 +10,17 @@ package struct StoreExport {
 
     private let store: OpenStore
     private let entities: [NSEntityDescription]
-    /// What has been written of all objects.
+    /// The share of all objects that has been written.
     private let progress = Progress(totalUnitCount: 1)
 
     /// - Parameter names: The entities to export; an empty array for all.
-    /// - Throws: The entities that there are, for a name that is none of them.
+    /// - Throws: An error with the existing entities, for an unknown name.
     package init(_ store: OpenStore, entities names: [String] = []) throws {
         self.store = store
         let named = try names.map { try store.entity($0) }
         let exported = (named.isEmpty ? store.model.entities : named).filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
         for entity in exported {
-            // Those of SQLite stores are shown as their bytes, and those of other programs' tables are JSON.
+            // SQLite stores show them as their bytes, and in other programs' tables they are JSON.
             guard !store.hasTables,
                 let attribute = entity.attributesByName.values.first(where: { $0.attributeType == .transformableAttributeType })
             else { continue }
@@ -35,10 +35,10 @@ package struct StoreExport {
     /// Writes the files.
     ///
     /// - Parameters:
-    ///   - path: A file, `.json` for all entities or `.csv` for one, or a folder with a file for each entity. There may be none yet.
-    ///   - form: The form of files in a folder; CSV without one.
+    ///   - path: A file, `.json` for all entities or `.csv` for one, or a folder with a file for each entity. It must not exist yet.
+    ///   - form: The form of files in a folder; nil for CSV.
     /// - Returns: The number of objects.
-    /// - Throws: An error where there is something at the place, and the errors of reading and writing. Nothing half-written stays.
+    /// - Throws: An error if the place is not empty, and the errors of reading and writing. Incomplete files are removed.
     package func write(to path: String, form: Form? = nil) throws -> Int {
         try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
@@ -67,14 +67,14 @@ package struct StoreExport {
         }
         try StoreCheck.requireObjects(in: store, "Nothing is exported to \(PlaceText.shown(url.path)).")
         try countObjects()
-        // Whoever reads the place meanwhile finds nothing, or everything.
+        // The files appear at the place atomically.
         let unfinished = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
         do {
             let count = isFile ? try file(unfinished, ending) : try folder(unfinished, form ?? .csv)
             try FileManager.default.moveItem(at: unfinished, to: url)
             return count
         } catch {
-            // It is not there where it could not be made.
+            // If it could not be created, it is missing.
             try? FileManager.default.removeItem(at: unfinished)
             throw error
         }
@@ -102,7 +102,7 @@ package struct StoreExport {
     }
 
     private func countObjects() throws {
-        // A web service would send all that it counts.
+        // A web service would send all objects to count them.
         if store.service != nil { return }
         var count = 0
         for entity in entities { count += try Query(QueryText(entity.name ?? "", excludesSubentities: true), in: store).count() }

@@ -2,24 +2,24 @@ internal import Foundation
 internal import ObjectGraph
 internal import SQLiteStore
 
-/// Reads objects and their relationships from JSON or CSV files into a store: all of them, or none.
+/// Imports objects and their relationships from JSON or CSV files into a store, either all of them or none.
 package struct StoreImport {
-    /// What an import did, or would do.
+    /// The result of an import or of a trial.
     package struct Outcome: Equatable, Sendable {
         package var added = 0
         package var changed = 0
         package var unchanged = 0
     }
 
-    /// The number of mistakes that are named.
+    /// The maximum number of mistakes in an error.
     private static let namedMistakes = 20
 
-    /// An object with its record.
+    /// An object and its record.
     private struct Item {
         let record: ExchangeRecord
         let object: NSManagedObject
         let isStored: Bool
-        /// The related objects that the record has.
+        /// The related objects in the record.
         var related: [(relationship: NSRelationshipDescription, objects: [NSManagedObject])] = []
     }
 
@@ -39,15 +39,15 @@ package struct StoreImport {
     ///
     /// - Parameters:
     ///   - source: A `.json` or `.csv` file, or a folder of them.
-    ///   - place: The store; a new one is made where there is none, by the model.
+    ///   - place: The store. If there is none, a new one is created by the model.
     ///   - model: A model file, or a store that keeps it; nil for the model that the store keeps.
     ///   - version: The version in a versioned model.
-    ///   - entity: The entity of a file whose records do not tell it.
-    ///   - key: The attribute by which objects are the same, in entities that have it; one that none of them has is an error.
-    ///   - writes: Whether the store is written; otherwise everything is done in a copy of the store, or in a new one elsewhere, and nothing is changed.
-    ///     In a database, all is done but the save.
-    /// - Returns: What was done, or would be done.
-    /// - Throws: The mistakes in the files, with file, line, entity and property of each, and the errors of the store. Nothing is written then.
+    ///   - entity: The entity of a file whose records do not name it.
+    ///   - key: The attribute that identifies objects of the entities that have it. It is an error if none of them has it.
+    ///   - writes: Whether the store is written. Otherwise, the import is tried in a copy of the store, or in a new one elsewhere, and nothing is
+    ///     changed. In a database, everything but the save is done.
+    /// - Returns: The result of the import or of the trial.
+    /// - Throws: The mistakes in the files, each with file, line, entity and property, and the errors of the store. Nothing is written then.
     package static func run(
         _ source: String, into place: String, model: String? = nil, version: String? = nil, entity: String? = nil, key: String? = nil,
         writes: Bool
@@ -76,7 +76,7 @@ package struct StoreImport {
 
     private func throwMistakes() throws { if !mistakes.isEmpty { throw Self.failure(mistakes) } }
 
-    /// Calls `body`, and returns its mistake; nil where it makes none.
+    /// Calls `body`, and returns its mistake; nil if there is none.
     private static func mistake(
         _ record: ExchangeRecord, _ property: String?, _ body: () throws -> Void
     ) throws -> [ExchangeMistake] {
@@ -98,7 +98,7 @@ package struct StoreImport {
         try makeObjects(records, &objects)
         try setValues()
         try readRelated(&objects)
-        // Mistakes of references are reported together with those of values.
+        // Mistakes in references are reported together with those in values.
         try throwMistakes()
         setRelated()
         try checkRelated()
@@ -112,7 +112,7 @@ package struct StoreImport {
         return outcome
     }
 
-    /// Looks for entities and properties that the model does not have.
+    /// Checks that the model has all entities and properties of the records.
     private mutating func checkNames(_ records: [ExchangeRecord]) throws {
         var known: Set<String> = []
         for record in records {
@@ -133,7 +133,7 @@ package struct StoreImport {
                     entity.propertiesByName[name] == nil
                     ? "“\(entity)” has no property “\(name)”. It has: \(properties.sorted().joined(separator: ", "))."
                     : "“\(name)” is transient, fetched or derived: leave it out."
-                // The header of a CSV file is its first line.
+                // The header of a CSV file is on its first line.
                 let isHeader = record.place.file.lowercased().hasSuffix(".csv")
                 let place = isHeader ? ExchangeRecord.Place(file: record.place.file, line: 1) : record.place
                 mistakes.append(ExchangeMistake(place: place, message: what))
@@ -141,7 +141,7 @@ package struct StoreImport {
         }
     }
 
-    /// Checks that the attribute after `--key` is one of the records or of what they refer to.
+    /// Checks that the attribute of `--key` belongs to an entity of the records or of their references.
     private func requireKey(_ records: [ExchangeRecord]) throws {
         let entities = Set(records.map(\.entity)).sorted().compactMap { store.model.entitiesByName[$0] }
         try keys.require(in: entities, "Nothing is imported") { entity in
@@ -155,7 +155,7 @@ package struct StoreImport {
             if let identity = record.id.flatMap(objects.identity) { named.insert(identity) }
             for (name, value) in record.values {
                 guard let relationship = store.model.entitiesByName[record.entity]?.relationshipsByName[name] else { continue }
-                // What is no reference is reported where the relationship is set.
+                // An invalid reference is reported when the relationship is set.
                 let references = (try? ExchangeValue.references(value, of: relationship)) ?? []
                 for reference in references { if let identity = objects.identity(reference) { named.insert(identity) } }
             }
@@ -180,7 +180,7 @@ package struct StoreImport {
                 guard let attribute = item.object.entity.attributesByName[name] else { continue }
                 mistakes += try Self.mistake(item.record, name) {
                     let value = try ExchangeValue.value(value, of: attribute, inTables: store.hasTables)
-                    // An object that is as the file has it is not saved.
+                    // An object without a difference to the file is not saved.
                     let isEqual = ValueText.json(item.object.value(forKey: name), attribute) == ValueText.json(value, attribute)
                     if !isEqual { item.object.setValue(value, forKey: name) }
                 }
@@ -202,7 +202,7 @@ package struct StoreImport {
         }
     }
 
-    /// Sets relationships: to-one first, for an order is that of objects that are related already.
+    /// Sets relationships, to-one relationships first, because an order applies to objects that are already related.
     private func setRelated() {
         for isToMany in [false, true] {
             for item in items {
@@ -228,7 +228,7 @@ package struct StoreImport {
         }
     }
 
-    /// Looks for relationships that other records contradict.
+    /// Checks that relationships do not contradict other records.
     private mutating func checkRelated() throws {
         for item in items {
             for (relationship, objects) in item.related where !isAs(item.object, relationship, objects) {
@@ -276,7 +276,7 @@ package struct StoreImport {
 
     // MARK: Saving
 
-    /// Gives the objects of a new SQLite store the keys that they have in the files, so that URIs end as they did.
+    /// Gives the objects of a new SQLite store their keys from the files, so that their URIs keep the same end.
     private func keepKeys() throws {
         guard target.isNew, let sqlite = store.store as? SQLiteStore else { return }
         let new = items.compactMap { item -> (root: String, key: Int64, object: NSManagedObject)? in
@@ -287,7 +287,7 @@ package struct StoreImport {
         }
         for (_, group) in Dictionary(grouping: new, by: \.root) {
             let sorted = group.sorted { $0.key < $1.key }
-            // Objects of several stores may have the same keys: they get new ones.
+            // Objects of several stores may have the same keys. They receive new ones.
             guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0.key < $1.key }) else { continue }
             var run: [NSManagedObject] = []
             for (index, item) in sorted.enumerated() {
@@ -301,7 +301,7 @@ package struct StoreImport {
         }
     }
 
-    /// Returns the error of a save with the places of the records that it is about.
+    /// Returns the error of a save, with the places of the affected records.
     private func located(_ error: any Error) -> any Error {
         let single = error as NSError
         var objects = (single.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict] ?? []).flatMap(

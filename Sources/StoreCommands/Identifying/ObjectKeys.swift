@@ -1,28 +1,28 @@
 internal import ObjectGraph
 internal import WebBackend
 
-/// The keys by which objects of different places are the same: the attribute that was asked for, and otherwise the uniqueness constraints of
-/// their entity and those that it inherits.
+/// The keys that identify objects across places: the requested attribute, or otherwise the uniqueness constraints of their entity, including inherited
+/// ones.
 struct ObjectKeys {
-    /// Attributes whose values together are those of one object.
+    /// Attributes whose values together identify an object.
     struct Key: Hashable {
-        /// The name of the entity that has the attributes, or their constraint; objects of its subentities are among those that they tell apart.
+        /// The name of the entity that has the attributes, or their constraint. They also identify objects of its subentities.
         let entity: String
         let attributes: [String]
-        /// Whether a uniqueness constraint has them: the store keeps no two objects with the values.
+        /// Whether they have a uniqueness constraint: the values are unique in the store.
         let isUnique: Bool
 
-        /// The attributes as an error names them.
+        /// The names of the attributes, for errors.
         var names: String { attributes.joined(separator: ", ") }
     }
 
-    /// The attribute that was asked for.
+    /// The requested attribute.
     private let asked: String?
 
-    /// - Parameter asked: The attribute after `--key`, for entities that have it; nil for the uniqueness constraints.
+    /// - Parameter asked: The attribute of `--key`, for entities that have it; nil for the uniqueness constraints.
     init(_ asked: String?) { self.asked = asked }
 
-    /// Returns the keys of an entity, its own before those that it inherits; an empty array where nothing but URIs tells its objects apart.
+    /// Returns the keys of an entity, its own before inherited ones; empty if only URIs identify its objects.
     func keys(of entity: NSEntityDescription) -> [Key] {
         let line = sequence(first: entity, next: \.superentity)
         if let asked, Self.has(entity, asked) {
@@ -38,10 +38,10 @@ struct ObjectKeys {
         }
     }
 
-    /// Whether an entity has an attribute that stores keep.
+    /// Returns whether an entity has a stored attribute of a name.
     static func has(_ entity: NSEntityDescription, _ name: String) -> Bool { entity.attributesByName[name]?.isTransient == false }
 
-    /// Returns an object's values of a key; nil where one is missing.
+    /// Returns the values of an object for a key; nil if one is missing.
     ///
     /// - Parameter value: Returns the value of an attribute.
     static func values(
@@ -55,12 +55,12 @@ struct ObjectKeys {
         return values
     }
 
-    /// Checks that the attribute that was asked for is one of some entities, or of those that their relationships lead to.
+    /// Checks that the requested attribute belongs to one of some entities, or to a destination of their relationships.
     ///
     /// - Parameters:
-    ///   - what: What is not done otherwise, for the error.
-    ///   - names: Returns the attributes of an entity by which objects can be told apart.
-    /// - Throws: An error that names the attributes that there are.
+    ///   - what: The refused operation, for the error.
+    ///   - names: Returns the attributes of an entity that can identify objects.
+    /// - Throws: An error that names the available attributes.
     func require(
         in entities: [NSEntityDescription], _ what: String, _ names: (NSEntityDescription) -> [String]
     ) throws {

@@ -3,19 +3,19 @@ internal import ObjectGraph
 internal import SQLQueries
 internal import SQLiteStore
 
-/// Looks at every row of a SQLite store for what Core Data does not expect.
+/// Checks every row of a SQLite store for violations of Core Data's expectations.
 package struct StoreCheck {
-    /// What is wrong with some rows.
+    /// A violation by some rows.
     package struct Finding: Sendable {
-        /// What kind of rule the rows break.
+        /// The kind of the violated rule.
         package let rule: String
         package let message: String
-        /// How many rows there are, and the first of them.
+        /// The number of rows, and the first of them.
         package let count: Int
         package let objects: [String]
     }
 
-    /// The number of objects that a finding names.
+    /// The maximum number of objects in a finding.
     private static let namedObjects = 5
 
     private let file: SQLiteInspection
@@ -59,7 +59,7 @@ package struct StoreCheck {
         progress.completedUnitCount += 1
     }
 
-    /// Checks that each row of a SQLite store is an object's, before all objects are written elsewhere.
+    /// Checks that each row of a SQLite store belongs to an object, before all objects are copied.
     ///
     /// - Throws: An error that names the tables whose rows would be left out.
     static func requireObjects(in store: OpenStore, _ what: String) throws {
@@ -74,7 +74,7 @@ package struct StoreCheck {
 
     // MARK: Reporting
 
-    /// Reports the rows of an entity that meet a condition over the alias `t`.
+    /// Reports the rows of an entity that match a condition over the alias `t`.
     private mutating func report(
         _ rule: String, _ entity: SQLEntity, _ condition: String, from: String? = nil, _ message: (String) -> String
     ) throws {
@@ -110,7 +110,7 @@ package struct StoreCheck {
         }
     }
 
-    /// Returns the rows of a table whose entity is none of it; nil for a table without an entity.
+    /// Returns the rows of a table whose entity does not belong to the table; nil for a table without an entity.
     private func strays(_ table: SQLTable) throws -> (rows: [[SQLiteInspection.Cell]], root: SQLEntity, message: String)? {
         guard let root = schema.entities.first(where: { $0.table == table.name && $0.number == $0.rootNumber }) else { return nil }
         let known = root.numbers.map(String.init).joined(separator: ", ")
@@ -193,7 +193,7 @@ package struct StoreCheck {
                 "\(column) IS NOT NULL AND EXISTS (SELECT 1 FROM \(destination.table.sql) d WHERE d.Z_PK = \(column) AND d.Z_ENT IS NOT t.\(number.sql))"
             ) { "\($0) name another entity than that of the object of “\(name)” (\(number.name))." }
         }
-        // Of two that refer to each other, both must.
+        // If both refer to each other, both references must agree.
         if let inverse = relationship.inverseRelationship, !inverse.isToMany, case .toOne(let back) = destination[inverse] {
             try report(
                 "inverse", entity,
@@ -202,7 +202,7 @@ package struct StoreCheck {
         }
     }
 
-    /// Checks the places of an ordered relationship whose keys are in the rows of its objects.
+    /// Checks the positions of an ordered relationship whose keys are in the rows of its objects.
     private mutating func checkOrder(of relationship: NSRelationshipDescription, _ key: SQLForeignKey) throws {
         guard let order = key.orderColumn, let description = relationship.destinationEntity, let owned = schema.entity(description) else {
             return
@@ -219,7 +219,7 @@ package struct StoreCheck {
 
     private mutating func check(_ relationship: NSRelationshipDescription, _ join: SQLJoin, _ entity: SQLEntity) throws {
         guard let description = relationship.destinationEntity, let destination = schema.entity(description) else { return }
-        // The inverse looks at the other column.
+        // The check of the inverse covers the other column.
         let name = "\(entity.entity).\(relationship.name)"
         for (column, side) in [(join.own, entity), (join.other, destination)] {
             let rows = try file.rows(

@@ -4,10 +4,10 @@ internal import Foundation
 struct StoreFiles: Sendable {
     let name: String
     let bytes: Int64
-    /// What the file holds.
+    /// The content of the file.
     let holds: String
 
-    /// Returns the files of a store: the store itself, and those beside it.
+    /// Returns the files of a store: the store itself, and the files beside it.
     static func of(_ store: OpenStore) throws -> [StoreFiles] {
         let url = store.url
         let folder = url.deletingLastPathComponent()

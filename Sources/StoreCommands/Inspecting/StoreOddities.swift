@@ -2,7 +2,7 @@ internal import Foundation
 internal import ObjectGraph
 internal import SQLiteStore
 
-/// What is unusual about a store and seen at once; `check` looks at every row.
+/// The unusual properties of a store that are quick to detect; `check` examines every row.
 struct StoreOddities {
     private let store: OpenStore
     private let files: [StoreFiles]
@@ -53,7 +53,7 @@ struct StoreOddities {
         return found
     }
 
-    /// Returns the attributes that the model in the file has as transformable.
+    /// Returns the attributes that are transformable in the model in the file.
     private func transformableAttributes(_ file: SQLiteInspection) throws -> [String] {
         guard case .store = store.modelOrigin, let model = try file.model() else { return [] }
         return model.entities.flatMap { entity in

@@ -5,7 +5,7 @@ internal import PropertyLists
 internal import RemoteStore
 internal import SQLiteStore
 
-/// What a store is: its files, metadata, model, entities, history, and what is odd about it.
+/// A report about a store: its files, metadata, model, entities and history, and its unusual properties.
 package struct StoreReport {
     private let json: JSONValue
 
@@ -38,7 +38,7 @@ package struct StoreReport {
         return store.model.versionIdentifiers.map { "\($0.base)" }.sorted()
     }
 
-    /// Returns the metadata without what is shown elsewhere.
+    /// Returns the metadata without the parts that are shown elsewhere.
     private static func shown(_ metadata: [String: Any]) -> JSONValue {
         let elsewhere: Set = [
             NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey, NSStoreTypeKey,
@@ -62,7 +62,7 @@ package struct StoreReport {
         }
     }
 
-    /// Returns the entities with the numbers of their objects, and why some have none.
+    /// Returns the entities with the numbers of their objects, and the reasons for missing numbers.
     private static func entities(_ store: OpenStore, _ metadata: [String: Any]) throws -> (list: [JSONValue], uncounted: [String]) {
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
         var uncounted: [String] = []
@@ -90,11 +90,11 @@ package struct StoreReport {
         ])
     }
 
-    /// How long the objects of an entity are counted. A view may have rows without end.
+    /// The time limit for counting the objects of an entity. A view may have infinitely many rows.
     private static let countingTime = Duration.seconds(10)
 
-    /// Returns the number of objects; nil where a web service would have to send all of them, where counting takes too long, and where the rows of a
-    /// view cannot be computed.
+    /// Returns the number of objects; nil if a web service would have to send all of them, if counting takes too long, or if the rows of a view cannot
+    /// be computed.
     private static func count(
         _ request: NSFetchRequest<NSManagedObject>, of entity: NSEntityDescription, in store: OpenStore, _ uncounted: inout [String]
     ) throws -> Int? {

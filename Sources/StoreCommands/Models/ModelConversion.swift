@@ -3,11 +3,11 @@ internal import Migration
 internal import ModelFiles
 package import ObjectGraph
 
-/// Writes a model in another form, and compares models.
+/// Converts and compares models.
 package enum ModelConversion {
-    /// Writes a model to a file whose name says the form: `.xcdatamodeld`, `.xcdatamodel`, `.mom`, `.swift`.
+    /// Writes a model to a file whose name determines the form: `.xcdatamodeld`, `.xcdatamodel`, `.mom`, `.swift`.
     ///
-    /// - Throws: An error where there is a file already.
+    /// - Throws: An error if the file exists.
     package static func write(_ model: NSManagedObjectModel, to path: String) throws {
         try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
@@ -30,12 +30,12 @@ package enum ModelConversion {
         }
     }
 
-    /// The differences of two models, one sentence each.
+    /// Returns the differences of two models, each as a sentence.
     package static func differences(_ model: NSManagedObjectModel, _ other: NSManagedObjectModel) -> [String] {
         model.differences(from: other, includingFileAttributes: false)
     }
 
-    /// Returns why a store of a model cannot be migrated to another by an inferred mapping; nil where it can.
+    /// Returns the reason why an inferred mapping cannot migrate a store of one model to another; nil if it can.
     package static func obstacle(from model: NSManagedObjectModel, to other: NSManagedObjectModel) -> String? {
         do {
             _ = try NSMappingModel.inferredMappingModel(forSourceModel: model, destinationModel: other)

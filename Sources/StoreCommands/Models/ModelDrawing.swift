@@ -3,19 +3,19 @@ package import ObjectGraph
 
 /// Draws a model as SVG: entities as boxes with their attributes, relationships as lines with crow's feet, inheritance as arrows to the superentity.
 ///
-/// Colours follow the reader's choice of light or dark.
+/// The colours follow the reader's light or dark appearance.
 package struct ModelDrawing {
     private static let header = 30.0
     private static let row = 19.0
     private static let margin = 28.0
-    /// The width of a character of the body, on average.
+    /// The average width of a character in the body.
     private static let character = 6.7
 
     private var graph: ModelGraph
-    /// The y of each line at the sides of the nodes it touches, by line and place on its way.
+    /// The y of each line at the sides of its nodes, by the index of the line and of the node on its way.
     private var leaving: [[Double]] = []
     private var entering: [[Double]] = []
-    /// The x of the vertical part of each line behind each column, by line and place on its way.
+    /// The x of each line's vertical part after each column, by the index of the line and of the node on its way.
     private var tracks: [[Double]] = []
     private var trackCounts: [Int] = []
     private var labelWidths: [(before: Double, behind: Double)] = []
@@ -23,7 +23,7 @@ package struct ModelDrawing {
     package init(_ model: NSManagedObjectModel) {
         graph = ModelGraph(model, size: Self.size)
         measureGaps()
-        // The tracks depend on the places, and their number only on the lines.
+        // The tracks depend on the places of the nodes, but their number only on the lines.
         graph.place(gaps: { [trackCounts, labelWidths] in Self.gap($0, trackCounts, labelWidths) })
         attach()
         assignTracks()
@@ -45,13 +45,13 @@ package struct ModelDrawing {
         let rows = attributes.map { Double(DisplayText.width($0.name) + DisplayText.width(type($0))) * character + 44 }
         let relationships = entity.properties.filter { $0.entity === entity && $0 is NSRelationshipDescription }.count
         let height = header + (attributes.isEmpty ? 0 : Double(attributes.count) * row + 12)
-        // Each line has a place of its own at the side.
+        // Each line needs a separate place at the side.
         return (max(120, name, rows.max() ?? 0).rounded(.up), max(height, Double(relationships) * 16 + 8))
     }
 
     private static func width(_ label: String?) -> Double { label.map { Double(DisplayText.width($0)) * 6 + 26 } ?? 22 }
 
-    /// Finds how much is between the columns: names of relationships at both sides, and vertical parts of lines between them.
+    /// Measures the space between the columns: names of relationships at both sides, and vertical parts of lines between them.
     private mutating func measureGaps() {
         trackCounts = [Int](repeating: 0, count: graph.columns.count)
         labelWidths = [(Double, Double)](repeating: (22, 22), count: graph.columns.count)
@@ -77,7 +77,7 @@ package struct ModelDrawing {
 
     // MARK: Lines
 
-    /// Gives each line a place at the sides of its nodes, in the order of where it leads.
+    /// Gives each line a place at the sides of its nodes, in the order of its destination.
     private mutating func attach() {
         leaving = graph.edges.map { [Double](repeating: 0, count: $0.nodes.count) }
         entering = leaving
@@ -105,7 +105,7 @@ package struct ModelDrawing {
         }
     }
 
-    /// Gives the vertical part of each line an x of its own, ordered so that lines from one side do not cross each other.
+    /// Gives the vertical part of each line a separate x, in an order that avoids crossings between lines from one side.
     private mutating func assignTracks() {
         tracks = graph.edges.map { [Double](repeating: 0, count: $0.nodes.count) }
         for (layer, column) in graph.columns.enumerated() {
@@ -118,7 +118,7 @@ package struct ModelDrawing {
             guard let first = column.first else { continue }
             let start = graph.nodes[first].x + (column.map { graph.nodes[$0].width }.max() ?? 0) + labelWidths[layer].before
             let width = Self.gap(layer, trackCounts, labelWidths) - labelWidths[layer].before - labelWidths[layer].behind
-            // Downwards the upper lines turn last, upwards first.
+            // Of descending lines the upper ones turn last, of ascending ones first.
             let down = lines.filter { $0.to >= $0.from }.sorted { $0.from > $1.from }
             let up = lines.filter { $0.to < $0.from }.sorted { $0.from < $1.from }
             for (index, line) in (down + up).enumerated() {
@@ -131,7 +131,7 @@ package struct ModelDrawing {
 
     /// Returns the picture.
     ///
-    /// - Parameter isStandalone: Whether it holds its styles; otherwise they are those of the page around it, ``style``.
+    /// - Parameter isStandalone: Whether it contains its styles; otherwise the page must include ``style``.
     package func svg(isStandalone: Bool = true) -> String {
         let width = (graph.nodes.map { $0.x + $0.width }.max() ?? 0) + (graph.loops.isEmpty ? 0 : 90) + 2 * Self.margin
         let height = (graph.nodes.map { $0.y + $0.height }.max() ?? 0) + 2 * Self.margin
@@ -174,7 +174,7 @@ package struct ModelDrawing {
     private func box(_ node: ModelGraph.Node, _ entity: NSEntityDescription) -> String {
         let (x, y, width) = (number(node.x), number(node.y), number(node.width))
         let attributes = Self.attributes(entity)
-        // Only the upper corners of the head are round.
+        // Only the upper corners of the head are rounded.
         let head =
             "M\(x) \(number(node.y + Self.header))V\(number(node.y + 7))q0 -7 7 -7h\(number(node.width - 14))q7 0 7 7V\(number(node.y + Self.header))z"
         var text = "<g\(entity.isAbstract ? " class=\"abstract\"" : "") data-entity=\"\(Self.escaped(entity.name ?? ""))\">\n"
@@ -211,12 +211,12 @@ package struct ModelDrawing {
             let arrow = "M\(number(x)) \(number(y))l\(number(11 * side)) -6v12z"
             return "<path class=\"parent\" d=\"\(path)\"/>\n<path class=\"parent arrow\" d=\"\(arrow)\"/>\n"
         }
-        // The end at an entity says how many of it there are: what the relationship at the other end leads to.
+        // The sign at an entity shows its multiplicity, by the relationship at the other end.
         return "<path d=\"\(path)\"/>\n" + foot(start.0, start.1, 1, ends.1) + foot(end.0, end.1, -1, ends.0)
             + label(ends.0, start.0 + 17, start.1, "") + label(ends.1, end.0 - 17, end.1, " end")
     }
 
-    /// Returns a horizontal line to an x, and a vertical one to a y, with round corners.
+    /// Returns a horizontal line to an x, and a vertical one to a y, with rounded corners.
     private func turn(_ from: Double, _ x: Double, _ to: Double) -> String {
         // Bounded: a fraction, of which each has its opposite.
         let radius = min(6, abs(to - from) / 2)
@@ -226,7 +226,7 @@ package struct ModelDrawing {
             "H\(number(x - radius))q\(number(radius)) 0 \(number(radius)) \(number(way))V\(number(to - way))q0 \(number(way)) \(number(radius)) \(number(way))"
     }
 
-    /// Returns the sign at the end of a line: a crow's foot for many, a bar for one; none where no relationship leads here.
+    /// Returns the sign at the end of a line: a crow's foot for many, a bar for one; empty if no relationship leads here.
     private func foot(_ x: Double, _ y: Double, _ side: Double, _ end: ModelGraph.End) -> String {
         if end.name == nil { return "" }
         let sign =

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import ObjectGraph
 
-/// The entities of a model in columns, and the lines between them, as a layered drawing has them.
+/// The layered graph of a model: its entities in columns, and the lines between them.
 struct ModelGraph {
-    /// An end of a line: a relationship, or nil at the end where there is none.
+    /// An end of a line: a relationship, or an empty end without one.
     struct End {
         let name: String?
         let isToMany: Bool
@@ -18,19 +18,19 @@ struct ModelGraph {
         }
     }
     struct Edge {
-        /// The entities, of which the first is in an earlier column.
+        /// The entities. The first one is in an earlier column.
         var first: Int
         var second: Int
-        /// The relationship of the first entity, and that of the second.
+        /// The relationships of the first and of the second entity.
         var ends: (End, End)?
         var isInheritance: Bool { ends == nil }
         /// Whether the first is the subentity.
         var isReversed = false
-        /// The nodes on the way, from the first entity to the second.
+        /// The nodes on the way from the first entity to the second.
         var nodes: [Int] = []
     }
     struct Node {
-        /// Nil for a place that a long line passes.
+        /// Nil for a node that a long line passes through.
         let entity: NSEntityDescription?
         var layer = 0
         var width = 0.0
@@ -44,7 +44,7 @@ struct ModelGraph {
     private(set) var edges: [Edge] = []
     /// The relationships of an entity to itself.
     private(set) var loops: [(node: Int, ends: (End, End))] = []
-    /// The nodes of each column, from above.
+    /// The nodes of each column, from top to bottom.
     private(set) var columns: [[Int]] = []
 
     init(_ model: NSManagedObjectModel, size: (NSEntityDescription) -> (Double, Double)) {
@@ -82,7 +82,7 @@ struct ModelGraph {
                 } else if relationship.isToMany || inverse?.isToMany != true {
                     edges.append(Edge(first: place, second: destination, ends: ends))
                 } else {
-                    // The one is before the many.
+                    // The to-one end comes before the to-many end.
                     edges.append(Edge(first: destination, second: place, ends: (ends.1, ends.0)))
                 }
             }
@@ -91,7 +91,7 @@ struct ModelGraph {
 
     // MARK: Columns
 
-    /// Turns lines that would close a circle, and puts each entity behind those before it.
+    /// Reverses lines that would close a cycle, and puts each entity after its predecessors.
     private mutating func layer() {
         var state = [Int](repeating: 0, count: nodes.count)
         var turned: Set<Int> = []
@@ -118,14 +118,14 @@ struct ModelGraph {
             }
             if !isChanged { break }
         }
-        // What is only before others stands right before them.
+        // An entity without predecessors is moved next to its nearest successor.
         for node in nodes.indices where !edges.contains(where: { $0.second == node }) {
             if let nearest = edges.filter({ $0.first == node }).map({ nodes[$0.second].layer }).min() { nodes[node].layer = nearest - 1 }
         }
         spreadUnconnected()
     }
 
-    /// Distributes entities without lines over the columns, so that none becomes much longer.
+    /// Distributes entities without lines over the columns, so that none becomes much taller.
     private mutating func spreadUnconnected() {
         let connected = Set(edges.flatMap { [$0.first, $0.second] })
         let free = nodes.indices.filter { !connected.contains($0) }
@@ -170,7 +170,7 @@ struct ModelGraph {
         return result
     }
 
-    /// Orders each column by the means of the neighbours, to and fro, so that few lines cross.
+    /// Orders each column by the means of its neighbours, in both directions, to reduce the number of crossings.
     private mutating func order() {
         let count = (nodes.map(\.layer).max() ?? -1) + 1
         columns = (0..<count).map { layer in nodes.indices.filter { nodes[$0].layer == layer } }
@@ -190,7 +190,7 @@ struct ModelGraph {
         }
     }
 
-    /// Sets the places of the nodes: columns by the widths of what is between them, rows near the neighbours.
+    /// Sets the places of the nodes: columns by the widths of the gaps between them, rows near the neighbours.
     mutating func place(gaps: (Int) -> Double, spacing: Double = 28) {
         var x = 0.0
         for (layer, column) in columns.enumerated() {
@@ -222,7 +222,7 @@ struct ModelGraph {
         closeBands(spacing)
     }
 
-    /// Moves what is below an empty band upwards: parts of the model without lines between them drift apart.
+    /// Closes empty bands by moving the nodes below them upwards, because unconnected parts of the model drift apart.
     private mutating func closeBands(_ spacing: Double) {
         var end = 0.0
         var shift = 0.0
@@ -234,9 +234,9 @@ struct ModelGraph {
         }
     }
 
-    /// Moves the nodes of a column to where they are wanted, as far as their order and their distances allow.
+    /// Moves the nodes of a column to their preferred places, as far as their order and their distances allow.
     private mutating func settle(_ column: [Int], _ wanted: [Double], _ spacing: Double) {
-        // Groups of touching nodes move together to the mean of what is wanted.
+        // Groups of touching nodes move together to the mean of their preferred places.
         var groups: [(start: Int, sum: Double, count: Int, height: Double)] = []
         for (index, node) in column.enumerated() {
             groups.append((index, wanted[index], 1, nodes[node].height + spacing))

@@ -21,7 +21,7 @@ package struct ModelReport {
 
     // MARK: Facts
 
-    /// The name of an attribute's type.
+    /// Returns the name of an attribute's type.
     package static func type(of attribute: NSAttributeDescription) -> String {
         switch attribute.attributeType {
         case .undefinedAttributeType: "undefined"
@@ -82,7 +82,7 @@ package struct ModelReport {
         entity.uniquenessConstraints.map { $0.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name } }
     }
 
-    /// Returns the properties that the entity itself has, in the order of their names: attributes first.
+    /// Returns the entity's own properties in the order of their names, attributes first.
     static func own(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
         func place(_ property: NSPropertyDescription) -> Int {
             property is NSAttributeDescription ? 0 : property is NSRelationshipDescription ? 1 : 2

@@ -2,13 +2,13 @@ package import Foundation
 internal import ModelFiles
 package import ObjectGraph
 
-/// Reads the model of a file, which may be a store.
+/// Reads the model in a file, which may be a store.
 package enum ModelSource {
     /// Returns the model at a place: of a model file, or of a store, which may be in a database.
     ///
-    /// - Throws: What is wrong with the file.
+    /// - Throws: The mistake in the file.
     package static func model(at path: String, version: String? = nil) throws -> NSManagedObjectModel {
-        // A store in a database keeps its model, too, and of other tables one is drafted.
+        // A store in a database keeps its model, too; for other tables, one is drafted.
         if DatabaseReference.isDatabase(path) { return try StoreReference(path).open().model }
         let url = try StoreKind.url(of: path)
         if isModel(url) {

@@ -2,21 +2,22 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import PostgreSQLStore
 
-/// Opens stores in PostgreSQL databases, and the tables of other programs there, by their URL or another connection text.
+/// Opens stores in PostgreSQL databases, and the tables of other programs there, by a URL or another connection string.
 struct DatabaseReference {
-    /// The text as libpq takes it, a URL or keywords with values, and `schema` among its parameters. It may have a password, and is in no message.
+    /// The connection string for libpq, a URL or keywords with values, with the additional parameter `schema`. It may have a password, so no message
+    /// contains it.
     let url: String
 
-    /// Returns whether a place is a connection text of a database.
+    /// Returns whether a place is a connection string of a database.
     static func isDatabase(_ place: String) -> Bool { scheme(place) != nil || keywords(place) != nil }
 
-    /// Returns the scheme of a URL of a database.
+    /// Returns the scheme of a database URL.
     private static func scheme(_ place: String) -> Range<String.Index>? { place.prefixMatch(of: #/(?i)postgres(?:ql)?(?=:\/\/)/#)?.range }
 
-    /// One of them says that a text is about a database.
+    /// The keywords of which at least one is in every connection string.
     private static let places: Set = ["host", "hostaddr", "dbname", "user", "password", "service"]
 
-    /// Returns the keywords of a connection text with their values: two at least, where no file has the text as its name.
+    /// Returns the keywords of a connection string with their values: at least two, unless a file has that name.
     private static func keywords(_ place: String) -> [(name: String, value: String)]? {
         let item = #/\s*(\w+)\s*=\s*('(?:\\.|[^'\\])*'|\S*)\s*/#
         guard place.contains("="), !PlaceText.isAddress(place) else { return nil }
@@ -31,12 +32,12 @@ struct DatabaseReference {
         return found
     }
 
-    /// Opens the store, or the tables of another program with a model that is drafted from them.
+    /// Opens the store, or the tables of another program with a model drafted from them.
     ///
     /// - Parameters:
-    ///   - model: The model to open it with; nil for the one that the store keeps, or a drafted one.
-    ///   - modelPath: Where that model is.
-    /// - Throws: What is wrong with the URL, the database or the model, and what to do.
+    ///   - model: The model of the store; nil for the one that the store keeps, or a drafted one.
+    ///   - modelPath: The place of that model.
+    /// - Throws: The mistake in the URL, the database or the model, and the correction.
     func open(_ model: NSManagedObjectModel?, _ modelPath: String?, isWritable: Bool) throws -> OpenStore {
         #if PostgreSQL
         let (url, options) = try parts()
@@ -63,10 +64,10 @@ struct DatabaseReference {
         #endif
     }
 
-    /// Copies a store into the database, whose schema gets the tables, unless it has a store of the same model without objects.
+    /// Copies a store into the database, where the schema gets the tables unless it has an empty store of the same model.
     ///
     /// - Returns: The new store, in the coordinator of the copied one.
-    /// - Throws: An error where the schema has objects, and the errors of both stores. A copy that fails leaves no object.
+    /// - Throws: An error if the schema has objects, and the errors of both stores. A failed copy leaves no object.
     func copy(_ store: OpenStore) throws -> NSPersistentStore {
         #if PostgreSQL
         let (url, options) = try parts()
@@ -102,7 +103,7 @@ struct DatabaseReference {
         return unmapped.isEmpty ? note : "\(note) It leaves out: \(unmapped.joined(separator: "; "))."
     }
 
-    /// Returns the URL without the parameter `schema`, which libpq does not know, and the options that it stands for.
+    /// Returns the URL without the parameter `schema`, which libpq does not support, and the options that it sets.
     private func parts() throws -> (url: URL, options: PostgreSQLStoreOptions) {
         var options = PostgreSQLStoreOptions()
         var text = url

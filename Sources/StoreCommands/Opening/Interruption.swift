@@ -10,20 +10,20 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Ends the command when the user interrupts it: where it reads or writes objects, with all that it opened closed; elsewhere after a moment.
+/// Ends the command after an interrupt. While it reads or writes objects, it closes everything first; otherwise it ends after a moment.
 package enum Interruption {
     private static let isAsked = Atomic<Bool>(false)
     nonisolated(unsafe) private static var sources: [any DispatchSourceSignal] = []
 
-    /// Watches for interrupts. Call it once, when the command starts.
+    /// Starts to watch for interrupts. Call it once, when the command starts.
     package static func watch() {
         for number in [SIGINT, SIGTERM] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                // The second time at once.
+                // The second interrupt ends the process at once.
                 if isAsked.exchange(true, ordering: .relaxed) { end() }
-                // A command of the shell that has ended meanwhile is forgotten.
+                // If a command of the shell has ended meanwhile, the interrupt is forgotten.
                 DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { if isAsked.load(ordering: .relaxed) { end() } }
             }
             source.resume()
@@ -31,7 +31,7 @@ package enum Interruption {
         }
     }
 
-    /// Goes on after an interrupt.
+    /// Forgets an interrupt, to continue.
     package static func forget() { isAsked.store(false, ordering: .relaxed) }
 
     private static func end() -> Never {

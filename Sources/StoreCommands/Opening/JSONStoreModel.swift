@@ -4,8 +4,8 @@ internal import ObjectGraph
 internal import Platform
 internal import PropertyLists
 
-/// Drafts a model from the records of a JSON store: an entity for each list, an attribute for each member, and a to-one relationship for each member whose
-/// values are keys of another list, where its name or the keys leave no doubt. Lists and objects within records are left out.
+/// Drafts a model from the records of a JSON store: an entity for each list, an attribute for each member, and a to-one relationship for each member
+/// whose values are keys of another list, if its name or the keys are unambiguous. Lists and objects within records are left out.
 struct JSONStoreModel {
     private let url: URL
 
@@ -15,11 +15,11 @@ struct JSONStoreModel {
     private struct List {
         let name: String
         var records: [JSONObject]
-        /// The keys of the records, which are texts or numbers.
+        /// The keys of the records, which are strings or numbers.
         var keys: Set<JSONReading.JSONValue> { Set(records.compactMap { $0["id"] }) }
     }
 
-    /// - Throws: An error that names `--model`, where the file has no lists of records.
+    /// - Throws: An error that names `--model` if the file has no lists of records.
     func model() throws -> NSManagedObjectModel {
         let lists = try lists()
         guard !lists.isEmpty, lists.contains(where: { !$0.records.isEmpty }) else { throw failure("It has no lists of records.") }
@@ -55,7 +55,7 @@ struct JSONStoreModel {
         return NSAttributeDescription(name: name, type: Self.type(values))
     }
 
-    /// Returns the type that all values have, and text where there is none.
+    /// Returns the common type of all values, or text if there are none.
     private static func type(_ values: [JSONReading.JSONValue]) -> NSAttributeDescription.AttributeType {
         if values.isEmpty { return .string }
         if values.allSatisfy({ $0.bool != nil }) { return .boolean }

@@ -4,18 +4,18 @@ internal import WebBackend
 internal import WebTransport
 
 extension OpenStore {
-    /// A request that a web service was sent.
+    /// A request to a web service.
     package struct ServiceRequest: Sendable {
-        /// Method and address, without credentials; the call where nothing was sent.
+        /// The method and the address, without credentials; the call if nothing was sent.
         package let text: String
-        /// What came of it: the status, and the reason of a failure.
+        /// The outcome: the status, and the reason for a failure.
         package let outcome: String
         /// The number of resources in the answer.
         package let rows: Int
         package let seconds: Double
     }
 
-    /// Calls `body`, and returns what the web service was asked meanwhile, also by others; nothing for files.
+    /// Calls `body`, and returns its result with the web service's requests meanwhile, including those of other callers; no requests for files.
     package func notingRequests<Result>(_ body: () throws -> Result) rethrows -> (result: Result, requests: [ServiceRequest]) {
         guard let service else { return (try body(), []) }
         let (result, trace) = try service.tracing(body)
@@ -30,14 +30,14 @@ extension OpenStore {
         )
     }
 
-    /// Returns the number of requests that a fetch is expected to take; nil where no service is asked, or the fetch has no plan.
+    /// Returns the number of requests that a fetch is expected to send; nil if there is no service, or no plan for the fetch.
     ///
     /// Call it on the queue of the context.
     package func expectedRequests<Result>(_ request: NSFetchRequest<Result>, in context: NSManagedObjectContext) -> Int? {
         service == nil ? nil : (try? request.explain(in: context))?.estimatedRequests
     }
 
-    /// Whether objects are counted without reading them: a web service may have to send all of them.
+    /// Returns whether objects can be counted without reading them: a web service may have to send all of them.
     ///
     /// Call it on the queue of the context.
     package func counts(_ request: NSFetchRequest<NSManagedObject>, in context: NSManagedObjectContext) -> Bool {
@@ -45,7 +45,7 @@ extension OpenStore {
         let type = request.resultType
         request.resultType = .countResultType
         defer { request.resultType = type }
-        // An entity without a resource has no plan.
+        // There is no plan for an entity without a resource.
         return (try? request.explain(in: context))?.isCountedByBackend ?? false
     }
 }

@@ -5,32 +5,32 @@ internal import SQLQueries
 package import SQLiteStore
 package import WebBackend
 
-/// An open store, with the model it was opened with.
+/// An open store, with its model.
 ///
-/// Its context has a private queue; `read` runs on it.
+/// Its context has a private queue, on which `read` runs.
 package final class OpenStore {
-    /// Where the model comes from.
+    /// The origin of the model.
     package enum ModelOrigin: Sendable {
         /// The copy that the store keeps.
         case store
         case file(String)
-        /// Drafted from the store itself, with what the draft lacks.
+        /// A model drafted from the store itself, with a note about the gaps in the draft.
         case drafted(String)
     }
 
-    /// The place that was asked for; a copy may have been opened instead.
+    /// The requested place. A copy may be open instead.
     package let url: URL
     package let kind: StoreKind
     package let modelOrigin: ModelOrigin
     package let coordinator: NSPersistentStoreCoordinator
     package let store: NSPersistentStore
     package let context: NSManagedObjectContext
-    /// The file below the object graph; nil for other stores than SQLite.
+    /// The file below the object graph; nil for stores other than SQLite.
     package let file: SQLiteInspection?
-    /// The endings of the files that were beside a SQLite store before it was opened.
+    /// The suffixes of the files beside a SQLite store before it was opened.
     package let sideFiles: [String]
     private let copy: StoreCopyForReading?
-    /// Whether a copy of the file was opened, which others do not write to.
+    /// Whether a copy of the file is open, which others do not write to.
     package var isCopy: Bool { copy != nil }
     /// The web service behind the store; nil for files.
     package internal(set) var service: WebBackend?
@@ -46,12 +46,12 @@ package final class OpenStore {
         context.undoManager = nil
     }
 
-    /// The place for people: a path, or an address without credentials.
+    /// The place in a form for people: a path, or an address without credentials.
     package var place: String { kind.hasFiles ? url.path : url.absoluteString }
 
     package var model: NSManagedObjectModel { coordinator.managedObjectModel }
 
-    /// Whether the store is about the tables of another program. The values of its transformable attributes are JSON.
+    /// Whether the store is for the tables of another program. The values of its transformable attributes are JSON.
     var hasTables: Bool { store is ExistingSQLiteStore || store.type == Self.existingPostgreSQL }
 
     #if PostgreSQL
@@ -63,9 +63,9 @@ package final class OpenStore {
     /// Calls `body` on the context's queue.
     package func read<Result>(_ body: () throws -> Result) rethrows -> Result { try context.performAndWait(body) }
 
-    /// Returns the SQL of a fetch, and how the database executes it; nil for a store that is in memory as a whole.
+    /// Returns the SQL of a fetch, and the database's plan for it; nil for a store that is completely in memory.
     ///
-    /// - Throws: The errors of the fetch that are known before it is executed: code 134091 names a clause without SQL.
+    /// - Throws: The errors of the fetch that are known before it runs: code 134091 names a clause without SQL.
     func explanation(of query: StoreQuery) throws -> SQLExplanation? {
         if let sqlite = store as? SQLiteStore { return try sqlite.explanation(of: query) }
         if let tables = store as? ExistingSQLiteStore { return try tables.explanation(of: query) }
@@ -76,17 +76,17 @@ package final class OpenStore {
         #endif
     }
 
-    /// Whether an error of a fetch is about its entity alone, such as a view whose rows cannot be computed: others can be read.
+    /// Returns whether an error of a fetch is about its entity alone, such as a view whose rows cannot be computed: other entities can be read.
     func isOfOneEntity(_ error: any Error) -> Bool {
         guard hasTables, !(error is CancellationError) else { return false }
         if kind == .postgreSQL { return (try? databaseStamp()) != nil }
         return (error as NSError).userInfo[NSSQLiteErrorDomain] as? Int == Self.failedStatement
     }
 
-    /// SQLite's code for a statement that it cannot execute. Others are about the file.
+    /// SQLite's code for a statement that cannot run. Other codes are about the file.
     private static let failedStatement = 1
 
-    /// A number that differs after any program has written to the database; nil for other stores.
+    /// Returns a number that changes whenever any program has written to the database; nil for other stores.
     package func databaseStamp() throws -> Int64? {
         #if PostgreSQL
         return try store.databaseStamp()
@@ -97,7 +97,7 @@ package final class OpenStore {
 
     /// Returns an entity.
     ///
-    /// - Throws: The names that there are, where there is none of this name.
+    /// - Throws: An error with the existing names, for an unknown one.
     package func entity(_ name: String) throws -> NSEntityDescription {
         if let entity = model.entitiesByName[name] { return entity }
         let names = model.entities.compactMap(\.name).sorted()

@@ -11,12 +11,12 @@ internal import WebTransport
 struct RemoteStoreReference {
     /// The description file.
     let file: URL
-    /// The address, where it is another than that of the description.
+    /// The address, if it differs from that in the description.
     let address: String?
-    /// What sends requests; nil for the network.
+    /// The transport that sends requests; nil for the network.
     let transport: (any Transport)?
 
-    /// Returns whether a file describes a web service: by its name, or, of JSON, by what it has.
+    /// Returns whether a file describes a web service: by its name, or, for JSON, by its content.
     static func isDescription(_ url: URL) -> Bool {
         switch url.pathExtension.lowercased() {
         case "yaml", "yml": return true
@@ -29,9 +29,9 @@ struct RemoteStoreReference {
         }
     }
 
-    /// Opens the store; nothing is asked of the service yet.
+    /// Opens the store, without sending a request to the service yet.
     ///
-    /// - Throws: What is wrong with the description or the model, and what to do. Secrets are in no error.
+    /// - Throws: The mistake in the description or the model, and the correction, without secrets.
     func open(_ model: NSManagedObjectModel, _ modelPath: String) throws -> OpenStore {
         guard FileManager.default.fileExists(atPath: file.path) else {
             throw CommandError.make("There is no description at \(PlaceText.shown(file.path)).", next: "Check the path.")

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SQLiteStore
 
-/// A copy of a SQLite store that cannot be read in place without changing its files.
+/// A copy of a SQLite store that cannot be read in place without changes to its files.
 final class StoreCopyForReading {
     /// The file of the copy.
     let url: URL
@@ -11,24 +11,24 @@ final class StoreCopyForReading {
 
     deinit { TemporaryFolders.remove(folder) }
 
-    /// Copies a store whose log nobody has open, or whose last transaction was not finished; nil where it can be read in place.
+    /// Copies a store with a log that no program has open, or with an unfinished last transaction; nil if it can be read in place.
     ///
-    /// To read a log, SQLite creates a file beside it unless a writer has done so; to undo an unfinished transaction, it writes to the store itself.
-    /// External data files are not copied but linked.
+    /// To read a log, SQLite creates a file beside it, unless a writer has done so. To roll back an unfinished transaction, it writes to the store
+    /// itself. External data files are linked instead of copied.
     static func ifNeeded(_ url: URL) throws -> StoreCopyForReading? {
-        // What is no file would be waited for where it is copied.
+        // Copying anything but a regular file could block.
         let path = url.path
         try SQLiteFiles.requireSideFiles(path)
-        // A log that is empty, too: SQLite asks the other file about it.
+        // This also applies to an empty log, because SQLite looks for the other file.
         let hasLog = FileManager.default.fileExists(atPath: path + "-wal") && !FileManager.default.fileExists(atPath: path + "-shm")
-        // A journal that a program is still writing is left to it.
+        // A journal that a program is still writing is left alone.
         let hasJournal = FileManager.default.fileExists(atPath: path + "-journal") && SQLiteInspection.isUnfinished(url)
         guard hasLog || hasJournal else { return nil }
         let folder = try TemporaryFolders.make()
         let copy = StoreCopyForReading(folder.appendingPathComponent(url.lastPathComponent), folder: folder)
         for ending in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: path + ending) {
             try FileManager.default.copyItem(atPath: path + ending, toPath: copy.url.path + ending)
-            // The store may be on a disk that is read-only, or belong to another user.
+            // The store may be on a read-only disk, or belong to another user.
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy.url.path + ending)
         }
         let support = ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"

@@ -2,21 +2,21 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLiteStore
 
-/// A copy of a store in files, in which a change is tried with all that a save checks.
+/// A copy of a file store in which a change is tried, with all checks of a save.
 final class StoreCopyForTrying {
     /// The path of the copy.
     let place: String
-    /// The identifier of the store, where the copy may have another one.
+    /// The identifier of the store, because that of the copy may differ.
     let identifier: String?
     private let original: String
     private let folder: URL
 
     deinit { TemporaryFolders.remove(folder) }
 
-    /// Copies the files of a store, which are not changed. External data files of a SQLite store get further names where the disk has such.
+    /// Copies the files of a store, which are not changed. External data files of a SQLite store are hard-linked if the disk supports that.
     ///
     /// - Parameter store: The store, open for reading.
-    /// - Throws: An error where its files may not be written, and those of copying.
+    /// - Throws: An error if its files are not writable, and errors of copying.
     init(of store: OpenStore) throws {
         guard FileManager.default.isWritableFile(atPath: store.url.path) else {
             throw CommandError.make(
@@ -31,14 +31,14 @@ final class StoreCopyForTrying {
             return
         }
         try Self.copy(store.url, to: copy)
-        // Where no program has saved to it yet, the identity of a store of files is that of its place.
+        // Before its first save, the identity of a file store depends on its place.
         if let metadata = store.store.metadata {
             try NSPersistentStoreCoordinator.setMetadata(
                 metadata, forPersistentStoreOfType: StoreReference.type(of: store.kind), at: copy, options: nil)
         }
     }
 
-    /// Copies a file, or a folder of files. What is behind a symbolic link is copied, too: nothing that is written to the copy reaches it.
+    /// Copies a file, or a folder of files. The targets of symbolic links are copied, too, so that no write to the copy reaches them.
     private static func copy(_ source: URL, to target: URL) throws {
         let source = source.resolvingSymlinksInPath()
         guard (try source.resourceValues(forKeys: [.isDirectoryKey])).isDirectory == true else {
@@ -50,9 +50,9 @@ final class StoreCopyForTrying {
         }
     }
 
-    /// Returns an error with the place and the identifier of the store, where the message has those of the copy.
+    /// Returns an error in which the place and the identifier of the copy are replaced by those of the store.
     ///
-    /// - Parameter copy: The identifier of the copy; nil where it is not known.
+    /// - Parameter copy: The identifier of the copy; nil if it is not known.
     func renamed(_ error: any Error, identifier copy: String? = nil) -> any Error {
         let error = Self.renamed(error as NSError, place, original)
         guard let copy, let identifier, copy != identifier else { return error }

@@ -2,7 +2,7 @@ package import Foundation
 internal import Platform
 internal import PropertyLists
 
-/// The kinds of store that are recognised by their files.
+/// The kinds of stores that can be recognised.
 package enum StoreKind: String, Sendable, CaseIterable {
     case sqlite = "SQLite"
     case xml = "XML"
@@ -14,10 +14,10 @@ package enum StoreKind: String, Sendable, CaseIterable {
     /// A PostgreSQL database, opened by its URL.
     case postgreSQL = "PostgreSQL"
 
-    /// Whether stores of the kind are files, which are found by their paths.
+    /// Whether stores of the kind are files, which have paths.
     package var hasFiles: Bool { self != .service && self != .postgreSQL }
 
-    /// A place where a store is, and its kind.
+    /// The place and kind of a store.
     package struct Found: Sendable {
         package let url: URL
         package let kind: StoreKind
@@ -25,9 +25,9 @@ package enum StoreKind: String, Sendable, CaseIterable {
 
     /// Finds the store at a path or URL.
     ///
-    /// A package of a document (`UIManagedDocument`, `NSPersistentDocument`) stands for the store in it.
+    /// The package of a document (`UIManagedDocument`, `NSPersistentDocument`) stands for the store in it.
     ///
-    /// - Throws: What is there instead, and what to do.
+    /// - Throws: An error that says what is there instead, and the correction.
     package static func find(_ place: String) throws -> Found {
         let url = try url(of: place)
         var isFolder: ObjCBool = false
@@ -39,14 +39,14 @@ package enum StoreKind: String, Sendable, CaseIterable {
 
     /// Returns the file URL of a path or URL.
     ///
-    /// - Throws: An error for what names no file, without what may be secret in it.
+    /// - Throws: An error for a place that is not a file, without possible secrets in it.
     package static func url(of place: String) throws -> URL {
         if let url = URL(string: place), url.isFileURL, place.contains("://") { return url.standardizedFileURL }
         try refuseAddress(place)
         return URL(fileURLWithPath: place).standardizedFileURL
     }
 
-    /// - Throws: An error for the URL of anything but a file, and for the connection text of a database: each would be taken for a path.
+    /// - Throws: An error for a URL that is not a file URL, and for a connection string of a database: both would be taken for paths.
     static func refuseAddress(_ place: String) throws {
         if DatabaseReference.isDatabase(place) {
             throw CommandError.make(
@@ -56,7 +56,7 @@ package enum StoreKind: String, Sendable, CaseIterable {
         if PlaceText.isAddress(place) {
             let scheme = String(place.prefix { $0 != ":" })
             throw CommandError.make(
-                // The rest may have a password.
+                // The rest may contain a password.
                 "The store at \(scheme)://… cannot be opened.", reason: "“\(scheme)” is no place of files.",
                 next: ["http", "https"].contains(scheme.lowercased())
                     ? "Name a description of the web service with --description, and its model with --model."
@@ -83,7 +83,7 @@ package enum StoreKind: String, Sendable, CaseIterable {
             "The file at \(url.path) is a model, not a store.", next: "Use “coredata model show \(url.lastPathComponent)”.")
     }
 
-    /// Returns the kind of a file from its first bytes, and where these do not decide, from its name.
+    /// Returns the kind of a file by its first bytes, or, if these are not conclusive, by its name.
     private static func kind(ofFile url: URL) throws -> StoreKind {
         guard !RegularFile.isSpecial(url.path) else {
             throw CommandError.make(

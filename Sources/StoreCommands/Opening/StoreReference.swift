@@ -9,7 +9,7 @@ internal import RemoteStore
 internal import SQLiteStore
 package import WebTransport
 
-/// A store to open, and how.
+/// A reference to a store, with the options for opening it.
 package struct StoreReference: Sendable {
     package let place: String
     /// The path of a model file; nil for the model that the store keeps, or a drafted one.
@@ -17,11 +17,11 @@ package struct StoreReference: Sendable {
     /// The version in a versioned model; nil for the one that fits the store.
     package let version: String?
     package let isWritable: Bool
-    /// Whether transformable values are objects; otherwise their bytes, which needs no classes.
+    /// Whether transformable values are decoded to objects. Otherwise they stay bytes, which needs no classes.
     package let decodesTransformables: Bool
-    /// The path of the description of a web service; nil for a store in files, or where the place is the description.
+    /// The path of a web service's description; nil for a store in files, or if the place is the description.
     package let description: String?
-    /// What sends requests; nil for the network.
+    /// The transport that sends requests; nil for the network.
     private let transport: (any Transport)?
 
     package init(
@@ -33,9 +33,9 @@ package struct StoreReference: Sendable {
         self.decodesTransformables = decodesTransformables
     }
 
-    /// Opens the store. Unless it is writable, no file of it is changed.
+    /// Opens the store. Unless it is writable, none of its files is changed.
     ///
-    /// - Throws: What is wrong with the place, the model or the file, and what to do.
+    /// - Throws: The mistake in the place, the model or the file, and the correction.
     package func open() throws -> OpenStore {
         TimeLimit.enable()
         if isDatabase { return try openDatabase() }
@@ -49,7 +49,7 @@ package struct StoreReference: Sendable {
 
     // MARK: Databases
 
-    /// Whether the place is the URL of a PostgreSQL database, or another connection text of one.
+    /// Whether the place is a PostgreSQL URL, or another connection string.
     package var isDatabase: Bool { DatabaseReference.isDatabase(place) }
 
     private func openDatabase() throws -> OpenStore {
@@ -62,14 +62,14 @@ package struct StoreReference: Sendable {
 
     // MARK: Web services
 
-    /// Whether the place is a web service: its address, or its description.
+    /// Whether the place is a web service, given by its address or its description.
     package var isService: Bool {
         if description != nil { return true }
         if place.hasPrefix("https://") || place.hasPrefix("http://") { return false }
         return RemoteStoreReference.isDescription(URL(fileURLWithPath: place))
     }
 
-    /// Opens a web service; nil where the place is none.
+    /// Opens a web service; nil if the place is not one.
     private func openService() throws -> OpenStore? {
         let isAddress = place.hasPrefix("https://") || place.hasPrefix("http://")
         let file: URL
@@ -137,7 +137,7 @@ package struct StoreReference: Sendable {
         }
     }
 
-    /// Opens the tables of another program, with a model that is drafted from them unless one is named.
+    /// Opens the tables of another program, with the given model, or one that is drafted from them.
     private func openTables(
         _ found: StoreKind.Found, _ url: URL, _ copy: StoreCopyForReading?, _ sideFiles: [String]
     ) throws -> OpenStore {
@@ -169,16 +169,16 @@ package struct StoreReference: Sendable {
         )
     }
 
-    /// Makes transformable attributes binary data, so that no class of the program that wrote them is needed; the model keeps its hashes.
+    /// Turns transformable attributes into binary data, which needs no class of the program that wrote them. The model keeps its hashes.
     private func showTransformablesAsBytes(_ model: NSManagedObjectModel, _ metadata: [String: Any]) {
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        // A file that fits keeps its hash; another one is refused with its own.
+        // A compatible file keeps its hashes; another one is refused by the hashes of the model.
         guard model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else { return }
         guard Self.showTransformablesAsBytes(model) else { return }
         for entity in model.entities { if let hash = hashes[entity.name ?? ""] { entity.adopt(versionHash: hash) } }
     }
 
-    /// Makes transformable attributes binary data, and returns whether there are any.
+    /// Turns transformable attributes into binary data. Returns whether there are any.
     @discardableResult
     static func showTransformablesAsBytes(_ model: NSManagedObjectModel) -> Bool {
         var isChanged = false
@@ -260,7 +260,7 @@ package struct StoreReference: Sendable {
 
     // MARK: Model files
 
-    /// Reads a model file: of a versioned one, the version that fits the store, and otherwise the current one.
+    /// Reads a model file. Of a versioned model, it is the version that fits the store, or otherwise the current one.
     private func modelFile(_ path: String, _ metadata: [String: Any]?) throws -> NSManagedObjectModel {
         try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)

@@ -2,10 +2,10 @@ internal import Foundation
 internal import ObjectGraph
 internal import SQLiteStore
 
-/// Drafts a model from the tables of a SQLite store that keeps none: systems before 2012 wrote such stores.
+/// Drafts a model from the tables of a SQLite store that keeps none, as systems before 2012 did.
 ///
-/// The tables tell the entities and their inheritance, attributes with the types of their columns, and to-one relationships whose column is called as
-/// an entity is. Names are in lower case, because columns are all in upper case. To-many relationships are not told.
+/// The tables determine the entities and their inheritance, attributes with the types of their columns, and to-one relationships whose column has the
+/// name of an entity. Names are in lower case, because columns are all in upper case. To-many relationships cannot be derived.
 struct TableModel {
     private let file: SQLiteInspection
 
@@ -45,7 +45,7 @@ struct TableModel {
             }
         let names = Set(columns.map(\.name))
         return columns.compactMap { column in
-            // Keys and places of relationships begin with Z_ or a number.
+            // Columns for keys and positions of relationships begin with Z_ or a number.
             guard column.name.hasPrefix("Z"), column.name.count > 1, !column.name.hasPrefix("Z_"),
                 !(column.name.dropFirst().first?.isNumber ?? true)
             else { return nil }

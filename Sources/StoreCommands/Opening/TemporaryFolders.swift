@@ -2,11 +2,11 @@ package import Foundation
 internal import Platform
 internal import Predicates
 
-/// The folders with copies of stores, which are removed when the command ends, however it ends.
+/// The folders with copies of stores. They are removed when the command ends, for any reason.
 package enum TemporaryFolders {
     private static let folders = LockedBox<Set<URL>>([])
 
-    /// Makes a folder that only this user can read.
+    /// Creates a folder that only this user can read.
     package static func make() throws -> URL {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -20,7 +20,7 @@ package enum TemporaryFolders {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// Removes all folders: before the process ends without unwinding.
+    /// Removes all folders, before the process ends without unwinding.
     package static func removeAll() {
         for url in folders.withLock({ $0 }) { remove(url) }
     }

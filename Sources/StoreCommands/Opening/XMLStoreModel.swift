@@ -3,7 +3,7 @@ internal import ObjectGraph
 internal import Platform
 internal import PropertyLists
 
-/// Drafts a model from the objects of an XML store: what none of them has is missing, and relationships have no inverse.
+/// Drafts a model from the objects of an XML store. Properties that no object has are missing, and relationships have no inverse.
 struct XMLStoreModel {
     private let url: URL
 
@@ -18,7 +18,7 @@ struct XMLStoreModel {
         }
         let objects = root.children.filter { $0.name == "object" }
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSXMLStoreType, at: url)
-        // The file has the names of entities in upper case, and its metadata has them as they are.
+        // The file has entity names in upper case, and its metadata has the original names.
         let known = (metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]).keys
         let names = Dictionary(known.map { ($0.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
         var entities: [String: NSEntityDescription] = [:]
@@ -70,7 +70,7 @@ struct XMLStoreModel {
         return NSManagedObjectModel(entities: entities.sorted { $0.key < $1.key }.map(\.value))
     }
 
-    /// Returns the file without its document type, which Apple's framework writes and models have not.
+    /// Returns the file without its document type, which Apple's framework writes and which models do not have.
     private func document() throws -> Data {
         var data = try RegularFile.data(url)
         if let start = data.range(of: Data("<!DOCTYPE".utf8)), start.lowerBound < 1000,
@@ -81,7 +81,7 @@ struct XMLStoreModel {
         return data
     }
 
-    /// Returns whether an entity is above another: then the other cannot be its superentity.
+    /// Returns whether an entity is above another, so that the other cannot be its superentity.
     private func isAbove(_ type: String, _ other: String, _ above: [String: String]) -> Bool {
         var current: String? = other
         var steps = 0

@@ -8,15 +8,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Where a command writes its results.
+/// The destination of a command's results.
 package protocol Output: AnyObject {
     /// Writes text.
     ///
-    /// - Throws: ``Console/Closed`` when nobody reads any more.
+    /// - Throws: ``Console/Closed`` if the reader has closed the output.
     func write(_ text: String) throws
     /// The width of the terminal; nil for a file or a pipe.
     var width: Int? { get }
-    /// Writes what is kept back.
+    /// Writes buffered text.
     func flush() throws
 }
 
@@ -28,7 +28,7 @@ extension Output {
 /// Standard output.
 // Used by one thread.
 package final class Console: Output {
-    /// Whoever reads the results has enough of them: the command ends without a message.
+    /// The error if the reader has closed the output: the command ends without a message.
     package struct Closed: Error {}
 
     private let descriptor: Int32
@@ -38,7 +38,7 @@ package final class Console: Output {
     package init(descriptor: Int32 = 1) {
         self.descriptor = descriptor
         width = Self.width(of: descriptor)
-        // A reader that ends early is an error of `write`, not a signal.
+        // A reader that closes early causes an error of `write`, not a signal.
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -72,7 +72,7 @@ package final class Console: Output {
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(descriptor, bytes, count) }
 
-/// Output that is collected.
+/// Output that is collected in memory.
 package final class CollectedOutput: Output {
     package private(set) var text = ""
     package let width: Int?

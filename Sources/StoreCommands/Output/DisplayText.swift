@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// Makes text of stores fit for terminals: nothing in a store can move the cursor, set colours or titles, or reverse text.
+/// Makes text from stores safe for terminals: no text can move the cursor, set colours or titles, or change its direction.
 package enum DisplayText {
-    /// Returns whether a terminal acts on a character instead of showing it.
+    /// Returns whether a terminal interprets a character instead of showing it.
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0: true
-        // Line separators, and marks of direction.
+        // Line separators, and directional marks.
         case 0x2028, 0x2029, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0x061C, 0xFEFF: true
-        // Tags and what is in no plane for text.
+        // Tags, and code points that are not characters.
         case 0xE0000...0xE007F, 0xFFF9...0xFFFB: true
         default: false
         }
     }
 
-    /// Returns text on one line, with what is unsafe written as escapes.
+    /// Returns text on one line, with unsafe characters as escapes.
     package static func line(_ text: String) -> String {
         if !text.unicodeScalars.contains(where: isUnsafe) { return text }
         var line = ""
@@ -30,12 +30,12 @@ package enum DisplayText {
         return line
     }
 
-    /// Returns text of several lines, with what is unsafe written as escapes.
+    /// Returns text of several lines, with unsafe characters as escapes.
     package static func lines(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }.joined(separator: "\n")
     }
 
-    /// The number of columns of a terminal that text takes.
+    /// Returns the number of terminal columns that text takes.
     package static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
     private static func width(_ character: Character) -> Int {
@@ -50,7 +50,7 @@ package enum DisplayText {
         }
     }
 
-    /// Returns the beginning of text that takes a number of columns at most; cut text ends with an ellipsis.
+    /// Returns the beginning of text that fits into a number of columns. Cut text ends with an ellipsis.
     package static func cut(_ text: String, to limit: Int) -> String {
         if width(text) <= limit { return text }
         var (result, taken) = ("", 0)
@@ -63,7 +63,7 @@ package enum DisplayText {
         return result + "…"
     }
 
-    /// Returns a number of bytes for people.
+    /// Returns a number of bytes in readable form.
     package static func bytes(_ count: Int64) -> String {
         var (value, unit) = (Double(count), 0)
         let units = ["bytes", "kB", "MB", "GB", "TB"]
@@ -79,7 +79,7 @@ package enum DisplayText {
         "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 
-    /// Returns a number with separators of thousands.
+    /// Returns a number with thousands separators.
     package static func grouped(_ count: Int) -> String {
         var (digits, result) = (String(count.magnitude), "")
         while digits.count > 3 {

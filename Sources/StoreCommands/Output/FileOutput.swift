@@ -10,9 +10,9 @@ internal import Darwin
 
 /// Writes results to a file.
 package enum FileOutput {
-    /// Makes a file, and calls `body` with what writes to it.
+    /// Creates a file, and calls `body` with an output that writes to it.
     ///
-    /// - Throws: An error that names the file, where it cannot be written, and what `body` throws.
+    /// - Throws: An error that names the file, if it cannot be written, and the errors of `body`.
     package static func write<Result>(_ url: URL, _ body: (any Output) throws -> Result) throws -> Result {
         let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import JSONReading
 
-/// A value of JSON, with the members of objects in their order.
+/// A JSON value that keeps the order of members.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -20,7 +20,7 @@ package enum JSONValue: Hashable, Sendable {
         package init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
     }
 
-    /// Texts are equal by their bytes, as stores compare unique values: `String` takes “é” as one scalar and as two for equal.
+    /// Compares strings by their bytes, as stores compare unique values: for `String`, “é” as one scalar and as two is equal.
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -40,19 +40,19 @@ package enum JSONValue: Hashable, Sendable {
 
     package static func count(_ number: Int) -> JSONValue { .integer(Int64(number)) }
 
-    /// A floating-point number; text where JSON has no such number.
+    /// Returns a floating-point number, or text if JSON has no such number.
     package static func real(_ number: Double) -> JSONValue {
         if !number.isFinite { return .string(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity") }
         if let whole = Int64(exactly: number), whole.magnitude < 1 << 53 { return .integer(whole) }
         return .number("\(number)")
     }
 
-    /// The member of an object; nil where there is none.
+    /// The member of an object; nil if there is none.
     package subscript(name: String) -> JSONValue? {
         if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
     }
 
-    /// Returns what was read.
+    /// Converts a parsed value.
     init(_ read: JSONReading.JSONValue) {
         self =
             switch read {
@@ -69,7 +69,7 @@ package enum JSONValue: Hashable, Sendable {
 
     /// Returns the text.
     ///
-    /// - Parameter indent: Whether members and elements have lines of their own.
+    /// - Parameter indent: Whether members and elements are on separate lines.
     package func text(indent: Bool = true) -> String {
         var text = ""
         write(to: &text, indent ? 0 : nil)
@@ -118,7 +118,7 @@ package enum JSONValue: Hashable, Sendable {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             default:
-                // A terminal acts on control characters, of both ranges, and on those that change the direction of text.
+                // Terminals interpret control characters of both ranges, and characters that change the direction of text.
                 if DisplayText.isUnsafe(scalar) {
                     for unit in String(scalar).utf16 { text += "\\u" + hex(unit) }
                 } else {

@@ -9,15 +9,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Shows the progress of what takes long, as a line of a terminal's standard error that is gone at the end; elsewhere nothing.
+/// Shows the progress of long tasks, as a temporary line on a terminal's standard error; elsewhere it shows nothing.
 package enum ProgressLine {
-    /// The seconds before which nothing is shown.
+    /// The delay before the line appears, in seconds.
     private static let patience = 1.0
 
-    /// Calls `body`; what reports to the current `Progress` is shown as a percentage, what reports nothing by the time that it takes.
+    /// Calls `body`. Tasks that report to the current `Progress` are shown as a percentage, other tasks by their time.
     ///
-    /// - Parameter title: What is done: “Copying”.
-    /// - Throws: What `body` throws.
+    /// - Parameter title: The name of the task: “Copying”.
+    /// - Throws: The errors of `body`.
     package static func showing<Result>(_ title: String, _ body: () throws -> Result) rethrows -> Result {
         guard isatty(2) == 1 else { return try body() }
         let progress = Progress(totalUnitCount: 100)
@@ -41,11 +41,11 @@ package enum ProgressLine {
 
     /// Returns the line.
     package static func text(_ title: String, _ fraction: Double, seconds: Int) -> String {
-        // Where nothing is reported, only the time is known.
+        // Without reports, only the time is known.
         fraction > 0 && fraction < 1 ? "\(title): \(Int(fraction * 100)) %, \(seconds) s" : "\(title): \(seconds) s"
     }
 
-    /// Whether a line is there.
+    /// The state of the line.
     // The lock guards both.
     private final class Shown: @unchecked Sendable {
         private let lock = NSLock()

@@ -7,14 +7,14 @@ package struct TextTable {
         package let text: String
         package let isNumber: Bool
 
-        /// - Parameter text: What to show; control characters are escaped.
+        /// - Parameter text: The text to show; control characters are escaped.
         package init(_ text: String, isNumber: Bool = false) {
             self.text = DisplayText.line(text)
             self.isNumber = isNumber
         }
     }
 
-    /// The width below which no column is cut.
+    /// The minimum width of a column that is cut.
     private static let narrowest = 3
 
     private let titles: [String]
@@ -33,10 +33,10 @@ package struct TextTable {
 
     package mutating func add(_ row: [Cell]) { rows.append(row) }
 
-    /// The number of rows that are not written yet.
+    /// The number of pending rows.
     package var count: Int { rows.count }
 
-    /// Writes the rows that were added since the last time; the first time with the titles, whose widths then stay.
+    /// Writes the pending rows. The first call also writes the titles, and fixes the widths.
     package mutating func write(to output: any Output) throws {
         let isFirst = widths == nil
         let widths = self.widths ?? fit()
@@ -62,7 +62,7 @@ package struct TextTable {
         return isNumber ? blanks + text : text + blanks
     }
 
-    /// Returns the widths: those of the content, of which the widest columns give what does not fit.
+    /// Returns the widths: those of the content, with the excess taken from the widest columns.
     private func fit() -> [Int] {
         var widths = titles.map(DisplayText.width)
         for row in rows {
@@ -73,7 +73,7 @@ package struct TextTable {
         guard let width else { return widths }
         var excess = widths.reduce(0, +) + 2 * max(0, widths.count - 1) - width
         while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.narrowest {
-            // Down to the second widest at once.
+            // Reduces it to the width of the second widest at once.
             let second = widths.filter { $0 < widths[widest] }.max() ?? Self.narrowest
             let step = min(excess, max(1, widths[widest] - max(Self.narrowest, second)))
             widths[widest] -= step

@@ -3,9 +3,9 @@ internal import JSONReading
 package import ObjectGraph
 internal import PropertyLists
 
-/// Writes values of properties as JSON, for tables and for CSV.
+/// Converts values of properties to JSON, to cells of tables, and to CSV.
 package enum ValueText {
-    /// What a table shows for nil.
+    /// The text for nil in tables.
     package static let nilMark = "∅"
 
     // MARK: JSON
@@ -32,9 +32,9 @@ package enum ValueText {
         return plain(value)
     }
 
-    /// Returns the JSON of what a column with JSON is read as, with members in the order of their names; nil for any other value.
+    /// Returns the JSON of the value that a column with JSON is read as, with members in the order of their names; nil for any other value.
     static func json(ofFoundation value: Any) -> JSONValue? {
-        // Text that is no part of JSON's values is written alike.
+        // A fragment of text is written in the same way.
         guard JSONSerialization.isValidJSONObject([value]),
             let data = try? JSONSerialization.data(withJSONObject: [value], options: [.sortedKeys, .withoutEscapingSlashes]),
             let read = try? JSONReading.JSONValue(parsing: [UInt8](data))
@@ -42,7 +42,7 @@ package enum ValueText {
         return read.array?.first.map(JSONValue.init)
     }
 
-    /// Returns what a column with JSON is set to.
+    /// Returns the value for a column with JSON.
     static func foundation(_ json: JSONReading.JSONValue) -> Any {
         switch json {
         case .object(let object): Dictionary(object.members.map { ($0.key, foundation($0.value)) }, uniquingKeysWith: { $1 })
@@ -72,7 +72,7 @@ package enum ValueText {
         }
     }
 
-    /// Returns a value of an attribute, or of one relationship: IDs for objects.
+    /// Returns a value of an attribute, or of a relationship: IDs for objects.
     package static func json(_ value: Any?, _ property: NSPropertyDescription) -> JSONValue {
         if let attribute = property as? NSAttributeDescription { return json(value, attribute) }
         switch value {
@@ -95,7 +95,7 @@ package enum ValueText {
 
     // MARK: Tables
 
-    /// Returns a value for a table: short, and marked where it is nil.
+    /// Returns a value for a table: shortened, and with a mark for nil.
     package static func cell(_ value: Any?, _ property: NSPropertyDescription) -> TextTable.Cell {
         guard let value, !(value is NSNull) else { return .init(nilMark) }
         if let data = value as? Data { return .init("<\(DisplayText.bytes(Int64(data.count)))>") }
@@ -120,14 +120,14 @@ package enum ValueText {
         }
     }
 
-    /// Returns the entity and key of an ID, as `coredata get` takes them: `Album/p12`.
+    /// Returns the entity and key of an ID, in the form for `coredata get`: `Album/p12`.
     package static func short(_ id: NSManagedObjectID) -> String {
         id.uriRepresentation().absoluteString.split(separator: "/").suffix(2).joined(separator: "/")
     }
 
     // MARK: CSV
 
-    /// Returns a value of an attribute, or of one relationship, as a field of CSV. Of a column with JSON, it is the text of the JSON.
+    /// Returns a value of an attribute, or of a relationship, as a field of CSV. For a column with JSON, it is the text of the JSON.
     package static func field(_ value: Any?, _ property: NSPropertyDescription) -> String {
         let json = json(value, property)
         guard let value, let attribute = property as? NSAttributeDescription, attribute.attributeType == .transformableAttributeType,
@@ -136,7 +136,7 @@ package enum ValueText {
         return field(.string(json.text(indent: false)))
     }
 
-    /// Returns a field of CSV (RFC 4180): nil is empty, and empty text is in quotes.
+    /// Returns a field of CSV (RFC 4180). Nil is empty, and empty text is in quotes.
     package static func field(_ value: JSONValue) -> String {
         switch value {
         case .null: ""

@@ -1,17 +1,17 @@
 internal import Foundation
 package import ObjectGraph
 
-/// A column of a query: a property, or a path over to-one relationships to one.
+/// A column of a query: a property, or a path to one over to-one relationships.
 package struct ColumnPath {
     package let text: String
-    /// The properties on the way; empty for the ID of the object.
+    /// The properties of the path; empty for the ID of the object.
     package let properties: [NSPropertyDescription]
     /// Whether the column is the number of objects of a to-many relationship.
     package let isCount: Bool
 
     /// Creates a column.
     ///
-    /// - Throws: The properties that there are, where a name is none of them.
+    /// - Throws: An error with the existing properties, for an unknown name.
     package init(_ text: String, of entity: NSEntityDescription) throws {
         self.text = text
         var (current, properties, isCount) = (entity, [NSPropertyDescription](), false)
@@ -43,7 +43,7 @@ package struct ColumnPath {
         (self.properties, self.isCount) = (properties, isCount)
     }
 
-    /// Returns the columns of a list such as `title,artist.name`; the stored attributes and to-one relationships without one.
+    /// Returns the columns of a list such as `title,artist.name`; without a list, the stored attributes and to-one relationships.
     package static func columns(_ list: String?, of entity: NSEntityDescription) throws -> [ColumnPath] {
         if let list {
             return try list.split(separator: ",").map { try ColumnPath($0.trimmingCharacters(in: .whitespaces), of: entity) }
@@ -56,10 +56,10 @@ package struct ColumnPath {
         return try shown.sorted { (place($0), $0.name) < (place($1), $1.name) }.map { try ColumnPath($0.name, of: entity) }
     }
 
-    /// The path of the relationships that are read ahead for the column; nil for none.
+    /// The path of the relationships to prefetch for the column; nil for none.
     package var prefetchedPath: String? {
         let relationships = properties.prefix { $0 is NSRelationshipDescription }.map(\.name)
-        // The object behind a last to-one relationship is not read, only its ID.
+        // Of a final to-one relationship, only the ID of the object is read.
         let last = properties.last as? NSRelationshipDescription
         let read = last.map { $0.isToMany ? relationships : relationships.dropLast() } ?? relationships
         return read.isEmpty ? nil : read.joined(separator: ".")
@@ -74,7 +74,7 @@ package struct ColumnPath {
             current = next
         }
         guard let last = properties.last else { return (nil, nil) }
-        // A path that ends in the ID of the object behind a relationship.
+        // A path that ends with a relationship has the ID of the related object.
         return (current.value(forKey: last.name), last)
     }
 

@@ -9,10 +9,10 @@ package struct HistoryReport {
     private let entity: NSEntityDescription?
 
     /// - Parameters:
-    ///   - since: A date in ISO 8601, or the number of a transaction; those after it are shown.
+    ///   - since: A date in ISO 8601, or the number of a transaction. The report begins after it.
     ///   - entity: The entity whose changes are shown; nil for all.
-    ///   - limit: The maximum number of transactions: the last ones.
-    /// - Throws: What is wrong with the parameters; an error where the store has no history.
+    ///   - limit: The maximum number of transactions, counted from the last one.
+    /// - Throws: The mistake in the parameters, and an error if the store has no history.
     package init(_ store: OpenStore, since: String? = nil, entity: String? = nil, limit: Int? = nil) throws {
         self.entity = try entity.map { try store.entity($0) }
         let wanted = self.entity
@@ -41,16 +41,16 @@ package struct HistoryReport {
         entity.map { change.changedObjectID.entity.isKindOf(entity: $0) } ?? true
     }
 
-    /// Where a history begins.
+    /// The start of a history.
     enum Start {
         /// After a transaction.
         case transaction(Int64)
         case date(Date)
     }
 
-    /// Returns where the history begins that an option asks for.
+    /// Returns the start of a history for an option.
     ///
-    /// - Throws: What is neither a date nor a number.
+    /// - Throws: An error for text that is neither a date nor a number.
     static func start(_ since: String) throws -> Start {
         if let number = Int64(since) { return .transaction(number) }
         do throws(DateMistake) {
@@ -125,7 +125,7 @@ package struct HistoryReport {
     }
 }
 
-/// What a store tells of its history.
+/// Tells whether a store keeps a history.
 enum StoreHistory {
     static func isKept(by store: OpenStore) throws -> Bool {
         guard let file = store.file else { return false }

@@ -3,7 +3,7 @@ package import ObjectGraph
 
 /// Shows an object with all its properties.
 package struct ObjectReport {
-    /// The number of related objects that are listed in a table.
+    /// The maximum number of related objects in a table.
     private static let listedObjects = 20
 
     private let store: OpenStore
@@ -11,7 +11,7 @@ package struct ObjectReport {
     package let id: NSManagedObjectID
 
     /// - Parameter reference: A URI (`x-coredata://…/Album/p12`), or its end (`Album/p12`).
-    /// - Throws: What is wrong with the reference, and what to do.
+    /// - Throws: The mistake in the reference, and the correction.
     package init(_ reference: String, in store: OpenStore) throws {
         self.store = store
         let parts = reference.split(separator: "/").map(String.init)
@@ -32,7 +32,7 @@ package struct ObjectReport {
         self.id = id
     }
 
-    /// - Throws: An error where there is no such object.
+    /// - Throws: An error if there is no such object.
     private func object() throws -> NSManagedObject {
         do { return try store.context.existingObject(with: id) } catch {
             throw CommandError.make(
@@ -79,7 +79,7 @@ package struct ObjectReport {
         }
     }
 
-    /// Lists the objects of a to-many relationship, the first of them.
+    /// Lists the first objects of a to-many relationship.
     private func list(_ value: Any?, _ property: NSPropertyDescription, _ output: any Output) throws {
         guard property is NSRelationshipDescription, case .array(let ids) = ValueText.json(value, property), !ids.isEmpty else { return }
         let names = ids.prefix(Self.listedObjects).map { id -> String in

@@ -5,17 +5,17 @@ internal import SQLQueries
 internal import SQLiteStore
 
 extension Query {
-    /// The number of objects that are in memory at once.
+    /// The maximum number of objects in memory at a time.
     private static let partSize = 512
 
-    /// Calls `body` with each object in the order of the query, on the context's queue; it is valid until `body` returns.
+    /// Calls `body` with each object in the order of the query, on the context's queue. An object is valid until `body` returns.
     ///
-    /// The rows of a SQLite store are read while `body` uses them: only their keys are in memory together.
+    /// The rows of a SQLite store are read while `body` uses them, so only their keys are all in memory.
     ///
-    /// - Throws: The errors of the fetch, of values that cannot be read, and what `body` throws; `CancellationError` after an interrupt.
+    /// - Throws: The errors of the fetch, of unreadable values, and of `body`; `CancellationError` after an interrupt.
     package func forEach(_ body: (NSManagedObject) throws -> Void) throws {
         try store.read {
-            // A limit of nothing is no limit for a request.
+            // For a request, a limit of 0 means no limit.
             if isEmpty { return }
             if let sqlite = store.store as? SQLiteStore {
                 let ids = request(NSManagedObjectID.self)
@@ -24,7 +24,7 @@ extension Query {
                 do {
                     return try sqlite.forEachPart(of: query, size: Self.partSize) { try part($0, body) }
                 } catch  where SQLQueryError.isUntranslatable(error) {
-                    // No row was read yet: the query is finished in memory.
+                    // No row has been read yet: the query is completed in memory.
                 }
             }
             let request = request(NSManagedObject.self)
@@ -45,7 +45,7 @@ extension Query {
         request.relationshipKeyPathsForPrefetching = prefetchedPaths
         let objects = try store.context.fetch(request)
         let byID = Dictionary(objects.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
-        // A row that another process has deleted meanwhile is left out.
+        // A row that another process has deleted meanwhile is skipped.
         for id in ids { if let object = byID[id] { try body(object) } }
         try throwPendingError()
         store.context.reset()

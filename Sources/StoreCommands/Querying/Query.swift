@@ -2,7 +2,7 @@ internal import Foundation
 package import ObjectGraph
 internal import Predicates
 
-/// What is asked of a store.
+/// The text of a query.
 package struct QueryText: Sendable {
     package var entity: String
     /// A predicate in the format language.
@@ -33,14 +33,14 @@ package struct Query {
     package let entity: NSEntityDescription
     package let columns: [ColumnPath]
     private let text: QueryText
-    /// Whether the limit is 0: nothing is asked for.
+    /// Whether the limit is 0, so that the result is empty.
     var isEmpty: Bool { text.limit == 0 }
     private let predicate: NSPredicate?
     private let sorts: [NSSortDescriptor]
-    /// Paths of relationships that are read ahead besides those of the columns.
+    /// Further paths of relationships to prefetch, besides those of the columns.
     package var furtherPrefetchedPaths: [String] = []
 
-    /// - Throws: What is wrong with the entity, the columns, the order, or the predicate, with its place.
+    /// - Throws: The mistake in the entity, the columns, the order or the predicate, with its place.
     package init(_ text: QueryText, in store: OpenStore) throws {
         self.store = store
         self.text = text
@@ -81,7 +81,7 @@ package struct Query {
         return request
     }
 
-    /// Returns the number of objects, without regard to limit and offset.
+    /// Returns the number of objects, regardless of limit and offset.
     package func count() throws -> Int {
         try store.read {
             let request = request(NSManagedObject.self)

@@ -4,7 +4,7 @@ internal import RemoteStore
 internal import SQLQueries
 internal import WebBackend
 
-/// Says how a store answers a query.
+/// Explains how a store executes a query.
 package struct QueryExplanation {
     private let query: Query
 
@@ -43,7 +43,7 @@ package struct QueryExplanation {
         return memory
     }
 
-    /// What is said of a store that is in memory as a whole.
+    /// The explanation for a store that is completely in memory.
     private var memory: JSONValue {
         .members([
             "kind": .string(query.store.kind.rawValue), "way": .string("memory"),

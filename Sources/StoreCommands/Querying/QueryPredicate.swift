@@ -2,14 +2,14 @@ package import Foundation
 package import ObjectGraph
 internal import Predicates
 
-/// Reads the predicate of a query, in the format language.
+/// Parses the predicate of a query, in the format language.
 ///
-/// A text that is compared with an attribute of another type stands for a value of that type, as in files: `born > '1970-01-01'` names a date. In the format
-/// language by itself no literal is a date, a UUID or a URI, and a text is none.
+/// A text that is compared with an attribute of another type stands for a value of that type, as in files: `born > '1970-01-01'` contains a date. The
+/// format language itself has no literals for dates, UUIDs and URIs.
 package enum QueryPredicate {
     /// Returns the predicate of a format.
     ///
-    /// - Throws: `InvalidPredicateError`, with the place in the format: also of a text that is no value of the type that it is compared with.
+    /// - Throws: `InvalidPredicateError`, with the place in the format, including a text that is invalid for the type of the compared attribute.
     package static func parse(_ format: String, of entity: NSEntityDescription) throws -> NSPredicate {
         let predicate = try NSPredicate(parsing: format)
         let tree = try predicate.tree()
@@ -18,7 +18,7 @@ package enum QueryPredicate {
     }
 }
 
-/// Makes the texts of a predicate values of the attributes that they are compared with.
+/// Converts the texts in a predicate to values of the attributes that they are compared with.
 private struct ComparedTexts {
     let format: String
     let entity: NSEntityDescription
@@ -46,13 +46,13 @@ private struct ComparedTexts {
             } else if let attribute = attribute(read.right) {
                 read.left = try value(read.left, of: attribute)
             }
-        // Operators of texts.
+        // Operators for texts.
         case .matches, .like, .beginsWith, .endsWith, .contains, .custom, .comparator: break
         }
         return read
     }
 
-    /// Reads the texts in the predicate of a `SUBQUERY`.
+    /// Converts the texts in the predicate of a `SUBQUERY`.
     private func subquery(_ expression: ExpressionTree) throws -> ExpressionTree? {
         guard case .subquery(let collection, let variable, let condition) = expression else { return nil }
         var inner = self
@@ -64,7 +64,7 @@ private struct ComparedTexts {
 
     private func attribute(_ expression: ExpressionTree) -> NSAttributeDescription? { path(expression)?.last as? NSAttributeDescription }
 
-    /// The properties of a key path; nil for other expressions, and for one that leaves the model.
+    /// Returns the properties of a key path; nil for other expressions, and for a path that is not in the model.
     private func path(_ expression: ExpressionTree) -> [NSPropertyDescription]? {
         switch expression {
         case .keyPath(let keys), .navigation(.evaluatedObject, let keys): properties(keys, of: entity)

@@ -6,9 +6,9 @@ package enum OutputFormat: String, Sendable, CaseIterable {
     case table, json, csv
 }
 
-/// Writes the results of a query while they are read.
+/// Writes the results of a query while they are being read.
 package struct QueryPrinter {
-    /// The number of rows that decide about the widths of a table's columns.
+    /// The number of rows that determine the widths of a table's columns.
     private static let decidingRows = 200
 
     private let query: Query
@@ -56,7 +56,7 @@ package struct QueryPrinter {
     private func writeCSV() throws {
         func line(_ fields: [String]) throws {
             let text = fields.joined(separator: ",")
-            // In a file, text is as it is in the store; a terminal would act on it.
+            // In a file, text stays as it is in the store; a terminal would interpret it.
             try output.line(output.width == nil ? text : DisplayText.lines(text))
         }
         try line(["$id"] + query.columns.map { ValueText.field(.string($0.text)) })

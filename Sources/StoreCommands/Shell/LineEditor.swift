@@ -8,9 +8,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Reads lines from a terminal: with editing, completion and history where the system has libedit, and plainly elsewhere.
+/// Reads lines from a terminal. If the system has libedit, it provides editing, completion and history.
 ///
-/// The library is loaded when it is needed, so that the command runs without it. Use it on one thread.
+/// The library is loaded on demand, so the command runs without it. Use the editor on one thread.
 final class LineEditor {
     private typealias Completer =
         @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -67,24 +67,24 @@ final class LineEditor {
         }
     }
 
-    /// What the completion of the line that is read calls: C functions have no context of their own.
+    /// The editor that the completion function uses: C functions have no context.
     // Used by the thread that reads lines, within `read`.
     nonisolated(unsafe) private static var current: LineEditor?
     private static let kept: Int32 = 1000
 
     private let library: Library?
     private let history: URL?
-    /// The text of the lines before, where a command has several.
+    /// The previous lines of a command with several lines.
     private var before = ""
     private let candidates: (_ before: String, _ word: String) -> [String]
     private var found: [String] = []
 
     /// - Parameters:
-    ///   - history: The file that keeps lines; nil for none.
-    ///   - candidates: Returns what a word may be, behind a text.
+    ///   - history: The file with the history; nil for none.
+    ///   - candidates: Returns the possible words after a text.
     init(history: URL?, candidates: @escaping (_ before: String, _ word: String) -> [String]) {
         (self.history, self.candidates) = (history, candidates)
-        // The library reads characters of the terminal's encoding.
+        // The library reads characters in the terminal's encoding.
         if setlocale(LC_CTYPE, "") == nil || MB_CUR_MAX_of() == 1 { setlocale(LC_CTYPE, "C.UTF-8") }
         library = Library()
         guard let library else { return }
@@ -92,7 +92,8 @@ final class LineEditor {
         _ = library.initialize()
         library.stifleHistory(Self.kept)
         if let history { _ = library.readHistory(history.path) }
-        // It is never freed: the library has it until the process ends. Not a point, at, minus or comma: key paths and lists are words.
+        // It is never freed, because the library uses it until the process ends. Points, at signs, minus signs and commas are parts of words, such as
+        // key paths and lists.
         library.wordBreaks.pointee = UnsafePointer(strdup(" \t\n\"'()=<>!&|{}"))
         library.completer.pointee = { text, start, _ in LineEditor.complete(text, Int(start)) }
         library.beforeInput.pointee = { LineEditor.bindInterrupt() }
@@ -101,8 +102,8 @@ final class LineEditor {
     /// Reads a line; nil at the end of the input.
     ///
     /// - Parameters:
-    ///   - prompt: What is shown before it.
-    ///   - before: The lines of the command that were read before.
+    ///   - prompt: The text before the input.
+    ///   - before: The previous lines of the command.
     func read(_ prompt: String, after before: String) -> String? {
         guard let library else {
             FileHandle.standardOutput.write(Data(prompt.utf8))
@@ -116,12 +117,12 @@ final class LineEditor {
         return String(cString: line)
     }
 
-    /// Keeps a command for later.
+    /// Adds a command to the history.
     func remember(_ command: String) {
         guard let library else { return }
         _ = library.addHistory(command)
         guard let history else { return }
-        // A history that cannot be written is no reason to stop.
+        // A failure to write the history is ignored.
         try? FileManager.default.createDirectory(
             at: history.deletingLastPathComponent(), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let mask = umask(0o077)
@@ -129,7 +130,7 @@ final class LineEditor {
         umask(mask)
     }
 
-    /// Lets an interrupt clear the line: the key is a character then. For each line, because the library reads the terminal's settings anew.
+    /// Lets an interrupt clear the line, as a key binding. It is bound again for each line, because the library reads the terminal's settings anew.
     private static func bindInterrupt() -> Int32 {
         for command in ["setty -d -isig", "bind ^C em-kill-line"] { _ = current?.library?.parseAndBind(command) }
         return 0
@@ -150,7 +151,7 @@ final class LineEditor {
     }
 }
 
-/// The number of bytes that a character may have in the current encoding.
+/// Returns the maximum number of bytes of a character in the current encoding.
 private func MB_CUR_MAX_of() -> Int {
     #if canImport(Glibc)
     Int(__ctype_get_mb_cur_max())

@@ -1,6 +1,6 @@
 package import ObjectGraph
 
-/// What may stand at the end of a line of the shell.
+/// Completes the last word of a line of the shell.
 package struct ShellCompletion {
     /// The commands with their options.
     package static let options: [String: [String]] = {
@@ -17,7 +17,7 @@ package struct ShellCompletion {
         "CONTAINS[c]", "ENDSWITH[c]", "LIKE[c]",
     ]
     private static let words = ["AND", "OR", "NOT", "ANY", "ALL", "NONE", "nil", "TRUE", "FALSE", "SUBQUERY("]
-    /// The relationships that a path may have.
+    /// The maximum number of relationships in a path.
     private static let longestPath = 8
 
     private let model: NSManagedObjectModel
@@ -26,7 +26,7 @@ package struct ShellCompletion {
 
     private var entities: [String] { model.entities.compactMap(\.name).sorted() }
 
-    /// Returns what the word may be, all of it; an empty array where a file is meant, or nothing is known.
+    /// Returns the possible complete words; empty if a file is expected, or nothing is known.
     ///
     /// - Parameters:
     ///   - line: The text before the word.
@@ -36,7 +36,7 @@ package struct ShellCompletion {
     }
 
     private func all(after line: String, _ word: String) -> [String] {
-        // Words within an open quote are those of a predicate.
+        // Words within an open quote belong to a predicate.
         let (outside, inside) = Self.parts(of: line)
         guard let command = outside.first else { return Self.options.keys.sorted() }
         let takesEntity = command == "query" || command == "explain"
@@ -58,7 +58,7 @@ package struct ShellCompletion {
         return takesEntity || word.isEmpty ? Self.options[command] ?? [] : []
     }
 
-    /// Returns the words before an open quote, and what stands within it.
+    /// Returns the words before an open quote, and the text within it.
     private static func parts(of line: String) -> (outside: [String], inside: String) {
         var quote: Character?
         var inside = ""
@@ -83,7 +83,7 @@ package struct ShellCompletion {
 
     private func predicate(_ entity: NSEntityDescription, after text: String, _ word: String) -> [String] {
         let last = text.split(whereSeparator: { $0.isWhitespace || $0 == "(" }).last.map(String.init) ?? ""
-        // Behind a key path stands an operator.
+        // An operator follows a key path.
         if text.last?.isWhitespace == true, ends(in: last, entity) { return Self.operators }
         return paths(entity, word) + (word.isEmpty ? [] : Self.words)
     }
@@ -100,7 +100,7 @@ package struct ShellCompletion {
 
     /// Returns the key paths that begin with the relationships of a word.
     private func paths(_ entity: NSEntityDescription, _ word: String) -> [String] {
-        // Of a list, the last is completed; a minus sign reverses a key.
+        // In a list, the last key is completed; a minus sign reverses a key.
         let start = word.lastIndex { $0 == "," || $0 == "-" }.map { word.index(after: $0) } ?? word.startIndex
         let before = String(word[..<start])
         let keys = word[start...].split(separator: ".", omittingEmptySubsequences: false).dropLast()

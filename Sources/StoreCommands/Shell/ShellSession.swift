@@ -1,10 +1,10 @@
 internal import Foundation
 internal import ObjectGraph
 
-/// The store of a shell, which stays open between its commands.
+/// The store of a shell, which stays open between commands.
 package final class ShellSession {
     /// The session of this process.
-    // Set and read by the thread that executes commands, which is one.
+    // Only the thread that executes commands sets and reads it.
     nonisolated(unsafe) package static var current: ShellSession?
 
     package let reference: StoreReference
@@ -13,7 +13,7 @@ package final class ShellSession {
 
     package init(_ reference: StoreReference) { self.reference = reference }
 
-    /// Returns the store; it is opened again where its files have changed.
+    /// Returns the store, which is opened again if its files have changed.
     ///
     /// - Throws: The errors of opening it.
     package func open() throws -> OpenStore {
@@ -28,7 +28,7 @@ package final class ShellSession {
         return opened
     }
 
-    /// What tells that files were written: sizes and times of the store and of its log.
+    /// Returns the state that changes with each write: the sizes and times of the store and of its log.
     private static func state(of place: String) -> [String] {
         guard let url = try? StoreKind.url(of: place) else { return [] }
         return ["", "-wal"].map { ending in

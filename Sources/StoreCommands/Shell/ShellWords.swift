@@ -1,13 +1,13 @@
-/// Splits a line of the shell into words, as shells do.
+/// Splits a line of the shell into words, by the rules of common shells.
 package enum ShellWords {
-    /// What a text is.
+    /// The result for a text.
     package enum Result: Equatable, Sendable {
         case words([String])
-        /// A quote is open, or the last line ends with a backslash: more lines follow.
+        /// A quote is open, or the last line ends with a backslash: more lines must follow.
         case unfinished
     }
 
-    /// Splits a text. Words stand in blanks; quotes of both kinds keep blanks and line ends, and a backslash keeps the character behind it.
+    /// Splits a text. Blanks separate words. Quotes of both kinds keep blanks and line ends, and a backslash keeps the next character.
     package static func split(_ text: String) -> Result {
         var (words, word) = ([String](), "")
         var isInWord = false
@@ -17,9 +17,9 @@ package enum ShellWords {
             switch (character, quote) {
             case ("\\", nil), ("\\", "\""):
                 guard let next = rest.popFirst() else { return .unfinished }
-                // A line end is left out with its backslash.
+                // A line end is dropped with its backslash.
                 if next.isNewline { continue }
-                // Within quotes, a backslash is one unless the next character needs it.
+                // Within quotes, a backslash is literal unless the next character needs it.
                 word += quote == nil || next == "\"" || next == "\\" ? String(next) : "\\\(next)"
                 isInWord = true
             case (let character, .some(let open)) where character == open: quote = nil

@@ -3,18 +3,18 @@ internal import JSONReading
 internal import ObjectGraph
 internal import PropertyLists
 
-/// Makes values of attributes of text and JSON, as files and queries have them.
+/// Converts text and JSON from files and queries to values of attributes.
 enum AttributeValue {
-    /// What is wrong with a value.
+    /// A mistake in a value.
     struct Mistake: Error {
         let message: String
     }
 
-    /// Returns the value of an attribute that a text stands for.
+    /// Returns the attribute's value for a text.
     ///
-    /// - Parameter inTables: Whether it is for the tables of another program, whose transformable attributes have JSON. Those of other stores have values
-    ///   that only a program can make.
-    /// - Throws: ``Mistake`` for what is no value of the attribute's type.
+    /// - Parameter inTables: Whether it is for the tables of another program, where transformable attributes have JSON. In other stores, only programs
+    ///   can create their values.
+    /// - Throws: ``Mistake`` for an invalid value of the attribute's type.
     static func value(_ text: String, of attribute: NSAttributeDescription, inTables: Bool = false) throws -> Any? {
         guard attribute.attributeType == .transformableAttributeType && inTables else {
             return try value(json(text, attribute), of: attribute)
@@ -24,16 +24,16 @@ enum AttributeValue {
         }
     }
 
-    /// Returns the value of an attribute that JSON stands for; nil for null.
+    /// Returns the attribute's value for JSON; nil for null.
     ///
-    /// - Throws: ``Mistake`` for what is no value of the attribute's type.
+    /// - Throws: ``Mistake`` for an invalid value of the attribute's type.
     static func value(_ json: JSONReading.JSONValue, of attribute: NSAttributeDescription, inTables: Bool) throws -> Any? {
         attribute.attributeType == .transformableAttributeType && inTables ? self.json(json) : try value(json, of: attribute)
     }
 
     private static func json(_ json: JSONReading.JSONValue) -> Any? { json.isNull ? nil : ValueText.foundation(json) }
 
-    /// Returns text of CSV as the JSON of an attribute's type.
+    /// Returns a CSV text as JSON for an attribute's type.
     private static func json(_ text: String, _ attribute: NSAttributeDescription) throws -> JSONReading.JSONValue {
         switch attribute.attributeType {
         case .booleanAttributeType:
@@ -44,7 +44,7 @@ enum AttributeValue {
             }
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
             .decimalAttributeType, .compositeAttributeType:
-            // What is no JSON is text, such as NaN, or a mistake.
+            // Text that is not JSON is a special value such as NaN, or a mistake.
             return (try? JSONReading.JSONValue(parsing: Array(text.utf8))) ?? .string(text)
         default: return .string(text)
         }
@@ -114,7 +114,7 @@ enum AttributeValue {
         return NSNumber(value: integer)
     }
 
-    /// The numbers that JSON has no digits for.
+    /// Returns the number of a text for which JSON has no digits.
     private static func special(_ json: JSONReading.JSONValue) -> Double? {
         switch json.string {
         case "NaN": .nan

@@ -2,7 +2,7 @@ internal import Platform
 internal import Predicates
 internal import WebTransport
 
-/// The last answers that had an `ETag` or a date, so that the service need not send them again where nothing has changed.
+/// A cache of the last answers that have an `ETag` or a date. The service does not send an answer again if nothing has changed.
 // Everything is in a `LockedBox`.
 final class ConditionalAnswers: Sendable {
     private struct Entry {
@@ -16,12 +16,12 @@ final class ConditionalAnswers: Sendable {
     }
 
     private let state = LockedBox(State())
-    /// The number of bytes of bodies that are kept.
+    /// The maximum size of the kept bodies, in bytes.
     private let limit: Int
 
     init(limit: Int = 4 << 20) { self.limit = limit }
 
-    /// Returns a request that asks for an answer only if it is another one than the kept one, and that one.
+    /// Returns a request whose answer is only sent if it differs from the kept one, and that kept answer.
     func conditional(_ request: WebRequest) -> (request: WebRequest, kept: WebResponse?) {
         guard request.method == .get else { return (request, nil) }
         let kept = state.withLock { state -> WebResponse? in
@@ -34,7 +34,7 @@ final class ConditionalAnswers: Sendable {
         if let tag = kept.headers["ETag"] {
             asked.headers["If-None-Match"] = tag
         } else if let date = kept.headers["Last-Modified"], date != kept.headers["Date"] {
-            // Within the second of a change there may be another one.
+            // The date has whole seconds, so the resource may have changed again within the same second.
             asked.headers["If-Modified-Since"] = date
         } else {
             return (request, nil)
@@ -42,15 +42,15 @@ final class ConditionalAnswers: Sendable {
         return (asked, kept)
     }
 
-    /// Forgets the answer to a request, which cannot be read: the service would say for ever that it has not changed.
+    /// Forgets an answer that cannot be read. Otherwise the service would report for ever that it has not changed.
     func forget(_ request: WebRequest) {
         state.withLock { state in
             if let old = state.entries.removeValue(forKey: request.url) { state.bytes -= old.response.body.count }
         }
     }
 
-    /// Returns the answer to a request: the one that it was asked with, where the service says that it is still right. Another one may be
-    /// kept meanwhile, which may be older.
+    /// Returns the answer to a request. If the service reports that nothing has changed (304), this is the answer that the condition was made from: the
+    /// one in the cache may be another by now, even an older one.
     func answer(_ response: WebResponse, to request: WebRequest, kept: WebResponse? = nil) -> WebResponse {
         guard request.method == .get else { return response }
         if response.status == 304 { return kept ?? response }

@@ -5,7 +5,8 @@ public import RemoteStore
 internal import WebTransport
 
 extension WebBackend {
-    /// Deletes everything that a list finds, for services that do so by one request: page by page, where they divide it.
+    /// Deletes everything that a list finds, for services that delete a list with one request. A service that divides the list into pages deletes page
+    /// by page.
     public func execute(_ request: BulkRequest) async throws -> BulkAnswer {
         guard let plan = service.plans[request.entity], request.kind == .delete, let list = plan.deletableList else {
             throw WebBackendError.unwritable("\(request.kind)", request.entity, "The description has no request for many resources.")

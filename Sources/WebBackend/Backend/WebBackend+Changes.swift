@@ -8,7 +8,7 @@ extension WebBackend {
     /// Whether the description has a feed of changes.
     public var hasChangeFeed: Bool { service.service.style.changeFeed != nil }
 
-    /// Asks what has changed, as the description says: each collection, or one feed of all.
+    /// Asks the service for changes, by the feed that the description names: one feed for each collection, or one for all.
     public func changes(_ request: ChangesRequest) async throws -> BackendChanges {
         switch service.service.style.changeFeed {
         case .since(let parameter, let token, let deleted)?: try await changesSince(request, parameter, token, deleted)
@@ -45,12 +45,12 @@ extension WebBackend {
                 if let error = errors.stray(response, to: asked, isSave: false) { throw error }
                 if response.status == 410 { throw ExpiredChangeToken() }
                 guard response.status < 300 else { throw errors.error(response, to: asked, isSave: false) }
-                // The token of the first page: what changes while later ones are read comes again.
+                // The token of the first page: changes that are made while later pages are read come again with the next request.
                 if isFirst {
                     if let token = text(part, response) {
                         tokens[entity] = .string(token)
                     } else if since == nil {
-                        // Without one nobody would ever hear of a change.
+                        // Without a token, no change would ever be reported.
                         throw WebBackendError.answer(asked.label, "It has no version at \(part).")
                     }
                 }
@@ -67,7 +67,7 @@ extension WebBackend {
         for (plan, item) in found {
             let element = plan.style.envelope.element.isEmpty ? nil : item.value(at: plan.style.envelope.element)
             let isDeleted = item.value(at: deleted)?.bool == true || element?.value(at: deleted)?.bool == true
-            // Of a deleted resource there may be nothing but what says so.
+            // A deleted resource may have no more than its mark of deletion.
             let item = element?.object == nil ? item : element ?? item
             guard let id = values.identifier(item, plan) else {
                 throw WebBackendError.answer(
@@ -92,7 +92,7 @@ extension WebBackend {
         return items
     }
 
-    /// Returns a part of an answer as text; nil where it has none.
+    /// Returns a part of an answer as text; nil if the answer has none.
     func text(_ part: AnswerPart?, _ response: WebResponse) -> String? {
         switch part {
         case .header(let name)?: response.headers[name]
@@ -103,7 +103,7 @@ extension WebBackend {
         }
     }
 
-    /// Returns the value of the body that a part is read of.
+    /// Returns the value of the body that a part is read from.
     private func value(_ part: AnswerPart?, _ response: WebResponse) -> JSONValue? {
         guard let path = part?.bodyPath else { return nil }
         return (try? JSONValue(parsing: response.body))?.value(at: path)
@@ -141,7 +141,7 @@ extension WebBackend {
             let type = document?.value(at: plan.style.envelope.type ?? "type")?.string
             let owner = service.plans.values.first { $0.type == type }
             if row["deleted"]?.bool == true {
-                // A deleted document need not say what it was.
+                // A deleted document need not tell its type.
                 for plan in owner.map({ [$0] }) ?? Array(service.plans.values) {
                     try changes.remove(ResourceID(key: id, plan.identifier), entity: plan.entity)
                 }

@@ -2,9 +2,9 @@ package import RemoteStore
 internal import WebTransport
 
 extension WebBackend {
-    /// Returns the requests of a plan as they would be sent, without the credentials: method and address.
+    /// Returns the requests of a plan, each as its method and address, without credentials.
     ///
-    /// Where others must be asked first, these are returned.
+    /// If a plan depends on other requests, these are returned instead.
     ///
     /// - Throws: Code 134070 for values that cannot be sent.
     package func requests(of plan: FetchPlan) throws -> [String] {

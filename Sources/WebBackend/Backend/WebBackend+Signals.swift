@@ -2,11 +2,11 @@ public import RemoteStore
 internal import WebTransport
 
 extension WebBackend: ChangeSignallingBackend {
-    /// Returns a stream with an element whenever something may have changed: with each event of the service, and once with each connection, for what
-    /// has changed before it was there is told by none. Signals that nobody has taken yet are one.
+    /// Returns a stream with an element whenever something may have changed: one for each event of the service, and one for each new connection,
+    /// because no event reports changes from before the connection. Pending signals are combined into one.
     ///
-    /// The stream ends where the connection does, or was silent for too long. Without a description of signals it ends at once: what follows
-    /// the changes asks for them from time to time.
+    /// The stream ends when the connection ends or stays silent for too long. Without a description of signals it ends at once, and the store polls for
+    /// changes instead.
     public func changeSignals() -> AsyncThrowingStream<Void, any Error> {
         let (signals, continuation) = AsyncThrowingStream.makeStream(
             of: Void.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(1))

@@ -4,21 +4,21 @@ public import ObjectGraph
 public import RemoteStore
 public import WebTransport
 
-/// A web service as a backend: its description, the model, and what sends its requests.
+/// A web service as a backend: its description, the model, and the client that sends its requests.
 ///
 /// ```swift
 /// let service = WebService("https://api.example.com/v1", resources: [WebResource("Album", calls: [.list(), .one])])
 /// try coordinator.addRemoteStore(WebBackend(service, model: model, transport: AsyncHTTPClientTransport()))
 /// ```
 ///
-/// The description is checked when the backend is made. What is asked when, and what is finished in memory, is up to the store over it: see
+/// The description is checked when the backend is made. The store over the backend decides which requests are sent, and what is finished in memory: see
 /// `RemoteStore`.
 public struct WebBackend: Backend, EarlyPagingBackend {
     /// The address of the service.
     public let location: URL
     /// The resources, as the description and the model have them.
     public let resources: [Resource]
-    /// What sends the requests, with the credentials.
+    /// The client that sends the requests, with the credentials.
     public let client: WebClient
 
     let service: ServicePlan
@@ -28,7 +28,8 @@ public struct WebBackend: Backend, EarlyPagingBackend {
     private let kept = ConditionalAnswers()
     private let envelopes: [String: EnvelopeShape]
 
-    /// The user who is signed in, as the client's options tell: see `WebClient.Options.principal`. Changes of others wait for them.
+    /// The user who is signed in, as the client's options tell: see `WebClient.Options.principal`. Pending changes of other users wait until these sign
+    /// in.
     public var principal: String? { client.principal }
 
     /// Creates the backend of a service.
@@ -36,7 +37,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
     /// - Parameters:
     ///   - service: The description of the service.
     ///   - model: The model whose entities it describes. It cannot be changed afterwards.
-    ///   - transport: What sends requests.
+    ///   - transport: The transport that sends requests.
     ///   - options: Credentials, retries and limits.
     /// - Throws: Code 134080 naming entity and property, for a description that does not fit the model; `TransportError` for an address that
     ///   cannot be read.
@@ -47,7 +48,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         try self.init(plan, client: WebClient(baseURL: plan.address, transport: transport, options: options))
     }
 
-    /// Creates the backend of a service over a client that others use, too.
+    /// Creates the backend of a service over a client that is also used elsewhere.
     ///
     /// - Throws: Code 134080 naming entity and property, for a description that does not fit the model.
     public init(_ service: WebService, model: NSManagedObjectModel, client: WebClient) throws {
@@ -92,7 +93,7 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         let (sent, record) = try await send(asked)
         var response = kept.answer(sent, to: web, kept: known)
         if response.status == 304 {
-            // There is no answer that could still be right: it is asked for as a whole.
+            // No kept answer is valid, so the whole answer is requested.
             response = try await send(web).response
         }
         await teller?.leaveSender()
@@ -114,9 +115,9 @@ public struct WebBackend: Backend, EarlyPagingBackend {
         }
     }
 
-    /// Returns the number of resources in an answer to a call, which is read into rows that belong to no store: for benchmarks.
+    /// Returns the number of resources in an answer to a call, for benchmarks. The answer is read into rows that belong to no store.
     ///
-    /// - Throws: Code 134070 for what cannot be read.
+    /// - Throws: Code 134070 for an answer that cannot be read.
     @_spi(Benchmarks) public func countRows(in body: [UInt8], entity: String, call name: String) throws -> Int {
         guard let plan = service.plans[entity], let call = plan.call(name) else { return 0 }
         let request = BackendRequest(entity: entity, endpoint: name, of: self, model: service.model)

@@ -4,7 +4,7 @@ internal import Predicates
 public import RemoteStore
 public import WebTransport
 
-/// What a fetch, a walk or a save has asked of a web service, for people to read.
+/// The requests that a fetch, a walk or a save has sent to a web service, for people to read.
 ///
 /// ```swift
 /// let (albums, trace) = try backend.tracing(request, in: context)
@@ -15,11 +15,11 @@ public struct WebTrace: Sendable, CustomStringConvertible {
     public struct Request: Sendable, CustomStringConvertible {
         /// The request of the store, such as `Album.list(year >= 1969)`; for a save the kind and number of changes.
         public let call: String
-        /// Method, address, status, times and sizes; nil where it was not sent.
+        /// Method, address, status, times and sizes; nil if it was not sent.
         public let record: RequestRecord?
-        /// The number of resources that the answer has brought, or of changes that were sent.
+        /// The number of resources in the answer, or of changes that were sent.
         public let rows: Int
-        /// What has failed; nil where nothing has.
+        /// The error, as text; nil if there was none.
         public let failure: String?
 
         /// The request as one or two lines.
@@ -29,9 +29,9 @@ public struct WebTrace: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The plan of the fetch; nil where there is no single one.
+    /// The plan of the fetch; nil if there is no single one.
     public internal(set) var plan: FetchPlan?
-    /// The number of results; nil where there is no single fetch.
+    /// The number of results; nil if there is no single fetch.
     public internal(set) var results: Int?
     /// The requests, in the order in which they ended.
     public internal(set) var requests: [Request] = []
@@ -57,7 +57,7 @@ public struct WebTrace: Sendable, CustomStringConvertible {
     }
 }
 
-/// The traces that are being written.
+/// The traces that are being recorded.
 // Everything is in a `LockedBox`.
 final class WebTracer: Sendable {
     private let open = LockedBox<[Int: [WebTrace.Request]]>([:])
@@ -74,14 +74,14 @@ final class WebTracer: Sendable {
 
     func end(_ number: Int) -> [WebTrace.Request] { open.withLock { $0.removeValue(forKey: number) ?? [] } }
 
-    /// Whether nobody wants to know.
+    /// Whether no trace is being recorded.
     var isIdle: Bool { open.withLock { $0.isEmpty } }
 
     func add(_ request: WebTrace.Request) { open.withLock { open in for number in open.keys { open[number]?.append(request) } } }
 }
 
 extension WebBackend {
-    /// Calls a closure, and returns what the service was asked meanwhile, also by others who use this backend.
+    /// Calls a closure, and returns its result with a trace of all requests of this backend meanwhile, including those of other callers.
     ///
     /// - Throws: The errors of the closure.
     public func tracing<Result>(_ body: () throws -> Result) rethrows -> (result: Result, trace: WebTrace) {
@@ -99,7 +99,7 @@ extension WebBackend {
         }
     }
 
-    /// Calls a closure, and returns what the service was asked meanwhile, also by others who use this backend.
+    /// Calls a closure, and returns its result with a trace of all requests of this backend meanwhile, including those of other callers.
     ///
     /// - Throws: The errors of the closure.
     public func tracing<Result>(
@@ -119,7 +119,7 @@ extension WebBackend {
         }
     }
 
-    /// Executes a fetch request, and returns its results, its plan and what the service was asked.
+    /// Executes a fetch request, and returns its results with the plan and the requests that were sent.
     ///
     /// Call it on the context's queue.
     ///
@@ -134,7 +134,7 @@ extension WebBackend {
         return (results, trace)
     }
 
-    /// Sends a request, and notes it for those who trace.
+    /// Sends a request, and adds it to the traces that are being recorded.
     func send(_ request: WebRequest, isSave: Bool = false) async throws -> (response: WebResponse, record: RequestRecord?) {
         if tracer.isIdle, !isSave { return (try await client.send(request), nil) }
         let record = LockedBox<RequestRecord?>(nil)

@@ -11,10 +11,9 @@ extension ServiceStyle {
     /// Kinto: records in collections named after the entities, below the bucket that the address ends with, such as
     /// `https://kinto.example.com/v1/buckets/default/collections`. A model and an address suffice. Tried against a real server.
     ///
-    /// What is left to be done in memory is what Kinto does otherwise: records without a field sort after all others, strings are compared by
-    /// the rules of the database behind it, and dates as the text that they are. `like_` finds no text with an asterisk, and fails where a
-    /// record has no text. Where the database's strings are in the order of their code points, and every record has every field, more can be
-    /// asked for:
+    /// These parts are done in memory, because Kinto does them differently: it sorts records without a field after all others, compares strings by the
+    /// rules of its database, and compares dates as text. `like_` finds no text with an asterisk, and fails if a record has no text. If the database
+    /// orders strings by code point, and every record has every field, the service can do more:
     ///
     /// ```swift
     /// var style = ServiceStyle.kinto
@@ -23,7 +22,7 @@ extension ServiceStyle {
     /// style.sorting.sortsNilFirst = true
     /// ```
     ///
-    /// Kinto may change the last bit of a double. Attributes of which every bit or digit counts are kept as text: `.at("price", .text)`.
+    /// Kinto may change the last bit of a double. Store attributes as text if every bit or digit counts: `.at("price", .text)`.
     ///
     /// Source: https://docs.kinto-storage.org
     public static let kinto: ServiceStyle = {
@@ -48,7 +47,7 @@ extension ServiceStyle {
             inexact: [.notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .isNotNil],
             identifier: "id", comparesTextInOrder: false,
             listTemplates: [.equal: "contains_any_{name}=[{value}]", .isIn: "contains_any_{name}=[{values}]"])
-        // Without a key of their own, records come by their last change, and one that is changed meanwhile would be on no page.
+        // Without a key of their own, records are sorted by their last change: a record that changes meanwhile could be missing from all pages.
         style.sorting = SortStyle("_sort", sortsTextInOrder: false, last: "id")
         style.paging = PagingStyle(
             .address, sizeParameter: "_limit", size: 100, next: .header("Next-Page"), total: .header("Total-Records"),
@@ -89,11 +88,11 @@ extension ServiceStyle {
         return style
     }()
 
-    /// Django REST framework: lists with `results`, `next` and `count`, filters of django-filter (`year__gte`), `ordering`. Which filters and
-    /// orders there are is each view's affair: describe them for the calls. Tried against a real server.
+    /// Django REST framework: lists with `results`, `next` and `count`, filters of django-filter (`year__gte`), `ordering`. Each view has its own
+    /// filters and orders: describe them for the calls. Tried against a real server.
     ///
-    /// A view ignores a filter that it does not have, so everything but equality is compared again in memory. Where the views have all filters
-    /// that the calls name, with all lookups, say so: `style.filters.inexact = [.contains, .beginsWith, .endsWith]`.
+    /// A view ignores a filter that it does not have, so every comparison except equality is repeated in memory. If the views have all filters that the
+    /// calls name, with all lookups, say so: `style.filters.inexact = [.contains, .beginsWith, .endsWith]`.
     ///
     /// Source: https://www.django-rest-framework.org
     public static let djangoREST: ServiceStyle = {
@@ -137,10 +136,10 @@ extension ServiceStyle {
         return style
     }()
 
-    /// CouchDB: the address of a database, whose documents say in `type` of which entity they are. A model and an address suffice. Written
-    /// from the public manual, untried against a server.
+    /// CouchDB: the address of a database, whose documents name their entity in `type`. A model and an address suffice. Written from the public manual,
+    /// untried against a server.
     ///
-    /// Strings are sorted and compared by the rules of ICU there, and orders need an index of the database, so both are done in memory.
+    /// CouchDB sorts and compares strings by the rules of ICU, and orders need an index of the database, so both are done in memory.
     ///
     /// Source: https://docs.couchdb.org/en/stable/api/database/find.html
     public static let couchDB: ServiceStyle = {
@@ -203,7 +202,7 @@ extension ServiceStyle {
         style.saving = SavingStyle(
             update: .init(.put, "{path}/{SELF}"), conflicts: .byReading, removal: "{\"__op\": \"Delete\"}",
             batch: .requests(.init(path: "batch", answers: "", maximum: 50, status: nil, body: "success", error: "error")),
-            // Their answers have identifier and times only.
+            // These answers have only the identifier and the times.
             answer: .assigned(""))
         style.errors = ErrorStyle(messages: ["error"])
         return style

@@ -2,14 +2,14 @@ public import RemoteStore
 
 /// How lists are filtered.
 ///
-/// In templates `{name}` is replaced by the name of the property in the service, `{value}` by a value and `{values}` by several, joined. Where
-/// `{each}` stands, the parameter is given once for each of several values.
+/// In templates, `{name}` is replaced by the name of the property in the service, `{value}` by a value, and `{values}` by several joined values. A
+/// parameter with `{each}` is repeated for each of several values.
 public struct FilterStyle: Hashable, Sendable {
     /// The forms of filters.
     public enum Form: Hashable, Sendable {
         /// No filters.
         case none
-        /// A parameter for each comparison, all of which apply: `min_{name}={value}`.
+        /// A parameter for each comparison; a resource must match all: `min_{name}={value}`.
         case parameters
         /// One parameter with an expression, of comparisons joined by AND, OR and NOT.
         case expression(Expression)
@@ -21,13 +21,13 @@ public struct FilterStyle: Hashable, Sendable {
     public struct Expression: Hashable, Sendable {
         /// The parameter.
         public var parameter: String
-        /// What stands between parts that all apply.
+        /// The text between parts that must all apply.
         public var and: String
-        /// What stands between parts of which one applies; nil where there is no such thing.
+        /// The text between parts of which one must apply; nil if the service has no OR.
         public var or: String?
-        /// What stands around a part that must not apply, with `{}` in its place; nil where there is no such thing.
+        /// The text around a part that must not apply, with `{}` in its place; nil if the service has no NOT.
         public var not: String?
-        /// What stands around several parts, with `{}` in their place.
+        /// The text around several parts, with `{}` in their place.
         public var group: String
 
         /// Creates the description of expressions.
@@ -42,15 +42,15 @@ public struct FilterStyle: Hashable, Sendable {
 
     /// An expression, as a JSON object.
     public struct Selector: Hashable, Sendable {
-        /// Where the object is sent.
+        /// The place in the request where the object is sent.
         public var place: Place
-        /// What every selector contains besides, as JSON; `{type}` is replaced.
+        /// Further keys of every selector, as JSON; `{type}` is replaced.
         public var constants: String?
-        /// The key of parts that all apply.
+        /// The key of parts that must all apply.
         public var and: String
-        /// The key of parts of which one applies; nil where there is no such thing.
+        /// The key of parts of which one must apply; nil if the service has no OR.
         public var or: String?
-        /// The key of a list of parts none of which may apply; nil where there is no such thing.
+        /// The key of a list of parts none of which may apply; nil if the service has no NOT.
         public var nor: String?
 
         /// The places of a selector.
@@ -75,63 +75,64 @@ public struct FilterStyle: Hashable, Sendable {
     public enum Quoting: Hashable, Sendable {
         /// As they are.
         case bare
-        /// As they are; strings that look like other JSON in quotation marks.
+        /// As they are, except that strings which look like other JSON are in quotation marks.
         case bareUnlessAmbiguous
         /// As JSON: strings in quotation marks.
         case json
-        /// Strings in single quotation marks, which are doubled within.
+        /// Strings in single quotation marks; single quotation marks within them are doubled.
         case singleQuoted
-        /// Strings in single or double quotation marks, with a backslash before those within.
+        /// Strings in single or double quotation marks; those within them follow a backslash.
         case backslashed(Character)
     }
 
     /// The form.
     public var form: Form
-    /// How each comparison is written; those that are not here are not supported.
+    /// The template of each comparison; comparisons without one are not supported.
     public var templates: [Parameter.Operator: String]
-    /// How comparisons with the members of a list of references are written; nil as all others are.
+    /// The templates of comparisons with the members of a list of references; nil for ``templates``.
     public var listTemplates: [Parameter.Operator: String]?
     /// How values are written.
     public var quoting: Quoting
-    /// What stands between several values.
+    /// The text between several values.
     public var separator: String
-    /// The number of values of one comparison, and of identifiers.
+    /// The maximum number of values of one comparison, and of identifiers.
     public var maximumValues: Int
-    /// The comparisons by which more may be found than Core Data would find; what is found is compared again in memory.
+    /// The comparisons that may find more than Core Data would find. Their results are compared again in memory.
     public var inexact: Set<Parameter.Operator>
-    /// Whether strings may be compared otherwise than as they are, such as without blanks at their ends: then what is found by a comparison
-    /// of strings is compared again in memory.
+    /// Whether the service may compare strings inexactly, such as without blanks at their ends. If so, the results of a comparison of strings are
+    /// compared again in memory.
     public var isInexactForText: Bool
-    /// The comparisons of strings that are regardless of case.
+    /// The comparisons of strings that ignore case.
     public var caseInsensitive: Set<Parameter.Operator>
-    /// The name of the identifier in filters; nil where resources cannot be filtered by it.
+    /// The name of the identifier in filters; nil if resources cannot be filtered by it.
     public var identifier: String?
-    /// Whether strings have an order in the service that is Core Data's. If not, `<` and its like are not asked of strings.
+    /// Whether the service's order of strings is Core Data's. If not, `<` and the other ordering comparisons of strings are not sent.
     public var comparesTextInOrder: Bool
-    /// What stands between the keys of a key path over relationships: `__` in `band__name`; nil where they cannot be compared.
+    /// The text between the keys of a key path over relationships: `__` in `band__name`; nil if the service cannot compare them.
     public var pathSeparator: String?
-    /// What follows the name of a relationship that is compared with an identifier: `__id`, `.id`.
+    /// The text after the name of a relationship that is compared with an identifier: `__id`, `.id`.
     public var referenceSuffix: String
-    /// The signs in the patterns of `like`, which may not be written without them.
+    /// The wildcards in the patterns of `like`, which is not sent without them.
     public var wildcards: Wildcards?
-    /// Signs that mean something else than themselves in texts of filters: a text with one of them is compared in memory.
+    /// Characters with a meaning of their own in the texts of filters: a text with one of them is compared in memory.
     public var reserved: [String] = []
 
-    /// The signs in patterns.
+    /// The wildcards in patterns.
     public struct Wildcards: Hashable, Sendable {
-        /// The sign for any number of characters: `*`, `%`.
+        /// The character for any number of characters: `*`, `%`.
         public var any: Character
-        /// The sign for any one character: `?`, `_`. Nil where there is none: then more is asked for, and compared again in memory.
+        /// The character for any one character: `?`, `_`; nil if there is none. Then the pattern finds more, and the results are compared again in
+        /// memory.
         public var one: Character?
-        /// The sign before one that is meant as it is, and before itself. Nil where there is none: then more is asked for.
+        /// The escape character, which stands before a literal wildcard or itself; nil if there is none. Then the pattern finds more.
         public var escape: Character?
 
-        /// Creates the signs.
+        /// Creates the wildcards.
         public init(any: Character, one: Character? = nil, escape: Character? = nil) {
             (self.any, self.one, self.escape) = (any, one, escape)
         }
 
-        /// Whether every pattern can be written as what it is.
+        /// Whether every pattern can be written exactly.
         var isExact: Bool { one != nil && escape != nil }
     }
 
@@ -165,31 +166,31 @@ public struct FilterStyle: Hashable, Sendable {
 
 /// How lists are sorted.
 public struct SortStyle: Hashable, Sendable {
-    /// The parameter with the order; nil for none, empty where lists have an order without being asked for it.
+    /// The parameter with the order; nil for none, empty if lists have an order without one.
     public var parameter: String?
-    /// How an ascending key is written.
+    /// The template of an ascending key.
     public var ascending: String
-    /// How a descending key is written; nil where there is no such thing.
+    /// The template of a descending key; nil if the service has no descending order.
     public var descending: String?
-    /// What stands between keys.
+    /// The text between keys.
     public var separator: String
-    /// The number of keys.
+    /// The maximum number of keys.
     public var maximumKeys: Int
     /// Whether the order of strings is Core Data's, by their code points. If not, strings are sorted in memory, except those that a call names in
     /// ``WebCall/sorting``.
     public var sortsTextInOrder: Bool
-    /// Whether nil comes before every value, as in Core Data. If not, attributes that may be nil are sorted in memory, and no call may name them in
-    /// ``WebCall/sorting``. Where this is nil, the service's place for nil is not known: those that a call names are sorted by the service.
+    /// Whether nil comes before every value, as in Core Data. If false, attributes that may be nil are sorted in memory, and no call may name them in
+    /// ``WebCall/sorting``. If nil, the service's place for nil is not known, and the service sorts the attributes that a call names.
     public var sortsNilFirst: Bool?
-    /// A second parameter with the direction, which replaces the templates' signs: its name, and the words for ascending and descending. It is that of one
-    /// key: orders by several are finished in memory.
+    /// A second parameter with the direction: its name, and the words for ascending and descending. It replaces the signs of the templates. It applies
+    /// to one key: orders by several keys are finished in memory.
     public var direction: Direction?
-    /// The parameter with the order where that is descending, of services that have two: `_sort_desc`. Orders by several keys are finished in memory.
+    /// The parameter with a descending order, for services that have two: `_sort_desc`. Orders by several keys are finished in memory.
     public var descendingParameter: String?
-    /// The place of the order.
+    /// The place of the order in the request.
     public var place: Place
-    /// A key that always comes last, such as the identifier: without it pages would be in an order that changes while they are read, such as
-    /// that of the latest changes. Nil for none.
+    /// A key that always comes last, such as the identifier; nil for none. Without it, the order may change while pages are read, as an order by the
+    /// latest changes does.
     public var last: String?
 
     /// A parameter with the direction.

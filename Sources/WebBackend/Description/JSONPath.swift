@@ -66,6 +66,6 @@ public struct JSONPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
     /// Whether this is the value itself.
     public var isEmpty: Bool { steps.isEmpty }
 
-    /// Returns a path that goes on from the end of another.
+    /// Returns the path that continues another path.
     public static func + (left: JSONPath, right: JSONPath) -> JSONPath { JSONPath(steps: left.steps + right.steps) }
 }

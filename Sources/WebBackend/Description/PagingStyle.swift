@@ -5,45 +5,45 @@ public import RemoteStore
 public struct PagingStyle: Hashable, Sendable {
     /// The forms of pages.
     public enum Form: Hashable, Sendable {
-        /// Everything comes at once.
+        /// The whole list comes in one answer.
         case none
         /// A parameter with the number of the page.
         case number(String, first: Int)
         /// A parameter with the number of resources to skip.
         case offset(String)
-        /// A parameter with what the answer before has named.
+        /// A parameter with the cursor that the previous answer names.
         case cursor(String)
-        /// The answer before has the address of the next page.
+        /// The previous answer has the address of the next page.
         case address
     }
 
     /// The form.
     public var form: Form
-    /// The parameter with the number of resources of a page; nil where it cannot be chosen.
+    /// The parameter with the page size; nil if it cannot be chosen.
     public var sizeParameter: String?
-    /// The number of resources of a page, which is asked for where it can be chosen.
+    /// The page size, which is sent if it can be chosen.
     public var size: Int
-    /// Where an answer names the next page; nil where that follows from the number of resources.
+    /// The part of an answer that names the next page; nil if the number of resources determines it.
     public var next: AnswerPart?
-    /// Where an answer tells whether there is a next page, as true or false; nil where it does not tell.
+    /// The part of an answer that tells whether there is a next page, as true or false; nil if answers do not tell.
     public var hasMore: AnswerPart?
-    /// Where an answer tells the number of resources in all pages; nil where it does not tell.
+    /// The part of an answer with the number of resources in all pages; nil if answers do not tell.
     public var total: AnswerPart?
-    /// What an answer says where ``total`` is the number, and not the least that it may be; nil where it always is.
+    /// The mark of answers whose ``total`` is exact, and not a lower bound; nil if it is always exact.
     public var exactTotal: AnswerMark?
-    /// A parameter that makes answers tell the number of resources, as `count=1`; nil where they always do.
+    /// A parameter that makes answers include the number of resources, as `count=1`; nil if they always do.
     public var totalParameter: String?
-    /// Whether the number of resources is asked for with the method `HEAD`, whose answers alone tell it.
+    /// Whether the number of resources is requested with the method `HEAD`, because only its answers tell it.
     public var countsByHead: Bool
-    /// What becomes of pages when resources are inserted or deleted meanwhile.
+    /// The effect on pages of insertions and deletions that happen while the list is read.
     public var stability: Paging.Stability
     /// Whether only an empty page is the last one, for services that may send short pages in between, or that name a new cursor behind the last page.
     public var endsEmpty: Bool
     /// Whether a page with fewer resources than were asked for is the last one, even one that names a next one.
     ///
-    /// Without it, and where nothing in an answer tells the last page, such a page is the last one only if a larger one has come before: the service may
-    /// give fewer at a time than it is asked for. Otherwise the next page is asked for, and the list ends where that is empty or missing (404, 410 or 416);
-    /// behind a short first page, also where it has the same resources, or is a bad request (400 or 422).
+    /// If false, and nothing in an answer tells the last page, such a page is the last one only if a larger one has come before: the service may have a
+    /// smaller limit than the requested size. Otherwise the next page is requested, and the list ends if that page is empty or missing (404, 410 or
+    /// 416). After a short first page, the list also ends if the next page has the same resources, or is a bad request (400 or 422).
     public var endsShort: Bool
     /// Whether the parameters of page and size are sent in the body.
     public var isInBody: Bool
@@ -69,10 +69,10 @@ public struct PagingStyle: Hashable, Sendable {
         self.isInBody = isInBody
     }
 
-    /// Everything comes at once.
+    /// The whole list comes in one answer.
     public static let none = PagingStyle(.none)
 
-    /// Returns pages by number.
+    /// Returns a style of pages by number.
     public static func pages(
         _ parameter: String = "page", first: Int = 1, size sizeParameter: String? = nil, of size: Int, next: AnswerPart? = nil,
         total: AnswerPart? = nil
@@ -80,20 +80,20 @@ public struct PagingStyle: Hashable, Sendable {
         PagingStyle(.number(parameter, first: first), sizeParameter: sizeParameter, size: size, next: next, total: total)
     }
 
-    /// Returns pages by the number of resources to skip.
+    /// Returns a style of pages by the number of resources to skip.
     public static func offsets(
         _ parameter: String = "offset", size sizeParameter: String? = "limit", of size: Int, total: AnswerPart? = nil
     ) -> PagingStyle { PagingStyle(.offset(parameter), sizeParameter: sizeParameter, size: size, total: total) }
 
-    /// Returns pages by the addresses or tokens that answers have.
+    /// Returns a style of pages by the addresses or tokens in answers.
     ///
     /// - Parameters:
-    ///   - next: Where an answer has it.
+    ///   - next: The part of an answer with the address or token.
     ///   - parameter: The parameter that takes a token; nil for addresses.
-    ///   - sizeParameter: The parameter with the number of resources of a page.
-    ///   - size: The number of resources of a page.
-    ///   - total: Where an answer tells the number of resources in all pages.
-    ///   - stability: What becomes of pages when resources are inserted or deleted meanwhile.
+    ///   - sizeParameter: The parameter with the page size.
+    ///   - size: The page size.
+    ///   - total: The part of an answer with the number of resources in all pages.
+    ///   - stability: The effect on pages of insertions and deletions that happen while the list is read.
     public static func following(
         _ next: AnswerPart, parameter: String? = nil, size sizeParameter: String? = nil, of size: Int = 100, total: AnswerPart? = nil,
         stability: Paging.Stability = .cursors
@@ -104,10 +104,10 @@ public struct PagingStyle: Hashable, Sendable {
     }
 }
 
-/// A part of an answer that says something when it has a value: Elasticsearch's `hits.total.relation` is `eq` where the total is exact, and `gte` where it
-/// is the least.
+/// A part of an answer that marks something by its value: Elasticsearch's `hits.total.relation` is `eq` if the total is exact, and `gte` if it is a
+/// lower bound.
 public struct AnswerMark: Hashable, Sendable {
-    /// Where it is.
+    /// The part of the answer.
     public var part: AnswerPart
     /// The value, as text.
     public var value: String
@@ -124,7 +124,7 @@ public enum AnswerPart: Hashable, Sendable {
     case header(String)
     /// The address of a relation in the header `Link`, such as `next`.
     case link(String)
-    /// What follows the slash in the header `Content-Range`: `items 0-9/120`.
+    /// The text after the slash in the header `Content-Range`: `items 0-9/120`.
     case contentRange
     /// The address of a relation in a list of links in the body: `[{"rel": "next", "href": "…"}]`.
     case relation(LinkList, String)
@@ -146,7 +146,7 @@ public enum AnswerPart: Hashable, Sendable {
 }
 
 extension AnswerPart {
-    /// The path to what is read of the body; nil for what is in a header.
+    /// The path to the value in the body; nil for a part of a header.
     var bodyPath: JSONPath? {
         switch self {
         case .body(let path): path
@@ -155,7 +155,7 @@ extension AnswerPart {
         }
     }
 
-    /// Returns what a value at ``bodyPath`` tells, as text; nil for nothing.
+    /// Returns the text of a value at ``bodyPath``; nil if it has none.
     func text(_ value: JSONValue?) -> String? {
         guard let value else { return nil }
         if case .relation(let list, let relation) = self {

@@ -1,6 +1,6 @@
-/// What the resources of a service have in common: the convention that it follows.
+/// The common description of a service's resources: the convention that the service follows.
 ///
-/// Ready ones are ``plain``, ``jsonAPI``, ``djangoREST``, ``kinto``, ``gitHub``, ``couchDB`` and ``parse``; change what differs:
+/// The package has ``plain``, ``jsonAPI``, ``djangoREST``, ``kinto``, ``gitHub``, ``couchDB`` and ``parse``. Change the parts that differ:
 ///
 /// ```swift
 /// var style = ServiceStyle.plain
@@ -8,54 +8,54 @@
 /// style.paging = .pages("page", size: "per_page", of: 50, next: .link("next"))
 /// ```
 public struct ServiceStyle: Hashable, Sendable {
-    /// How the names of properties become keys in JSON.
+    /// The conversion of the names of properties to keys in JSON.
     public var names: NameStyle
-    /// How the name of an entity becomes the path of its collection: `{path}` is replaced by it.
+    /// The conversion of the name of an entity to the path of its collection, which replaces `{path}`.
     public var collection: CollectionStyle
     /// The paths to the identifier.
     public var identity: [String]
-    /// Where versions are.
+    /// The place of versions.
     public var version: VersionSource
     /// The path to an object with the attributes; empty for the resource itself.
     public var attributes: JSONPath
     /// The path to an object with the relationships; empty for the resource itself.
     public var relationships: JSONPath
-    /// How references are written.
+    /// The form of references.
     public var references: ReferenceStyle
-    /// What follows the name of a to-one relationship in JSON, such as `_id`.
+    /// The text after the name of a to-one relationship in JSON, such as `_id`.
     public var referenceSuffix: String
-    /// Whether resources have lists of the destinations of to-many relationships. If not, they are asked for by the inverse relationship.
+    /// Whether resources have lists of the destinations of to-many relationships. If not, the destinations are found by the inverse relationship.
     public var hasLists: Bool
-    /// Whether of a relationship that is to many at both ends one end is a list: that whose entity and name come first, and the other is asked
-    /// for by it.
+    /// Whether only one end of a many-to-many relationship is a list: the end whose entity and name come first. The destinations of the other end are
+    /// found by that list.
     public var hasListsAtOneEnd: Bool
-    /// Whether resources lack what is nil, and lists that are empty, as documents do. If not, what an answer lacks is unknown.
+    /// Whether resources lack nil values and empty lists, as documents do. If not, values that an answer lacks are unknown.
     public var omitsNil: Bool
-    /// Where resources of an entity with subentities say which they are of, by its name; nil where each resource describes it.
+    /// The path to the name of the entity, in resources of an entity with subentities; nil if each resource describes it.
     public var kind: JSONPath?
-    /// Whether dates that are written as text are compared as text: then no service's order of them is taken for Core Data's.
+    /// Whether the service compares dates that are text as text. If so, its order of them is never taken for Core Data's.
     public var comparesDatesAsText: Bool
-    /// How dates are written.
+    /// The form of dates.
     public var dates: DateForm
-    /// What wraps dates: a key, and constants beside it; nil for nothing.
+    /// The object around a date: a key, and constants beside it; nil for none.
     public var dateWrapping: Wrapping?
-    /// Where resources are in an answer.
+    /// The places of resources in an answer.
     public var envelope: Envelope
-    /// How lists are filtered.
+    /// The filters of lists.
     public var filters: FilterStyle
-    /// How lists are sorted.
+    /// The orders of lists.
     public var sorting: SortStyle
-    /// How lists are divided.
+    /// The division of lists into pages.
     public var paging: PagingStyle
-    /// How answers are limited to some properties; nil for not at all.
+    /// The parameter that limits answers to some properties; nil if there is none.
     public var fields: FieldsStyle?
-    /// How the destinations of relationships are made to come along; nil for not at all.
+    /// The parameter that includes the destinations of relationships; nil if there is none.
     public var includes: IncludeStyle?
-    /// The calls of a resource that describes none: a list and one by identifier, unless set.
+    /// The calls of a resource that describes none; a list and one by identifier unless set.
     public var calls: [WebCall]
-    /// How changes are saved; nil where nothing can be saved.
+    /// The way in which changes are saved; nil if nothing can be saved.
     public var saving: SavingStyle?
-    /// How errors are written.
+    /// The form of errors.
     public var errors: ErrorStyle
     /// The media type of answers and, unless ``contentType`` is set, of requests.
     public var accept: String
@@ -63,14 +63,14 @@ public struct ServiceStyle: Hashable, Sendable {
     public var contentType: String?
     /// The feed of changes; nil for none.
     public var changeFeed: ChangeFeedStyle?
-    /// What says at once that the feed of changes has something to tell; nil for nothing: then it is asked from time to time.
+    /// The signals that the feed of changes has news; nil if there are none, and the feed is polled.
     public var changeSignals: ChangeSignalStyle?
 
     /// A key with the value, and constants beside it.
     public struct Wrapping: Hashable, Sendable {
         /// The key with the value.
         public var key: String
-        /// What is beside it.
+        /// The constants beside it.
         public var constants: [String: String]
 
         /// Creates a wrapping.
@@ -80,8 +80,8 @@ public struct ServiceStyle: Hashable, Sendable {
         }
     }
 
-    /// Creates a style; everything that is not given is as plain JSON over HTTP has it: objects with `id`, lists at the name of the
-    /// collection, no filters, no order, everything at once.
+    /// Creates a style. The defaults are those of plain JSON over HTTP: objects with `id`, lists at the name of the collection, no filters, no order,
+    /// and no pages.
     public init(
         names: NameStyle = .asTheyAre, collection: CollectionStyle = .init(), identity: [String] = ["id"], version: VersionSource = .none,
         attributes: JSONPath = "", relationships: JSONPath = "", references: ReferenceStyle = .identifier, referenceSuffix: String = "",
@@ -126,7 +126,7 @@ public struct ServiceStyle: Hashable, Sendable {
     public static let plain = ServiceStyle()
 }
 
-/// How names of properties become keys in JSON.
+/// The conversion of the names of properties to keys in JSON.
 public enum NameStyle: String, Hashable, Sendable {
     /// `releaseDate`
     case asTheyAre
@@ -162,15 +162,15 @@ public enum NameStyle: String, Hashable, Sendable {
     }
 }
 
-/// How the name of an entity becomes the path of its collection, and its type.
+/// The conversion of the name of an entity to the path of its collection, and to its type.
 public struct CollectionStyle: Hashable, Sendable {
-    /// How the name is written.
+    /// The conversion of the name.
     public var names: NameStyle
-    /// Whether it is in the plural: `albums` for `Album`.
+    /// Whether the name is in the plural: `albums` for `Album`.
     public var isPlural: Bool
     /// The path; `{name}` is replaced by the name.
     public var template: String
-    /// Whether `{type}` is the name of the entity as it is, not that of the collection.
+    /// Whether `{type}` is the unchanged name of the entity, and not that of the collection.
     public var typeIsEntity: Bool
 
     /// Creates a style.
@@ -190,17 +190,17 @@ public struct CollectionStyle: Hashable, Sendable {
     }
 }
 
-/// Where resources are in an answer.
+/// The places of resources in an answer.
 public struct Envelope: Hashable, Sendable {
-    /// The path to a list of resources; empty where the answer is the list.
+    /// The path to a list of resources; empty if the answer is the list.
     public var items: JSONPath
     /// The path to one resource, in answers with one.
     public var item: JSONPath
     /// The path to a resource within an element of the list, such as `doc` or `_source`.
     public var element: JSONPath
-    /// The path to a list of resources of any type that came along; nil for none.
+    /// The path to a list of included resources of any type; nil for none.
     public var included: JSONPath?
-    /// The path to the type of a resource, where it has one.
+    /// The path to the type of a resource, if it has one.
     public var type: JSONPath?
 
     /// Creates an envelope.
@@ -215,11 +215,11 @@ public struct Envelope: Hashable, Sendable {
     }
 }
 
-/// How answers are limited to some properties.
+/// The parameter that limits answers to some properties.
 public struct FieldsStyle: Hashable, Sendable {
     /// The parameter: `fields[{type}]={names}`.
     public var template: String
-    /// What stands between names.
+    /// The text between names.
     public var separator: String
 
     /// Creates a style.
@@ -229,13 +229,13 @@ public struct FieldsStyle: Hashable, Sendable {
     }
 }
 
-/// How the destinations of relationships are made to come along.
+/// The parameter that includes the destinations of relationships.
 public struct IncludeStyle: Hashable, Sendable {
     /// The parameter: `include={paths}`.
     public var template: String
-    /// What stands between paths.
+    /// The text between paths.
     public var separator: String
-    /// Whether paths over several relationships are understood: `albums.tracks`.
+    /// Whether the service understands paths over several relationships: `albums.tracks`.
     public var isDeep: Bool
 
     /// Creates a style.

@@ -3,56 +3,56 @@ public import WebTransport
 
 /// The description of a call that reads resources of one entity.
 ///
-/// Parts of the path and of the parameters in braces are what the call must be given: `{band}` an object or a value of that property,
-/// `{SELF}` the identifier, `{SELF.0}` a part of a composite one, `{band.name}` what is at the end of a key path.
+/// Names in braces, in the path and in the parameters, stand for required values: `{band}` for an object or a value of that property, `{SELF}` for the
+/// identifier, `{SELF.0}` for a part of a composite one, `{band.name}` for the value at the end of a key path.
 ///
 /// ```swift
 /// WebCall("discography", path: "bands/{band}/albums", sorting: ["title"])
 /// WebCall("info", path: "albums/{SELF}", returns: .one)
 /// ```
 public struct WebCall: Hashable, Sendable {
-    /// The name, unique within the resource; it stands in plans, logs and errors.
+    /// The name, which is unique within the resource. Plans, logs and errors show it.
     public var name: String
     /// The method.
     public var method: WebRequest.Method
-    /// The path after the service's address. `{path}` is the resource's.
+    /// The path after the service's address. `{path}` stands for the resource's path.
     public var path: String
     /// Parameters that are always sent.
     public var query: [String: String]
-    /// The body that is sent, as JSON, for calls that are asked by `POST`.
+    /// The body of the request, as JSON, for calls by `POST`.
     public var body: String?
-    /// What is answered.
+    /// The shape of the answer.
     public var returns: Shape
-    /// The path to the resources in the answer; nil as the style has it.
+    /// The path to the resources in the answer; nil for the style's.
     public var items: JSONPath?
-    /// Further parameters, which may be given.
+    /// Optional parameters.
     public var parameters: [WebParameter]
-    /// The properties, and key paths over relationships, that can be compared as the style's filters say; nil for all attributes and to-one
-    /// relationships, or for none where the style's own list has none. `SELF` is the identifier.
+    /// The properties, and key paths over relationships, that the style's filters can compare. Nil means all attributes and to-one relationships, or
+    /// none if the style's own list has none. `SELF` is the identifier.
     public var filters: [String]?
-    /// The properties that can be sorted by as the style says, in Core Data's order; nil for all attributes of which the style knows that, or for none
-    /// where the style's own list has none.
+    /// The properties that the service can sort by, in Core Data's order. Nil means all attributes for which the style guarantees that order, or none
+    /// if the style's own list has none.
     public var sorting: [String]?
-    /// The paging; nil as the style has it.
+    /// The paging; nil for the style's.
     public var paging: PagingStyle?
-    /// The properties that answers bring; nil for all attributes and to-one relationships.
+    /// The properties in answers; nil for all attributes and to-one relationships.
     public var properties: Set<String>?
-    /// The relationships whose destinations come along: always, where the mapping is of embedded objects, or when asked for.
+    /// The relationships whose destinations are included: always, if the mapping is of embedded objects; otherwise on request.
     public var includes: [String]
     /// Whether answers include resources of subentities.
     public var includesSubentities: Bool
-    /// For how long an answer stays valid, in seconds.
+    /// The time for which an answer stays valid, in seconds.
     public var freshness: Double?
-    /// What a request costs.
+    /// The cost of a request.
     public var cost: Endpoint.Cost
 
-    /// What a call answers.
+    /// The shapes of an answer.
     public enum Shape: String, Hashable, Sendable {
         /// A list of resources.
         case list
-        /// One resource, or the status 404 for none.
+        /// One resource, or the status 404 if there is none.
         case one
-        /// An object whose keys are identifiers and whose values are resources.
+        /// An object with identifiers as its keys and resources as its values.
         case map
     }
 
@@ -98,29 +98,29 @@ public struct WebCall: Hashable, Sendable {
 
 /// A parameter of a call that the style's filters do not describe.
 public struct WebParameter: Hashable, Sendable {
-    /// The key paths that it compares: several where they mean the same.
+    /// The key paths that it compares; several if they mean the same.
     public var keyPaths: [String]
-    /// How each comparison is written: `min_{name}={value}`. `{values}` are several values, joined; with `{each}` the parameter is given for
+    /// The template of each comparison: `min_{name}={value}`. `{values}` stands for several values, joined. A parameter with `{each}` is repeated for
     /// each of them.
     public var templates: [Parameter.Operator: String]
-    /// Whether the call must be given it.
+    /// Whether the call needs it.
     public var isRequired: Bool
-    /// The number of values that it takes at once.
+    /// The maximum number of values that it takes at once.
     public var maximumValues: Int
-    /// How the service compares strings: `[c]`, `[d]`, `[cd]` or nothing.
+    /// The service's comparison of strings: `[c]`, `[d]`, `[cd]` or nothing.
     public var text: TextComparison
-    /// Whether exactly those resources are found that Core Data would find. If not, what is found is compared again in memory.
+    /// Whether it finds exactly the resources that Core Data would find. If not, the results are compared again in memory.
     public var isExact: Bool
 
     /// Creates a parameter.
     ///
     /// - Parameters:
     ///   - keyPaths: The key paths that it compares.
-    ///   - templates: How each comparison is written.
-    ///   - isRequired: Whether the call must be given it.
-    ///   - maximumValues: The number of values that it takes at once.
-    ///   - text: How the service compares strings.
-    ///   - isExact: Whether exactly those resources are found that Core Data would find.
+    ///   - templates: The template of each comparison.
+    ///   - isRequired: Whether the call needs it.
+    ///   - maximumValues: The maximum number of values that it takes at once.
+    ///   - text: The service's comparison of strings.
+    ///   - isExact: Whether it finds exactly the resources that Core Data would find.
     public init(
         _ keyPaths: String..., templates: [Parameter.Operator: String], isRequired: Bool = false, maximumValues: Int = 1,
         text: TextComparison = .exact, isExact: Bool = true
@@ -148,7 +148,7 @@ public struct WebParameter: Hashable, Sendable {
     }
 }
 
-/// How a service compares strings.
+/// The ways in which a service compares strings.
 public enum TextComparison: String, Hashable, Sendable {
     /// As they are.
     case exact = ""

@@ -1,8 +1,8 @@
 public import RemoteStore
 
-/// The description of a web service: where its resources are, and how it is asked for them.
+/// The description of a web service: the places of its resources, and the requests for them.
 ///
-/// Most services follow a convention, which says nearly everything; what differs is said for the service, a resource or a call.
+/// Most services follow a convention, which covers nearly everything. Describe the differences for the service, a resource or a call.
 ///
 /// ```swift
 /// let service = WebService(
@@ -11,31 +11,31 @@ public import RemoteStore
 ///         WebResource("Band", path: "bands", calls: [.list(filters: ["name"]), .one]),
 ///         WebResource("Album", calls: [.list("bands/{band}/albums"), .one("albums/{SELF}")]),
 ///     ])
-/// ```
+///     ```
 ///
-/// The description is checked against the model when a ``WebBackend`` is made of it. It can be read from a JSON or YAML file, too.
+/// The description is checked against the model when a ``WebBackend`` is made from it. It can be read from a JSON or YAML file, too.
 public struct WebService: Hashable, Sendable {
-    /// The absolute address that all paths continue.
+    /// The absolute address that all paths are appended to.
     public var address: String
-    /// What holds for all resources, unless they say otherwise.
+    /// The style of all resources, unless they describe something else.
     public var style: ServiceStyle
     /// Headers of every request, without secrets.
     public var headers: [String: String]
     /// Parameters of every request, without secrets.
     public var query: [String: String]
-    /// The resources. Entities that are not described here have none, unless ``includesAllEntities``.
+    /// The resources. Entities without a description here have no resource, unless ``includesAllEntities``.
     public var resources: [WebResource]
-    /// Whether every entity of the model has a resource, described by the style alone where ``resources`` has none for it.
+    /// Whether every entity of the model has a resource. The style alone describes those that are not in ``resources``.
     public var includesAllEntities: Bool
 
     /// Creates the description of a service.
     ///
     /// - Parameters:
-    ///   - address: The absolute address that all paths continue, such as `https://api.example.com/v1`.
-    ///   - style: What holds for all resources.
+    ///   - address: The absolute address that all paths are appended to, such as `https://api.example.com/v1`.
+    ///   - style: The style of all resources.
     ///   - headers: Headers of every request, without secrets.
     ///   - query: Parameters of every request, without secrets.
-    ///   - resources: The resources; nil for one of every entity of the model, as the style has it.
+    ///   - resources: The resources; nil for a resource of every entity of the model, as the style describes it.
     public init(
         _ address: String, style: ServiceStyle = .plain, headers: [String: String] = [:], query: [String: String] = [:],
         resources: [WebResource]? = nil
@@ -56,31 +56,30 @@ public struct WebService: Hashable, Sendable {
 public struct WebResource: Hashable, Sendable {
     /// The name of the entity.
     public var entity: String
-    /// The path of the collection, after the service's address; nil as the style has it. It replaces `{path}` in the paths of calls.
+    /// The path of the collection, after the service's address; nil for the style's. It replaces `{path}` in the paths of calls.
     public var path: String?
-    /// What the service calls the type of the resources; nil as the style has it. It replaces `{type}` in templates.
+    /// The service's name for the type of the resources; nil for the style's. It replaces `{type}` in templates.
     public var type: String?
-    /// The paths to the identifier in a resource; nil as the style has it. Several make a composite identifier. `@band` stands for the
-    /// identifier of the object that a call was given for its parameter `band`, for resources that are unique only within a parent, and
-    /// `@band.0` for a part of it.
+    /// The paths to the identifier in a resource; nil for the style's. Several make a composite identifier. `@band` stands for the identifier of the
+    /// object that is the call's parameter `band`, for resources that are unique only within a parent, and `@band.0` for a part of it.
     public var identity: [String]?
-    /// The kind of a single identifier; nil for a number where JSON has one, otherwise a string.
+    /// The kind of a single identifier; nil for a number if JSON has one, otherwise a string.
     public var identifier: IdentifierKind?
-    /// Where the version is; nil as the style has it.
+    /// The place of the version; nil for the style's.
     public var version: VersionSource?
-    /// How properties are named and written, by their names; those that are not here follow the style.
+    /// The mappings of properties, by their names; properties without one follow the style.
     public var properties: [String: PropertyMapping]
-    /// The properties that no answer has and that are never sent.
+    /// The properties that are in no answer and are never sent.
     public var ignored: Set<String>
-    /// Which subentity a resource is of.
+    /// The rule that determines the subentity of a resource.
     public var kinds: Kinds?
     /// The calls that read; nil for those of the style.
     public var calls: [WebCall]?
-    /// How changes are saved; nil as the style has it.
+    /// The way in which changes are saved; nil for the style's.
     public var saving: SavingStyle?
-    /// Whether nothing can be saved.
+    /// Whether the resource is only read, and never saved.
     public var isReadOnly: Bool
-    /// What becomes of resources that cannot be read: a value that its attribute cannot hold, or no identifier.
+    /// The policy for unreadable resources: those with a value that the attribute cannot hold, or without an identifier.
     public var unreadable: Resource.UnreadablePolicy
 
     /// The kinds of identifiers.
@@ -93,11 +92,11 @@ public struct WebResource: Hashable, Sendable {
         case uuid
     }
 
-    /// Which subentity a resource is of, by the value of a field.
+    /// The rule that determines the subentity of a resource by the value of a field.
     public struct Kinds: Hashable, Sendable {
         /// The path to the value.
         public var path: JSONPath
-        /// The names of the entities, by values.
+        /// The names of the entities, by the values.
         public var entities: [String: String]
 
         /// Creates the description of kinds.
@@ -130,11 +129,11 @@ public struct WebResource: Hashable, Sendable {
     }
 }
 
-/// Where the version of a resource is.
+/// The place of a resource's version.
 public enum VersionSource: Hashable, Sendable {
     /// Nowhere.
     case none
-    /// In the header `ETag`, of answers with one resource.
+    /// In the header `ETag` of answers with one resource.
     case eTag
     /// In a number of the resource, which every change increases.
     case number(JSONPath)

@@ -1,18 +1,18 @@
 internal import Foundation
 internal import JSONReading
 
-/// The text of a description: its values, and where they are.
+/// The text of a description: its values, and their places.
 struct DescriptionSource {
     /// The name of the file; nil for none.
     let name: String?
-    /// What the text has.
+    /// The values of the text.
     let value: JSONValue
     /// Returns the line and column of a value, or of the key before it.
     let locate: ([FileStep]) -> (line: Int, column: Int)?
-    /// The keys that are no text, by the steps to their values: in YAML, keys may be numbers or truths.
+    /// The keys that are not strings, by the steps to their values: in YAML, keys may be numbers or Booleans.
     var plainKeys: [[FileStep]: JSONValue] = [:]
 
-    /// Creates a source of values that were read.
+    /// Creates a source from values that were read.
     init(name: String?, value: JSONValue, locate: @escaping ([FileStep]) -> (line: Int, column: Int)?) {
         self.name = name
         self.value = value
@@ -32,10 +32,10 @@ struct DescriptionSource {
         }
     }
 
-    /// How many objects and lists may stand in one another.
+    /// The maximum depth of nested objects and lists.
     static let maximumDepth = 100
 
-    /// Returns the error of a text that is not what its format says.
+    /// Returns the error for text that violates its format.
     static func syntaxError(_ name: String?, _ place: (line: Int, column: Int)?, _ reason: String) -> NSError {
         let place = place.map { "line \($0.line), column \($0.column)" }
         let text = [name, place].compactMap { $0 }.joined(separator: ", ")
@@ -43,7 +43,7 @@ struct DescriptionSource {
             text.isEmpty ? "its beginning" : text, reason.hasSuffix(".") ? reason : reason + ".", next: "Correct the text there.")
     }
 
-    /// Reads what the description says.
+    /// Reads the description.
     ///
     /// - Throws: Code 134080, naming the place.
     func file() throws -> WebServiceFile {
@@ -60,13 +60,13 @@ struct DescriptionSource {
         }
     }
 
-    /// Looks for a value in JSON, which was read before.
+    /// Finds the place of a value in JSON that was read before.
     private static func place(of path: [FileStep], in bytes: [UInt8]) -> (line: Int, column: Int)? {
         bytes.withUnsafeBytes { bytes in
             guard var scanner = try? JSONScanner(bytes) else { return nil }
             _ = scanner.token()
             var offset = scanner.position
-            // What the path does not have is named by what should have it.
+            // A step that the text lacks is reported at its parent's place.
             for step in path {
                 guard (try? enter(step, &scanner, &offset)) == true else { break }
             }
@@ -75,14 +75,14 @@ struct DescriptionSource {
         }
     }
 
-    /// Goes to a value within the one that is next; returns whether there is such a value.
+    /// Moves to a value within the next one. Returns whether there is such a value.
     private static func enter(_ step: FileStep, _ scanner: inout JSONScanner, _ offset: inout Int) throws -> Bool {
         switch (step, try scanner.peek()) {
         case (.key(let key), .object):
             var found: (offset: Int, place: JSONScanner.Place)?
             try scanner.beginObject()
             while let next = try scanner.nextKey() {
-                // The last one of those with the same key counts.
+                // The last one of several members with the same key counts.
                 if next.string == key { found = (scanner.keyStart - scanner.start, scanner.place) }
                 _ = try scanner.skipValue()
             }

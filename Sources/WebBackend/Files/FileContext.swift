@@ -7,7 +7,7 @@ enum FileStep: Hashable, Sendable {
     /// An element of an array.
     case element(Int)
 
-    /// Returns a path as errors name it: `resources[2].calls[0].paging.size`.
+    /// Returns a path in the form that errors show: `resources[2].calls[0].paging.size`.
     static func text(_ path: [FileStep]) -> String {
         path.reduce("") { text, step in
             switch step {
@@ -18,15 +18,15 @@ enum FileStep: Hashable, Sendable {
     }
 }
 
-/// Where a value of a file is, and what holds there.
+/// The place of a value in a file, and the settings that apply there.
 struct FileContext: Sendable {
     /// The steps to the value.
     var path: [FileStep] = []
-    /// The style of the service, which resources and calls continue; nil outside of a service.
+    /// The style of the service, which resources and calls inherit from; nil outside of a service.
     var style: ServiceStyle?
-    /// Whether what stands here may be a secret, which no error may print.
+    /// Whether the value may be a secret, which no error may print.
     var isConfidential = false
-    /// The keys of the file that are no text, by the steps to their values.
+    /// The keys of the file that are not strings, by the steps to their values.
     var plainKeys: [[FileStep]: JSONValue] = [:]
 
     /// Returns the context of a key's value.
@@ -35,7 +35,7 @@ struct FileContext: Sendable {
     /// Returns the context of an element.
     func at(_ index: Int) -> FileContext { at(.element(index)) }
 
-    /// Returns the context of a key that is not known; a confidential one is not named.
+    /// Returns the context of an unknown key. A confidential key is not named.
     func atUnknown(_ key: String) -> FileContext { isConfidential ? self : at(key) }
 
     private func at(_ step: FileStep) -> FileContext {
@@ -47,21 +47,21 @@ struct FileContext: Sendable {
     /// Returns an error at this place.
     func problem(_ reason: String, next: String) -> FileProblem { FileProblem(path: path, reason: reason, next: next) }
 
-    /// Returns the error of a value of another kind than the expected one.
+    /// Returns the error for a value of an unexpected kind.
     func unexpected(_ value: JSONValue, _ expected: String) -> FileProblem {
         problem("Expected \(expected), found \(Self.kind(value)).", next: "Write \(expected).")
     }
 
-    /// Returns the error of a word that is none of those that are known here.
+    /// Returns the error for a word that is unknown here.
     func unknown(_ word: String, _ what: String, known: [String]) -> FileProblem {
         let list = known.map { "“\($0)”" }.joined(separator: ", ")
         let nearest = Suggestion.nearest(to: word, in: known).map { "Did you mean “\($0)”? " } ?? ""
-        // Whoever writes a secret where its place belongs must not find it in a log.
+        // A secret that was written in place of its location must not reach a log.
         let found = isConfidential ? "This is no \(what) that is known here." : "“\(word)” is no \(what) that is known here."
         return problem(found, next: (isConfidential ? "" : nearest) + "Known are \(list).")
     }
 
-    /// Names the kind of a value, without the value.
+    /// Returns the name of a value's kind, without the value.
     private static func kind(_ value: JSONValue) -> String {
         switch value {
         case .object: "an object"
@@ -74,21 +74,21 @@ struct FileContext: Sendable {
     }
 }
 
-/// What is wrong at a place of a file.
+/// A mistake at a place of a file.
 struct FileProblem: Error {
     /// The steps to the place.
     var path: [FileStep]
-    /// What is wrong.
+    /// The mistake.
     var reason: String
-    /// What to do about it.
+    /// The advice on how to correct it.
     var next: String
 }
 
 /// Finds the word that was probably meant.
 package enum Suggestion {
-    /// Returns the known word that differs least from another; nil where all differ too much.
+    /// Returns the known word with the smallest distance to another; nil if all differ too much.
     package static func nearest(to word: String, in known: [String]) -> String? {
-        // No key is as long as this; the distance takes time by the product of the lengths.
+        // No key is as long as this; the time for the distance grows with the product of the lengths.
         guard word.utf8.count <= 64 else { return nil }
         let plain = simplified(word)
         let candidates = known.map { (word: $0, distance: distance(plain, simplified($0))) }

@@ -1,14 +1,14 @@
 internal import JSONReading
 
-/// One of the values that a form chooses from: a word, or a key with a value.
+/// One of the alternatives of a choice: a word, or a key with a value.
 struct FileCase<Value: Sendable>: Sendable {
-    /// What is read, written and described of a key's value.
+    /// The reader, writer and schema of a key's value.
     struct Payload: Sendable {
         let read: @Sendable (JSONValue, FileContext) throws -> Value
         /// Returns nil for the values of other cases.
         let write: @Sendable (Value, FileContext) throws -> JSONValue?
         let schema: @Sendable (inout FileSchema) -> JSONValue
-        /// Whether it may be written behind the word and a colon: `header:Next-Page`.
+        /// Whether it may also be written after the word and a colon: `header:Next-Page`.
         let isText: Bool
     }
 
@@ -34,8 +34,8 @@ struct FileCase<Value: Sendable>: Sendable {
     /// A key with a value.
     ///
     /// - Parameters:
-    ///   - make: Makes the value of what the key has.
-    ///   - take: Takes it apart; nil for the values of other cases.
+    ///   - make: Creates the value from the key's value.
+    ///   - take: Returns the key's value for a value; nil for the values of other cases.
     static func key<Part: Sendable>(
         _ name: String, _ form: FileForm<Part>, _ summary: String, isText: Bool = false, make: @escaping @Sendable (Part) -> Value,
         take: @escaping @Sendable (Value) -> Part?
@@ -49,8 +49,7 @@ struct FileCase<Value: Sendable>: Sendable {
 }
 
 extension FileForm {
-    /// Returns the form of a value that is chosen among words and keys with a value: `eTag`, `{number: last_modified}`,
-    /// `number:last_modified`.
+    /// Returns the form of a value that is one of several words or keys with a value: `eTag`, `{number: last_modified}`, `number:last_modified`.
     static func choice(_ what: String, _ cases: [FileCase<Value>]) -> FileForm {
         let words = cases.filter { $0.value != nil }.flatMap { [$0.name] + $0.aliases }
         let keys = cases.filter { $0.payload != nil }
@@ -115,7 +114,7 @@ extension FileForm {
 }
 
 extension FileForms {
-    /// One of some words.
+    /// Returns the form of a value that is one of several words.
     static func words<Value: Sendable & Equatable>(_ what: String, _ words: [(String, Value)]) -> FileForm<Value> {
         .choice(what, words.map { .word($0.0, $0.1) })
     }
@@ -127,7 +126,7 @@ extension FileSchema {
         var object = schema.object ?? JSONObject()
         if !summary.isEmpty { object["description"] = .string(summary) }
         if let standard, !standard.isNull { object["default"] = standard }
-        // What allows everything is no object.
+        // A schema without keys allows everything: it stays as it is.
         return object.count == 0 ? schema : .object(object)
     }
 }

@@ -19,7 +19,7 @@ extension FileForms {
         .either(element.map({ [$0] }, { $0.count == 1 ? $0[0] : nil }), list(element))
     }
 
-    /// A list of different values, which is written in the order of its texts.
+    /// A list of distinct values, which is written in the order of their texts.
     static func set<Element: Sendable & Hashable>(_ element: FileForm<Element>) -> FileForm<Set<Element>> {
         let list = list(element)
         return FileForm(
@@ -30,7 +30,7 @@ extension FileForms {
             }, schema: list.schema)
     }
 
-    /// An object whose keys are up to the writer.
+    /// An object with arbitrary keys.
     static func map<Element: Sendable>(_ element: FileForm<Element>) -> FileForm<[String: Element]> {
         FileForm(
             expected: "an object", accepts: { $0.object != nil },
@@ -50,7 +50,7 @@ extension FileForms {
             }, schema: { ["type": "object", "additionalProperties": element.schema(&$0)] })
     }
 
-    /// Returns the members of an object, none of which may be there twice.
+    /// Returns the members of an object, whose keys must be unique.
     static func members(_ value: JSONValue, _ context: FileContext) throws -> [JSONObject.Member] {
         guard let object = value.object else { throw context.unexpected(value, "an object") }
         var keys: Set<String> = []

@@ -5,7 +5,7 @@ extension FileForm {
     ///
     /// - Parameters:
     ///   - name: The name of the definition in the schema.
-    ///   - initial: What an object continues where nothing else is said.
+    ///   - initial: The value that an object starts from, unless a key names another.
     ///   - build: Adds the keys.
     static func object(_ name: String, _ initial: Value, _ build: (inout FileKeys<Value>) -> Void) -> FileForm where Value: Equatable {
         var keys = FileKeys(Value.self)
@@ -27,11 +27,11 @@ extension FileForm {
 private struct FileObject<Root: Sendable>: Sendable {
     let keys: FileKeys<Root>
     let initial: Root
-    /// The keys by their names.
+    /// The indices of the keys, by their names.
     let indices: [String: Int]
     /// The names of all keys.
     let names: [String]
-    /// Keys of which only one may be there.
+    /// The groups of keys of which an object may have only one.
     let exclusive: [[String]]
 
     init(_ keys: FileKeys<Root>, _ initial: Root) {
@@ -93,7 +93,7 @@ private struct FileObject<Root: Sendable>: Sendable {
                     if let length = try? value.serialized().count, length < best?.length ?? .max, isRead(value, root, context, base) {
                         best = (value, length)
                     }
-                    // What an object has may change what it continues.
+                    // The keys of an object may change the value that it starts from.
                     var changed = start
                     keys.begin(Set(members.map(\.key)).union(first.map { [$0.key] } ?? []), &changed)
                     guard let isEqual = keys.isEqual, !isEqual(changed, start) else { return }
@@ -118,7 +118,7 @@ private struct FileObject<Root: Sendable>: Sendable {
     ) throws -> [JSONObject.Member] {
         let inner = keys.context(root, context)
         return try keys.keys.compactMap { key in
-            // A key that is required says nothing where the start has said it.
+            // A required key is left out if the start has the same value.
             if isStarted, key.isRequired, let value = try key.write(root, start, inner.at(key.name)),
                 try key.write(start, start, inner.at(key.name)) == value
             {
@@ -128,7 +128,7 @@ private struct FileObject<Root: Sendable>: Sendable {
         }
     }
 
-    /// Whether reading a value gives an object.
+    /// Whether reading a value results in an object.
     private func isRead(_ value: JSONValue, _ root: Root, _ context: FileContext, _ base: Root?) -> Bool {
         guard let isEqual = keys.isEqual else { return true }
         return (try? read(value, context, base)).map { isEqual($0, root) } ?? false

@@ -1,29 +1,29 @@
 internal import JSONReading
 
-/// How values of a type are written in a file: read, written and described in the schema by one definition, so that these three agree.
+/// The form of a type's values in a file. One definition reads, writes and describes them, so that these three agree.
 struct FileForm<Value: Sendable>: Sendable {
-    /// What errors call the form: “a whole number”.
+    /// The name of the form in errors: “a whole number”.
     let expected: String
-    /// Whether a value is of this form's kind: the first form of several that says so reads it.
+    /// Whether a value is of this form's kind. Of several forms, the first one that accepts a value reads it.
     let accepts: @Sendable (JSONValue) -> Bool
-    /// Reads a value; the last argument is what it continues, where it says only what differs.
+    /// Reads a value. The last argument is the value that it starts from, if the file has only the differences.
     let read: @Sendable (JSONValue, FileContext, Value?) throws -> Value
-    /// Writes a value; the last argument is what it continues. It throws where the form has no text for the value.
+    /// Writes a value. The last argument is the value that it starts from. The closure throws if the form cannot express the value.
     let write: @Sendable (Value, FileContext, Value?) throws -> JSONValue
     /// Returns the schema.
     let schema: @Sendable (inout FileSchema) -> JSONValue
 
-    /// Returns the form with its schema among the definitions, to which others refer by its name.
+    /// Returns the form with its schema as a definition, which others refer to by its name.
     func named(_ name: String) -> FileForm {
         let schema = schema
         return FileForm(expected: expected, accepts: accepts, read: read, write: write) { $0.define(name, schema) }
     }
 
-    /// Returns a form by this one, of a value that is made of another and taken apart again.
+    /// Returns a form whose values are converted from and to those of this form.
     ///
     /// - Parameters:
-    ///   - make: Makes the value; nil where there is none, which is an error.
-    ///   - take: Takes it apart; nil where this form has no text for it.
+    ///   - make: Converts a value of this form; nil if that is an error.
+    ///   - take: Converts a value to one of this form; nil if this form cannot express it.
     func map<Other: Sendable>(
         _ make: @escaping @Sendable (Value) -> Other?, _ take: @escaping @Sendable (Other) -> Value?
     ) -> FileForm<Other> {
@@ -39,14 +39,14 @@ struct FileForm<Value: Sendable>: Sendable {
             }, schema: schema)
     }
 
-    /// Returns a form with another description for errors.
+    /// Returns the form with another name in errors.
     func expecting(_ expected: String) -> FileForm {
         FileForm(expected: expected, accepts: accepts, read: read, write: write, schema: schema)
     }
 
-    /// Returns a form that refuses values of which a part would have no effect.
+    /// Returns a form that refuses values with a part that would have no effect.
     ///
-    /// - Parameter idle: Returns the reason, and what to write instead; nil for values that have all of it.
+    /// - Parameter idle: Returns the reason, and the correction; nil for a valid value.
     func refusing(_ idle: @escaping @Sendable (Value) -> (reason: String, next: String)?) -> FileForm {
         FileForm(
             expected: expected, accepts: accepts,
@@ -57,7 +57,7 @@ struct FileForm<Value: Sendable>: Sendable {
             }, write: write, schema: schema)
     }
 
-    /// Returns the first of several forms that accepts a value; values are written in the first that has a text for them.
+    /// Returns a form that reads a value by the first of several forms that accepts it, and writes it by the first form that can express it.
     static func either(_ forms: FileForm...) -> FileForm {
         let expected = forms.map(\.expected).joined(separator: " or ")
         return FileForm(
@@ -69,7 +69,7 @@ struct FileForm<Value: Sendable>: Sendable {
             write: { value, context, base in
                 for (index, form) in forms.enumerated() {
                     guard let written = try? form.write(value, context, base) else { continue }
-                    // A text that another form would read is none of this one's.
+                    // A text that an earlier form would read does not belong to this one.
                     if !forms[..<index].contains(where: { $0.accepts(written) }) { return written }
                 }
                 throw context.unwritable(expected)
@@ -77,7 +77,7 @@ struct FileForm<Value: Sendable>: Sendable {
             schema: { schema in .object(["anyOf": .array(forms.map { $0.schema(&schema) })]) })
     }
 
-    /// Returns a form that is looked up when it is used, for those that contain themselves.
+    /// Returns a form that is looked up when it is used, for forms that contain themselves.
     static func deferred(_ expected: String, _ form: @escaping @Sendable () -> FileForm) -> FileForm {
         FileForm(
             expected: expected, accepts: { form().accepts($0) }, read: { try form().read($0, $1, $2) },
@@ -86,18 +86,18 @@ struct FileForm<Value: Sendable>: Sendable {
 }
 
 extension FileContext {
-    /// Returns the error of a value for which a file has no form.
+    /// Returns the error for a value that a file cannot express.
     func unwritable(_ expected: String) -> FileProblem {
         problem("A file has no form for this value: it would have \(expected).", next: "Describe the service in Swift, or without it.")
     }
 }
 
-/// The definitions of a schema, which are collected while it is made.
+/// The definitions of a schema, collected while the schema is made.
 struct FileSchema {
     /// The definitions, by their names.
     private(set) var definitions: [String: JSONValue] = [:]
 
-    /// Adds a definition, if it is not there; returns what refers to it.
+    /// Adds a definition, unless it is there. Returns a reference to it.
     mutating func define(_ name: String, _ schema: (inout FileSchema) -> JSONValue) -> JSONValue {
         if definitions[name] == nil {
             // The form may contain itself.
@@ -115,7 +115,7 @@ enum FileForms {
     /// True or false.
     static let flag = plain("true or false", ["type": "boolean"], { $0.bool }, { .bool($0) })
 
-    /// A string, or a number or truth that stands for its text.
+    /// A string, or a number or Boolean that stands for its text.
     static let scalar = FileForm<String>(
         expected: "a string, a whole number, or true or false",
         accepts: { $0.string != nil || $0.integer != nil || $0.bool != nil },
@@ -126,7 +126,7 @@ enum FileForms {
             return String(integer)
         }, write: { text, _, _ in .string(text) }, schema: { _ in ["type": ["string", "integer", "boolean"]] })
 
-    /// JSON that is kept as text: any value, or `{jsonText: …}` for text that is only JSON once templates are replaced in it.
+    /// JSON that is kept as text: any value, or `{jsonText: …}` for text that only becomes JSON when its templates are filled in.
     static let json = FileForm<String>(
         expected: "JSON", accepts: { _ in true },
         read: { value, context, _ in
@@ -169,7 +169,7 @@ enum FileForms {
                 })
         }, schema: { _ in ["type": ["string", "array"], "items": ["type": ["string", "integer"]]] })
 
-    /// A whole number of at least so much.
+    /// Returns the form of whole numbers within bounds.
     static func integer(from minimum: Int = .min, to maximum: Int = .max) -> FileForm<Int> {
         var schema: JSONObject = ["type": "integer"]
         var expected = "a whole number"
@@ -190,19 +190,19 @@ enum FileForms {
     /// A number.
     static let number = plain("a number", ["type": "number"], { $0.double }, { $0.isFinite ? number($0) : nil })
 
-    /// A time in seconds, which is not too long for any clock.
+    /// A time in seconds, within the range of every clock.
     static let seconds = plain(
         "a number of seconds from 0 to 100000000", ["type": "number", "minimum": 0, "maximum": 100_000_000],
         { $0.double.flatMap { 0 <= $0 && $0 <= 1e8 ? $0 : nil } }, { 0 <= $0 && $0 <= 1e8 ? number($0) : nil },
         accepts: { $0.double != nil })
 
-    /// The value of a number, as an integer where it is one.
+    /// Returns the JSON of a number, as an integer if it is whole.
     private static func number(_ double: Double) -> JSONValue {
         let value = JSONValue.number(double)
         return value.integer.map { $0 == 0 && double.sign == .minus ? value : .integer($0) } ?? value
     }
 
-    /// A form of one kind of JSON.
+    /// Returns the form of one kind of JSON.
     static func plain<Value: Sendable>(
         _ expected: String, _ schema: JSONValue, _ read: @escaping @Sendable (JSONValue) -> Value?,
         _ write: @escaping @Sendable (Value) -> JSONValue?, accepts: (@Sendable (JSONValue) -> Bool)? = nil

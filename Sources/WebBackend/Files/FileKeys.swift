@@ -9,19 +9,19 @@ struct FileKey<Root: Sendable>: Sendable {
     let isRequired: Bool
     /// Reads the value into an object.
     let read: @Sendable (inout Root, JSONValue, FileContext) throws -> Void
-    /// Writes the value of the first object; nil where it is that of the second, which the first continues.
+    /// Writes the value of the first object; nil if the second object, which the first one starts from, has the same value.
     let write: @Sendable (Root, Root, FileContext) throws -> JSONValue?
     let schema: @Sendable (inout FileSchema) -> JSONValue
-    /// Returns the value that an object has without the key; nil where that cannot be written.
+    /// Returns the value of an object without the key; nil if that cannot be written.
     var standard: @Sendable (Root) -> JSONValue? = { _ in nil }
 }
 
-/// A key that says what an object continues: `like: kinto`, `page: page`.
+/// A key that names the value that an object starts from: `like: kinto`, `page: page`.
 struct FileStart<Root: Sendable>: Sendable {
     let name: String
     let summary: String
     let read: @Sendable (JSONValue, FileContext) throws -> Root
-    /// Returns what a value may continue, with the key's value for each.
+    /// Returns the values that an object may start from, each with the key's value for it.
     let candidates: @Sendable (Root, FileContext) -> [(value: JSONValue, root: Root)]
     let schema: @Sendable (inout FileSchema) -> JSONValue
 }
@@ -30,21 +30,21 @@ struct FileStart<Root: Sendable>: Sendable {
 struct FileKeys<Root: Sendable>: Sendable {
     /// The keys, in the order in which they are read and written.
     var keys: [FileKey<Root>] = []
-    /// The keys that say what an object continues, of which one may be there.
+    /// The keys that name the value that an object starts from. An object may have one of them.
     var starts: [FileStart<Root>] = []
-    /// Keys of which only one may be there.
+    /// The groups of keys of which an object may have only one.
     var exclusive: [[String]] = []
-    /// Changes what an object continues by the keys that it has.
+    /// Changes the value that an object starts from, by the keys of the object.
     var begin: @Sendable (Set<String>, inout Root) -> Void = { _, _ in }
     /// Completes the context of the values.
     var context: @Sendable (Root, FileContext) -> FileContext = { $1 }
-    /// Whether two objects are equal; writing compares with what it would read.
+    /// Compares two objects. Writing compares an object with the result of reading it.
     var isEqual: (@Sendable (Root, Root) -> Bool)?
 
-    /// Creates no keys.
+    /// Creates an empty set of keys.
     init() {}
 
-    /// Creates no keys, of objects that can be compared.
+    /// Creates an empty set of keys, for objects that can be compared.
     init(_ type: Root.Type) where Root: Equatable { isEqual = { $0 == $1 } }
 
     /// Adds a key.
@@ -67,7 +67,7 @@ struct FileKeys<Root: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - none: A word for null.
-    ///   - base: What a value continues where the object has none.
+    ///   - base: Returns the value that a nested value starts from if the object has none.
     mutating func optional<Value: Sendable & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Root, Value?> & Sendable, _ form: FileForm<Value>, aliases: [String] = [],
         none: String? = nil, base: @escaping @Sendable (FileContext) -> Value? = { _ in nil }, _ summary: String
@@ -93,7 +93,7 @@ struct FileKeys<Root: Sendable>: Sendable {
                 }, standard: { root in root[keyPath: path].map { try? form.write($0, FileContext(), nil) } ?? .null }))
     }
 
-    /// Adds a key that says what an object continues.
+    /// Adds a key that names the value that an object starts from.
     mutating func start<Value: Sendable>(
         _ name: String, _ form: FileForm<Value>, _ summary: String, make: @escaping @Sendable (Value) -> Root,
         take: @escaping @Sendable (Root) -> [Value]
@@ -106,7 +106,7 @@ struct FileKeys<Root: Sendable>: Sendable {
                 }, schema: form.schema))
     }
 
-    /// Returns the keys for objects that contain those of this kind.
+    /// Returns the keys for objects that contain objects of this kind.
     func lifted<Other>(_ path: any WritableKeyPath<Other, Root> & Sendable) -> FileKeys<Other> {
         var result = FileKeys<Other>()
         result.keys = keys.map { key in

@@ -2,11 +2,11 @@ public import Foundation
 internal import JSONReading
 
 extension WebService {
-    /// Reads a file: YAML where its name ends with `.yaml` or `.yml`, JSON otherwise.
+    /// Reads a file. It is YAML if its name ends with `.yaml` or `.yml`, otherwise JSON.
     ///
-    /// - Throws: Code 134080, naming the file and the place, for what a description does not have, and for authentication and limits, which
-    ///   ``WebServiceFile`` reads; the error of the system for a file that cannot be read. A YAML file is an error where the package's trait
-    ///   `WebBackend` is not enabled.
+    /// - Throws: Code 134080, naming the file and the place, for a mistake in the description, and for authentication and limits, which
+    ///   ``WebServiceFile`` reads; the error of the system for a file that cannot be read. A YAML file is an error if the package's trait `WebBackend`
+    ///   is not enabled.
     public init(contentsOf url: URL) throws {
         let file = try WebServiceFile(contentsOf: url)
         self = try file.serviceAlone(url.lastPathComponent)
@@ -14,19 +14,18 @@ extension WebService {
 
     /// Reads JSON.
     ///
-    /// - Throws: Code 134080, naming the place, for what a description does not have, and for authentication and limits, which
-    ///   ``WebServiceFile`` reads.
+    /// - Throws: Code 134080, naming the place, for a mistake in the description, and for authentication and limits, which ``WebServiceFile`` reads.
     public init(json: Data) throws { self = try WebServiceFile(json: json).serviceAlone("its beginning") }
 
-    /// Writes the description as JSON; reading it gives the same description.
+    /// Writes the description as JSON. Reading it results in the same description.
     ///
-    /// - Throws: Code 134080, naming the place, for what a file has no form for: a header that has a secret in most services, a number that is
-    ///   none.
+    /// - Throws: Code 134080, naming the place, for a value that a file cannot express: a header that is a secret in most services, a number that is
+    ///   not finite.
     public func json() throws -> Data { try WebServiceFile(service: self).json() }
 
     /// The JSON Schema (draft 2020-12) of files that describe a service, as text.
     ///
-    /// Editors check files by it and complete their keys. It is made of the tables by which files are read.
+    /// Editors use it to check files and to complete keys. It is generated from the tables by which files are read.
     public static let schema: String = {
         var schema = FileSchema()
         let root = FileForms.file.schema(&schema)
@@ -35,13 +34,13 @@ extension WebService {
             "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The description of a web service",
             "allOf": [root], "$defs": .object(JSONObject(definitions)),
         ]
-        // The schema has no number for which JSON has no text.
+        // All numbers of the schema have a text in JSON.
         return ((try? value.serialized(.prettyPrinted)).map { String(decoding: $0, as: UTF8.self) } ?? "") + "\n"
     }()
 }
 
 extension WebServiceFile {
-    /// Returns the service of a file that has nothing else.
+    /// Returns the service of a file that describes nothing else.
     func serviceAlone(_ place: String) throws -> WebService {
         guard clientKeys.isEmpty else {
             throw WebBackendError.description(

@@ -5,35 +5,35 @@ internal import Platform
 internal import PropertyLists
 public import WebTransport
 
-/// A file that describes a web service: the service, and what a client of it needs besides.
+/// A file that describes a web service, and the options of its client.
 ///
-/// A file is JSON, or YAML where the package's trait `WebBackend` (or `YAML` alone) is enabled. Secrets never stand in it: `authentication` names the environment
-/// variables or the files that have them.
+/// A file is JSON, or YAML if the package's trait `WebBackend` (or `YAML` alone) is enabled. It never contains secrets: `authentication` names the
+/// environment variables or the files that have them.
 ///
 /// ```swift
 /// let file = try WebServiceFile(contentsOf: url)
 /// let backend = try WebBackend(file.service, model: model, transport: transport, options: file.options)
 /// ```
 ///
-/// Errors have the code 134080 and name the file, the line, the path to the place, and what was expected there.
+/// Errors have the code 134080. They name the file, the line, the path to the place, and the expected value.
 public struct WebServiceFile: Sendable {
     /// The description of the service.
     public var service: WebService
-    /// What a client does besides sending requests: credentials, retries and limits.
+    /// The options of the client: credentials, retries and limits.
     public var options: WebClient.Options
-    /// The keys of a file that are the client's, where it was read from one.
+    /// The keys for the client that the file has, if this was read from one.
     var clientKeys: [String] = []
 
-    /// Creates what a file says.
+    /// Creates the content of a file.
     public init(service: WebService, options: WebClient.Options = WebClient.Options()) {
         self.service = service
         self.options = options
     }
 
-    /// Reads a file: YAML where its name ends with `.yaml` or `.yml`, JSON otherwise.
+    /// Reads a file. It is YAML if its name ends with `.yaml` or `.yml`, otherwise JSON.
     ///
-    /// - Throws: Code 134080, naming the file and the place, for what a description does not have; the error of the system for a file that
-    ///   cannot be read. A YAML file is an error where neither of the package's traits `WebBackend` and `YAML` is enabled.
+    /// - Throws: Code 134080, naming the file and the place, for a mistake in the description; the error of the system for a file that cannot be read.
+    ///   A YAML file is an error if neither of the package's traits `WebBackend` and `YAML` is enabled.
     public init(contentsOf url: URL) throws {
         let name = url.lastPathComponent
         let data = try RegularFile.data(url)
@@ -55,12 +55,12 @@ public struct WebServiceFile: Sendable {
 
     /// Reads JSON.
     ///
-    /// - Throws: Code 134080, naming the place, for what a description does not have.
+    /// - Throws: Code 134080, naming the place, for a mistake in the description.
     public init(json: Data) throws { self = try DescriptionSource(json: json, name: nil).file() }
 
-    /// Writes JSON: reading it gives the same description, limits and authentication.
+    /// Writes JSON. Reading it results in the same description, limits and authentication.
     ///
-    /// - Throws: Code 134080, naming the place, for what a file has no form for: a secret itself, a closure, a number that is none.
+    /// - Throws: Code 134080, naming the place, for a value that a file cannot express: a secret itself, a closure, a number that is not finite.
     public func json() throws -> Data {
         do {
             let value = try FileForms.file.write(self, FileContext(), nil)
@@ -78,9 +78,9 @@ extension WebBackend {
     /// - Parameters:
     ///   - file: The JSON or YAML file.
     ///   - model: The model whose entities it describes. It cannot be changed afterwards.
-    ///   - transport: What sends requests.
-    /// - Throws: Code 134080, naming the place in the file, for what a description does not have, or entity and property, for what does not fit
-    ///   the model; `TransportError` for an address that cannot be read.
+    ///   - transport: The transport that sends requests.
+    /// - Throws: Code 134080, naming the place in the file, for a mistake in the description, or naming entity and property, for a description that
+    ///   does not fit the model; `TransportError` for an address that cannot be read.
     public init(file: URL, model: NSManagedObjectModel, transport: any Transport) throws {
         let file = try WebServiceFile(contentsOf: file)
         try self.init(file.service, model: model, transport: transport, options: file.options)

@@ -6,20 +6,19 @@ internal import Yams
 extension WebService {
     /// Reads YAML.
     ///
-    /// - Throws: Code 134080, naming the place, for what a description does not have, and for authentication and limits, which
-    ///   ``WebServiceFile`` reads.
+    /// - Throws: Code 134080, naming the place, for a mistake in the description, and for authentication and limits, which ``WebServiceFile`` reads.
     public init(yaml: String) throws { self = try WebServiceFile(yaml: yaml).serviceAlone("its beginning") }
 }
 
 extension WebServiceFile {
     /// Reads YAML.
     ///
-    /// - Throws: Code 134080, naming the place, for what a description does not have.
+    /// - Throws: Code 134080, naming the place, for a mistake in the description.
     public init(yaml: String) throws { self = try DescriptionSource(yaml: yaml, name: nil).file() }
 }
 
 extension DescriptionSource {
-    /// Reads YAML, with the words of its core schema: `true`, `false` and `null` are no strings, `yes` and `no` are.
+    /// Reads YAML by its core schema: `true`, `false` and `null` are not strings, `yes` and `no` are.
     ///
     /// - Throws: Code 134080 for text that is not YAML.
     init(yaml: String, name: String?) throws {
@@ -67,14 +66,14 @@ extension DescriptionSource {
     }
 }
 
-/// Makes JSON of YAML.
+/// Converts YAML to JSON.
 private struct YAMLReader {
-    /// How many values a description may have: names for values (`*name`) make many of few.
+    /// The maximum number of values in a description: aliases (`*name`) can multiply a few of them.
     static let maximum = 100_000
 
     let name: String?
     private var count = 0
-    /// The keys that are numbers or truths.
+    /// The keys that are numbers or Booleans.
     private(set) var plainKeys: [[FileStep]: JSONValue] = [:]
 
     init(name: String?) { self.name = name }
@@ -108,7 +107,7 @@ private struct YAMLReader {
         DescriptionSource.syntaxError(name, node.mark.map { ($0.line, $0.column) }, reason)
     }
 
-    /// Returns the value of a word: what is in quotation marks is a string.
+    /// Returns the value of a plain scalar. A quoted one is a string.
     private static func value(of scalar: Node.Scalar) -> JSONValue {
         let text = scalar.string
         guard scalar.style == .any || scalar.style == .plain, scalar.tag.description != Tag.Name.str.rawValue else { return .string(text) }
@@ -118,7 +117,7 @@ private struct YAMLReader {
         case "false", "False", "FALSE": return .bool(false)
         default: break
         }
-        // A number as JSON has it, or with a plus sign or without zeros before the point.
+        // Numbers as in JSON, and also with a plus sign or without digits before the point.
         guard let first = text.utf8.first, (48...57).contains(first) || "+-.".utf8.contains(first) else { return .string(text) }
         if let number = try? JSONValue(parsing: Array(text.utf8)), number.double != nil { return number }
         let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || "+-.eE".utf8.contains($0) }

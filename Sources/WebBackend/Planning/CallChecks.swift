@@ -52,13 +52,13 @@ struct CallChecks {
         (try? JSONValue(parsing: Array(Template(body).filled { _ in "0" }.utf8)))?.object != nil
     }
 
-    /// Whether resources have the destination embedded; told by the resource afterwards.
+    /// Returns whether resources embed the destination of a relationship, by ``embedded``, which the plan sets after creation.
     private func isEmbedded(_ name: String) -> Bool { embedded.contains(name) }
 
     /// The relationships whose destinations are embedded.
     var embedded: Set<String> = []
 
-    /// Checks that what goes into the body has one.
+    /// Checks that filters and orders in the body belong to a request that has a body.
     ///
     /// - Parameters:
     ///   - filters: Whether the call claims filters of the style.

@@ -3,9 +3,9 @@ internal import ObjectGraph
 internal import Predicates
 internal import RemoteStore
 
-/// A call's description, checked against the entity, with what the store is told of it.
+/// A call's description, checked against the entity, and the endpoint that the store gets.
 struct CallPlan: Sendable {
-    /// What a call is checked against.
+    /// The entity and the style that a call is checked against.
     struct Context {
         let entity: NSEntityDescription
         let properties: [String: PropertyPlan]
@@ -24,11 +24,11 @@ struct CallPlan: Sendable {
     let paging: PagingStyle
     let path: Template
     let query: [(name: Template, value: Template)]
-    /// The names of the places in path, query and body, which are required parameters.
+    /// The names of the places in path, query and body. They are required parameters.
     let places: Set<String>
-    /// Properties that are not sent with others as a filter, by parameters' names.
+    /// The call's own parameters, which the style's filters do not write, by their names.
     let parameters: [String: WebParameter]
-    /// How many resources the pages have had that have come.
+    /// The sizes of the pages that have come.
     let pageCounts = PageCounts()
 
     init(_ call: WebCall, _ context: Context) throws {
@@ -114,7 +114,7 @@ struct CallPlan: Sendable {
         self.endpoint = endpoint
     }
 
-    /// Checks that a value which is given as one has one word in the service.
+    /// Checks that each value of a parameter for one value has one word in the service.
     private static func checkWords(_ keyPath: String, _ what: String, _ context: Context, _ place: String) throws {
         guard let words = context.properties[keyPath]?.transform.mostWords, words > 1 else { return }
         throw WebBackendError.description(
@@ -122,17 +122,17 @@ struct CallPlan: Sendable {
             next: "Describe isIn for it, which is given all of them, or leave it out: it is compared in memory.")
     }
 
-    /// The property that a place stands for: `{SELF.0}` is a part of `SELF`.
+    /// Returns the property that a place stands for: `{SELF.0}` is a part of `SELF`.
     static func keyPath(_ place: String) -> String {
         let parts = place.split(separator: ".")
         guard parts.count > 1, let last = parts.last, Int(last) != nil else { return place }
         return parts.dropLast().joined(separator: ".")
     }
 
-    /// Whether a request names the resources that it asks for.
+    /// Returns whether a request names the identifiers of its resources.
     func asksIdentifiers(_ request: BackendRequest) -> Bool { request.filters.contains { $0.keyPath == "SELF" && !$0.ids.isEmpty } }
 
-    /// Whether what is at the end of a key path is a string.
+    /// Returns whether the value at the end of a key path is a string.
     private static func isText(_ keyPath: String, _ context: Context) -> Bool {
         var current: NSEntityDescription? = context.entity
         var last: NSPropertyDescription?
@@ -216,14 +216,14 @@ struct CallPlan: Sendable {
             names.map {
                 Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil || style.descendingParameter != nil)
             },
-            // A direction of its own is that of one key, and so is a parameter.
+            // A separate direction applies to one key, and so does a separate parameter.
             maximumKeys: style.direction == nil && style.descendingParameter == nil ? style.maximumKeys : 1)
     }
 }
 
 extension CallPlan.Context {
-    /// Returns a call as it is meant under the style: where the style's own lists claim no filters and no orders, because these differ from call to
-    /// call, another list claims those that it names.
+    /// Returns a call with the style's defaults. If the style's own lists claim no filters and no orders, because these differ from call to call,
+    /// another list claims only those that it names.
     func completed(_ call: WebCall) -> WebCall {
         guard call.returns != .one, let own = style.calls.first(where: { $0.returns == .list }) else { return call }
         var call = call
@@ -245,19 +245,19 @@ extension CallPlan.Context {
             }.map(\.name))
     }
 
-    /// The properties that answers bring unless a call says otherwise: those that resources have.
+    /// The properties in answers, unless a call says otherwise: those that resources have.
     var broughtProperties: Set<String>? {
         Set(properties.values.filter { plan in plan.path != nil }.map(\.name))
     }
 
-    /// Returns what means the same as a key path: the identifier, and the attribute that has it.
+    /// Returns the key paths with the same meaning as another: the identifier, and the attribute with it.
     func synonyms(_ keyPath: String) -> [String] {
         if keyPath == "SELF" { return ["SELF"] + (identifierAttribute.map { [$0] } ?? []) }
         if keyPath == identifierAttribute { return [keyPath, "SELF"] }
         return [keyPath]
     }
 
-    /// The relationships whose destinations come along.
+    /// Returns the relationships whose destinations are included.
     func embeddings(_ call: WebCall) -> [Endpoint.Embedding] {
         var known = properties.values.filter { plan in
             switch plan.kind {
@@ -278,7 +278,7 @@ extension CallPlan.Context {
 }
 
 extension FilterStyle.Form {
-    /// Whether predicates of any form can be written, and what they may have besides AND.
+    /// Whether predicates of any form can be written, and the connectives besides AND that they may have.
     fileprivate var logic: (isTree: Bool, connectives: Set<Endpoint.Connective>) {
         let (or, not): (String?, String?) =
             switch self {
@@ -305,7 +305,7 @@ extension TextComparison {
 }
 
 extension ValueTransform {
-    /// Whether values compare as what JSON has for them.
+    /// Whether values have the same order as their JSON.
     var keepsOrder: Bool {
         switch self {
         case .byType, .date, .text: true
@@ -314,7 +314,7 @@ extension ValueTransform {
         case .enumeration, .enumerationOfJSON, .json, .relativeURL, .joined: false
         }
     }
-    /// The words of an enumeration, in the order of their texts, with what they stand for; nil for others.
+    /// The words of an enumeration in the order of their texts, with their values; nil for other transforms.
     var enumerated: [(word: JSONValue, value: String)]? {
         switch self {
         case .enumeration(let names): names.sorted { $0.key < $1.key }.map { (.string($0.key), $0.value) }
@@ -326,7 +326,7 @@ extension ValueTransform {
         default: nil
         }
     }
-    /// The most words that a value of an enumeration has; 1 for others.
+    /// The largest number of words for one value of an enumeration; 1 for other transforms.
     var mostWords: Int {
         Dictionary(grouping: enumerated ?? [], by: \.value).values.map(\.count).max() ?? 1
     }

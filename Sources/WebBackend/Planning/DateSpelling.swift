@@ -3,11 +3,11 @@ internal import JSONReading
 internal import PropertyLists
 internal import RemoteStore
 
-/// How the dates of a property are written in JSON: a form of the description, of which the pattern has been read.
+/// The form of a property's dates in JSON: a form of the description, with its pattern parsed.
 struct DateSpelling: Hashable, Sendable {
     private enum Kind: Hashable, Sendable {
         case text(DateNotation)
-        /// ISO 8601, of which the day alone is written.
+        /// ISO 8601; only the day is written.
         case day
         case number(DateCount)
     }
@@ -16,7 +16,7 @@ struct DateSpelling: Hashable, Sendable {
     let form: DateForm
     private let kind: Kind
 
-    /// - Throws: What is wrong with a pattern.
+    /// - Throws: The mistake in a pattern.
     init(_ form: DateForm) throws(DatePattern.Mistake) {
         self.form = form
         kind =
@@ -48,7 +48,7 @@ struct DateSpelling: Hashable, Sendable {
     /// Whether texts are read as ISO 8601.
     var isISO8601: Bool { notation == .iso8601 }
 
-    /// The steps of the dates that it has; nil where it has all.
+    /// The steps between the dates that the form can express; nil if it can express all dates.
     var steps: DateSteps? {
         func keeps(_ seconds: Double) -> Bool {
             let read: Double? =
@@ -71,7 +71,7 @@ struct DateSpelling: Hashable, Sendable {
 
     // MARK: Reading
 
-    /// Returns the seconds since 2001 of a text; nil for what is no date of the form.
+    /// Returns the seconds since 2001 of a text; nil if it is not a date of the form.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         switch kind {
         case .text(let notation): try? DateText.seconds(text, notation)
@@ -85,7 +85,7 @@ struct DateSpelling: Hashable, Sendable {
         if case .number(let count) = kind { count.seconds(number) } else { nil }
     }
 
-    /// Returns what is wrong with a text that is no date of the form, and what is read.
+    /// Returns the mistake in a text that is not a date of the form, and the expected form.
     func mistake(in text: String) -> String? {
         guard let notation else { return nil }
         do throws(DateMistake) {
@@ -98,7 +98,7 @@ struct DateSpelling: Hashable, Sendable {
 
     // MARK: Writing
 
-    /// Returns a date as JSON; nil for one that the form does not have.
+    /// Returns a date as JSON; nil if the form cannot express it.
     func json(_ date: Date) -> JSONValue? {
         let seconds = date.timeIntervalSinceReferenceDate
         switch kind {
@@ -118,7 +118,7 @@ struct DateSpelling: Hashable, Sendable {
 }
 
 extension ValueTransform {
-    /// The form of dates that it names; nil for a transform of others.
+    /// The form of dates that the transform names; nil for other transforms.
     var dateForm: DateForm? {
         switch self {
         case .date(let form): form

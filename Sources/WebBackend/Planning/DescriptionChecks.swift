@@ -3,16 +3,16 @@ internal import ObjectGraph
 internal import RemoteStore
 internal import WebTransport
 
-// What a description says and no request and no answer would show is refused: whoever writes it believes that it holds.
+// A part of a description that would have no effect on any request or answer is refused, because its author expects an effect.
 
-/// Checks what can be said of a style, whatever the model is.
+/// Checks the parts of a style that do not depend on the model.
 struct StyleChecks {
     private let style: ServiceStyle
     private let place = "“style”"
 
     init(_ style: ServiceStyle) { self.style = style }
 
-    /// - Throws: Code 134080 with the key, and what to write instead.
+    /// - Throws: Code 134080 with the key, and the correction.
     func run() throws {
         try MediaTypes.check(style.accept, "“accept”", "Answers")
         if let type = style.contentType { try MediaTypes.check(type, "“contentType”", "Bodies") }
@@ -173,7 +173,7 @@ extension StyleChecks {
             throw refused("filters.separator", "No comparison has {values}, between which it would stand", "Write {values}, or remove it.")
         }
         if case .expression(let expression) = filters.form {
-            // Sent without what it negates or groups, it would filter by something else.
+            // Without the part that it negates or groups, the filter would have another meaning.
             for (key, text) in [("not", expression.not), ("group", expression.group)] {
                 guard let text else { continue }
                 if text.ranges(of: "{}").count != 1 || !Template(text.replacing("{}", with: "")).places.isEmpty {
@@ -213,10 +213,10 @@ extension StyleChecks {
     }
 }
 
-/// Checks how lists are divided.
+/// Checks the description of pages.
 struct PagingChecks {
     private let paging: PagingStyle
-    /// Where the list is; nil where each call says it.
+    /// The path to the list; nil if each call has its own.
     private let items: JSONPath?
     private let place: String
 
@@ -289,14 +289,14 @@ struct PagingChecks {
     }
 }
 
-/// Checks media types: what is read and written is JSON.
+/// Checks media types: bodies and answers are JSON.
 enum MediaTypes {
-    /// Parts of the names of types that are not JSON. Of others, such as those of vendors, nothing tells.
+    /// Parts of the names of types that are not JSON. The names of other types, such as those of vendors, do not tell.
     private static let others = [
         "x-www-form-urlencoded", "multipart/", "xml", "csv", "html", "yaml", "msgpack", "cbor", "protobuf", "octet-stream", "image/", "pdf",
     ]
 
-    /// - Throws: Code 134080 for a type that JSON does not have.
+    /// - Throws: Code 134080 for a type that is not JSON.
     static func check(_ text: String, _ place: String, _ what: String) throws {
         let types = text.lowercased().split(separator: ",")
         guard !types.isEmpty, types.allSatisfy({ type in others.contains { type.contains($0) } && !type.contains("json") }) else { return }

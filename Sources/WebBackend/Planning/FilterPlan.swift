@@ -35,7 +35,7 @@ struct FilterPlan {
         try checkNames(style, place)
     }
 
-    /// Checks that a template that several properties share says which of them it compares.
+    /// Checks that a template shared by several properties contains the name of the property.
     private func checkNames(_ style: FilterStyle, _ place: String) throws {
         if case .selector = style.form { return }
         for parameter in parameters {
@@ -66,7 +66,7 @@ struct FilterPlan {
             let transform = keyPath.contains(".") ? .byType : context.properties[keyPath]?.transform ?? .byType
             guard attribute.attributeType.hasEquality, transform.keepsEquality else { return }
             let isText = attribute.attributeType == .stringAttributeType
-            // The same date has several texts, and their order is not that of the dates.
+            // Equal dates may have different texts, and the order of the texts is not that of the dates.
             if context.style.comparesDatesAsText, !keyPath.contains("."), context.properties[keyPath]?.isDateText == true {
                 return add([keyPath], [.isNil, .isNotNil], [], style)
             }
@@ -74,13 +74,13 @@ struct FilterPlan {
             if attribute.attributeType.hasOrder, transform.keepsOrder, !isText || style.comparesTextInOrder {
                 operators.formUnion([.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual])
             }
-            // Nothing tells a separator within a string from one between two.
+            // A separator within a string cannot be told from a separator between two strings.
             if isText, style.quoting == .bare, case .parameters = style.form, !FilterTemplates.repeats(style.templates[.isIn]) {
                 operators.remove(.isIn)
             }
-            // What is another than a word that the service does not have is whatever has a value.
+            // If the service has no word for the value, “not equal” means “not nil”.
             if transform.enumerated != nil, style.templates[.isNotNil] == nil, attribute.isOptional { operators.remove(.notEqual) }
-            // Where a value has several words, all of them are asked for.
+            // If a value has several words, the filter sends all of them.
             if transform.mostWords > 1 {
                 operators.remove(.notEqual)
                 if style.templates[.isIn] == nil || transform.mostWords > style.maximumValues { operators.subtract([.equal, .isIn]) }
@@ -96,7 +96,7 @@ struct FilterPlan {
         }
     }
 
-    /// Whether what a filter compares is an identifier of several parts, for which a template has no place.
+    /// Returns whether a filter compares a composite identifier, for which a template has no place.
     private static func isComposite(_ keyPath: String, _ context: CallPlan.Context, _ place: String) throws -> Bool {
         if case .selector = context.style.filters.form { return false }
         if keyPath == "SELF" { return context.identityCount > 1 }
@@ -104,14 +104,14 @@ struct FilterPlan {
         return context.composites.contains(relationship.destinationEntity?.name ?? "")
     }
 
-    /// One parameter for each comparison: a lower and an upper bound are given together.
+    /// Adds a parameter for each comparison, so that a lower and an upper bound can be combined.
     private mutating func add(
         _ keyPaths: [String], _ operators: Set<Parameter.Operator>, _ caseInsensitive: Set<Parameter.Operator>, _ style: FilterStyle,
         _ templates: [Parameter.Operator: String]? = nil, isInexact: Bool = false, words: Int = 1
     ) {
         let known = operators.intersection((templates ?? style.templates).keys)
         for comparison in known.sorted(by: { $0.rawValue < $1.rawValue }) {
-            // What finds regardless of case finds all that a comparison as is would find, and that is said once only: as inexact.
+            // A comparison without regard to case finds all results of an exact one, and more. The parameter's text options say so, and not `isExact`.
             var parameter = Parameter(
                 keyPaths: keyPaths, name: "\(keyPaths[0]) \(comparison.rawValue)", operators: [comparison],
                 maximumValues: comparison == .isIn ? max(1, style.maximumValues / words) : 1,
@@ -140,7 +140,7 @@ struct FilterPlan {
 }
 
 extension FilterStyle {
-    /// The signs that a text must not have to be written by a template as what it is.
+    /// Returns the reserved characters: a template cannot express a text with one of them.
     fileprivate func reservedSigns(in template: String) -> [String] {
         guard quoting == .bare else { return reserved }
         switch form {
@@ -153,7 +153,8 @@ extension FilterStyle {
 }
 
 extension FilterStyle.Expression {
-    /// What joins comparisons and values, or groups them: a value without quotation marks that has it would say more than a value.
+    /// Returns the text that joins or groups comparisons and values. A value without quotation marks that contains such text would change the
+    /// expression.
     func signs(_ separator: String) -> [String] {
         [and, or, separator].compactMap { $0 }
             + [group, not].compactMap { $0 }.flatMap { $0.replacing("{}", with: "\n").split(separator: "\n").map(String.init) }
@@ -161,7 +162,7 @@ extension FilterStyle.Expression {
 }
 
 extension PropertyPlan {
-    /// The transform of an attribute; by type for others.
+    /// The transform of an attribute; ``ValueTransform/byType`` for other properties.
     var transform: ValueTransform { if case .attribute(_, let transform) = kind { transform } else { .byType } }
 }
 

@@ -1,8 +1,8 @@
 internal import RemoteStore
 
-/// Checks the templates by which comparisons are written.
+/// Checks the templates of comparisons.
 enum FilterTemplates {
-    /// What may stand in braces in a template, by the form of the filters.
+    /// Returns the names that a template may have in braces, by the form of the filters.
     private static func places(_ form: FilterStyle.Form) -> [String] {
         switch form {
         case .none, .parameters: ["name", "value", "values", "each", "type"]
@@ -11,11 +11,11 @@ enum FilterTemplates {
         }
     }
 
-    /// Checks templates: a word in braces that is no place would be sent as it is, and a template for one value would drop the others.
+    /// Checks templates. An unknown name in braces would be sent as it is, and a template for one value would drop the others.
     ///
     /// - Parameters:
     ///   - maximumValues: The number of values that a comparison takes.
-    ///   - place: What the templates belong to.
+    ///   - place: The owner of the templates, for errors.
     /// - Throws: Code 134080 with the template.
     static func check(
         _ templates: [Parameter.Operator: String], _ form: FilterStyle.Form, maximumValues: Int, hasWildcards: Bool, _ place: String
@@ -23,7 +23,7 @@ enum FilterTemplates {
         try checkPatterns(templates, hasWildcards: hasWildcards, place)
         let known = places(form)
         for (comparison, text) in templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            // The key of an operator of a selector has no places.
+            // The template of a selector is the key of an operator, without places.
             if case .selector = form, !text.hasPrefix("{") { continue }
             if case .parameters = form, Template.parameter(text) == nil {
                 throw WebBackendError.description(
@@ -35,7 +35,7 @@ enum FilterTemplates {
                     place, "“\(text)” has “{\(unknown)}”, which stands for nothing here.",
                     next: "Write one of \(known.map { "{\($0)}" }.joined(separator: ", ")).")
             }
-            // Whatever value is sought, the same would be asked for.
+            // Every value would result in the same request.
             if comparison != .isNil, comparison != .isNotNil, used.allSatisfy({ $0 == "name" || $0 == "type" }) {
                 throw WebBackendError.description(
                     place, "“\(text)” has no place for the value, so that each value would find the same.",
@@ -51,7 +51,7 @@ enum FilterTemplates {
         }
     }
 
-    /// Checks that it is known which signs the patterns of a service have: they would stand for other text than what is sought.
+    /// Checks that the wildcards of the service's patterns are known. Otherwise they would match other text than the program asks for.
     private static func checkPatterns(_ templates: [Parameter.Operator: String], hasWildcards: Bool, _ place: String) throws {
         if let text = templates[.like], !hasWildcards {
             throw WebBackendError.description(
@@ -69,15 +69,15 @@ enum FilterTemplates {
         }
     }
 
-    /// The signs that a template gives a meaning of their own in a value: the quotation marks that it stands in.
+    /// Returns the characters with a meaning of their own in a template's value: the quotation marks around it.
     static func marks(_ text: String) -> [String] {
         let marks = ["'", "\"", "`"].filter { mark in
             ["{value}", "{values}", "{each}"].contains { text.contains(mark + $0) || text.contains($0 + mark) }
         }
-        // A backslash may go before a mark.
+        // A backslash may escape a quotation mark.
         return marks.isEmpty ? [] : marks + ["\\"]
     }
 
-    /// Whether a template gives each value a parameter of its own.
+    /// Returns whether a template repeats the parameter for each value.
     static func repeats(_ text: String?) -> Bool { text.map { Template($0).places.contains("each") } ?? false }
 }

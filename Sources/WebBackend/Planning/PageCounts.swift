@@ -1,24 +1,24 @@
 internal import Synchronization
 
-/// The number of resources in the largest page that a call has brought, and the largest number of all that its answers have told.
+/// The size of the largest page of a call so far, and the largest total in its answers.
 ///
-/// A service may give fewer at a time than it is asked for. A smaller page than one that has come is the last of its list; one that is as large may be all
-/// that the service gives.
+/// A service may have a smaller limit than the requested page size. A page that is smaller than an earlier one is the last of its list. A page of the
+/// same size as the largest may have reached the limit.
 final class PageCounts: Sendable {
     private let largest = Atomic<Int>(0)
     private let largestTotal = Atomic<Int>(0)
 
     func note(_ count: Int) { largest.max(count, ordering: .relaxed) }
 
-    /// Notes the number of all resources that an answer has told.
+    /// Notes a total from an answer.
     func note(total: Int) { largestTotal.max(total, ordering: .relaxed) }
 
-    /// Returns whether a number of all resources may be where the service stops to count: no answer has told a larger one.
+    /// Returns whether a total may be the number at which the service stops counting: no answer has had a larger one.
     func mayBeCut(_ total: Int) -> Bool { largestTotal.load(ordering: .relaxed) <= total }
 
-    /// Returns whether pages have come, and none with so many resources.
+    /// Returns whether pages have come, and all of them were smaller than a size.
     func areShort(of size: Int) -> Bool { (1..<size).contains(largest.load(ordering: .relaxed)) }
 
-    /// Returns whether a larger page has come than one with so many resources.
+    /// Returns whether a page with more resources than a number has come.
     func hasLarger(than count: Int) -> Bool { largest.load(ordering: .relaxed) > count }
 }

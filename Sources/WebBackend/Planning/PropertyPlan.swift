@@ -1,7 +1,7 @@
 internal import ObjectGraph
 internal import RemoteStore
 
-/// What is known of a property before any request: its type, and where and how the service has it.
+/// The facts about a property that are known before any request: its type, and its place and form in the service.
 struct PropertyPlan: Sendable {
     /// The kinds of properties.
     enum Kind: Sendable {
@@ -12,12 +12,12 @@ struct PropertyPlan: Sendable {
         case composite([PropertyPlan])
     }
 
-    /// How references are written, and to what.
+    /// The form of references, and their destination.
     struct Reference: Sendable {
         let entity: String
         let hasSubentities: Bool
         let style: ReferenceStyle
-        /// Whether objects that come along are whole: what they lack is nil.
+        /// Whether included objects are complete: values that they lack are nil.
         let isWhole: Bool
     }
 
@@ -25,32 +25,32 @@ struct PropertyPlan: Sendable {
     let kind: Kind
     /// The place in a resource; nil for a property that resources do not have.
     let path: JSONPath?
-    /// The object within a resource that it stands in, or that it is, and that others stand in, too: a change of it is sent with the rest of that object. Nil
-    /// for a value that stands for itself.
+    /// The object within a resource that contains the property with others, or that is the property itself: a change of the property is sent with the
+    /// rest of the object. Nil for a value that is sent alone.
     let holder: JSONPath?
     /// The name in filters and sort keys.
     let queryName: String
     let isReadOnly: Bool
-    /// Whether it is text: its order may be another one in the service.
+    /// Whether it is text, whose order may differ in the service.
     let isText: Bool
-    /// How its dates are written: as its transform says, or the style.
+    /// The form of its dates, by its transform or by the style.
     let dates: DateSpelling
     let dateWrapping: ServiceStyle.Wrapping?
 
-    /// Whether it is a date that is written as text.
+    /// Whether it is a date in the form of text.
     var isDateText: Bool {
         if case .attribute(.dateAttributeType, _) = kind { dates.isText } else { false }
     }
 
-    /// The steps of the dates that filters can be given; nil for all, and for attributes of other types.
+    /// The steps between the dates that filters can have; nil if they can have all dates, and for attributes of other types.
     var dateSteps: DateSteps? {
         if case .attribute(.dateAttributeType, _) = kind { dates.steps } else { nil }
     }
 
-    /// Returns the object that a value stands in within a resource.
+    /// Returns the object within a resource that contains a value.
     ///
     /// - Parameters:
-    ///   - outer: The place where resources have all their values.
+    ///   - outer: The object with all values of a resource.
     ///   - isObject: Whether the value is an object of several values.
     static func holder(of path: JSONPath?, in outer: JSONPath, isObject: Bool) -> JSONPath? {
         guard let path, path.steps.starts(with: outer.steps) else { return nil }
@@ -59,7 +59,7 @@ struct PropertyPlan: Sendable {
         return JSONPath(steps: Array(path.steps.prefix(outer.steps.count + 1)))
     }
 
-    /// Whether it is a reference to one that the service keeps as a list, whose only element it is.
+    /// Whether it is a to-one reference that the service keeps as the only element of a list.
     var isOnlyElement: Bool {
         guard case .toOne = kind, let steps = path?.steps, case .element(0)? = steps.last else { return false }
         return steps.dropLast().allSatisfy { if case .key = $0 { true } else { false } }
@@ -81,7 +81,7 @@ extension PropertyPlan {
         case .attribute, .composite: nil
         }
     }
-    /// Whether destinations stand in the place of references to them.
+    /// Whether destinations are embedded in place of references to them.
     var embeds: Bool {
         switch kind {
         case .toOne(let reference), .toMany(let reference, _, _): if case .object = reference.style { true } else { false }

@@ -4,7 +4,7 @@ internal import ObjectGraph
 internal import PropertyLists
 internal import RemoteStore
 
-/// A resource's description, checked against its entity, with everything that the style has filled in.
+/// A resource's description, checked against its entity, and completed from the style.
 final class ResourcePlan: Sendable {
     let entity: String
     let style: ServiceStyle
@@ -12,11 +12,11 @@ final class ResourcePlan: Sendable {
     /// The path of the collection, and the type.
     let collection: String
     let type: String
-    /// The paths to the identifier; with `@name` what a call was given.
+    /// The paths to the identifier. `@name` stands for a parameter of the call.
     let identity: [String]
     let identifier: WebResource.IdentifierKind?
-    /// The kind of identifiers in references to resources: that of ``identifier``, or where the description says none that in which rows have them, as the
-    /// attribute at the same place tells.
+    /// The kind of identifiers in references to resources: ``identifier``, or without that the kind in rows, which the attribute at the same place
+    /// tells.
     let referenceKind: WebResource.IdentifierKind?
     let version: VersionSource
     let properties: [String: PropertyPlan]
@@ -24,16 +24,16 @@ final class ResourcePlan: Sendable {
     /// The properties of the entity and of each subentity, by their names.
     let propertiesOfKinds: [String: Set<String>]
     let calls: [CallPlan]
-    /// What becomes of resources that cannot be read.
+    /// The policy for unreadable resources.
     let unreadable: Resource.UnreadablePolicy
     /// The attribute with the identifier, if the entity has one.
     let identifierAttribute: String?
-    /// The lists that are sent with their owner, for no other end of the relationship is.
+    /// The lists that are sent with their owner, because the other end of the relationship is not sent.
     let sentLists: Set<String>
 
     /// Creates a plan.
     ///
-    /// - Throws: Code 134080 naming entity and property, for what does not fit the model.
+    /// - Throws: Code 134080 naming entity and property, for a description that does not fit the model.
     init(_ resource: WebResource, _ entity: NSEntityDescription, _ service: WebService) throws {
         let style = service.style
         let name = entity.name ?? "?"
@@ -47,7 +47,7 @@ final class ResourcePlan: Sendable {
         kinds = resource.kinds ?? Self.kinds(entity, style)
         unreadable = resource.unreadable
         saving = resource.isReadOnly ? nil : resource.saving ?? style.saving
-        // What is made as a UUID is one when it is read, too.
+        // An identifier that is made as a UUID is also read as one.
         identifier = resource.identifier ?? (saving?.identity == .newUUID ? .uuid : nil)
         propertiesOfKinds = Dictionary(
             entity.allKindsInModel.map { ($0.name ?? "?", Set($0.propertiesByName.keys)) }, uniquingKeysWith: { first, _ in first })
@@ -121,7 +121,7 @@ final class ResourcePlan: Sendable {
         try checkPlaces()
     }
 
-    /// Checks that what is written stands where it can be: an element of a list has no place of its own in a change.
+    /// Checks that written properties have a place in a change: an element of a list has none.
     private func checkPlaces() throws {
         guard saving != nil else { return }
         for property in properties.values.sorted(by: { $0.name < $1.name }) where !property.isReadOnly {
@@ -142,7 +142,7 @@ final class ResourcePlan: Sendable {
         }
     }
 
-    /// The kinds of an entity with subentities, as the style has them.
+    /// Returns the rule for the subentities of an entity, by the style.
     private static func kinds(_ entity: NSEntityDescription, _ style: ServiceStyle) -> WebResource.Kinds? {
         guard let path = style.kind, !entity.subentities.isEmpty else { return nil }
         let names = entity.allKindsInModel.compactMap(\.name)
@@ -158,38 +158,38 @@ final class ResourcePlan: Sendable {
     /// Returns the plan of a call.
     func call(_ name: String) -> CallPlan? { calls.first { $0.call.name == name } }
 
-    /// The call that reads a resource, and is given nothing but its identifier.
+    /// The call that reads a resource by its identifier alone.
     var callByIdentifier: CallPlan? {
         calls.first { $0.call.returns == .one && Set($0.places.map(CallPlan.keyPath)) == ["SELF"] }
     }
 
-    /// Whether an update of a part of an object leaves the rest of that as it is (RFC 7396).
+    /// Whether an update of a part of an object leaves the rest of the object unchanged (RFC 7396).
     var mergesObjects: Bool { style.contentType?.hasPrefix("application/merge-patch+json") ?? false }
 
-    /// A property that is written with the rest of the object that it stands in, and that object; nil for none.
+    /// The first property that is written with the rest of the object around it, and that object; nil for none.
     var writtenWithinAnother: (name: String, holder: JSONPath)? {
         if mergesObjects { return nil }
         return properties.values.sorted { $0.name < $1.name }.lazy
             .compactMap { property in property.isReadOnly ? nil : property.holder.map { (property.name, $0) } }.first
     }
 
-    /// Whether the version of a resource that is deleted stands in the parameter `rev`, as CouchDB has it: a deletion has no body for a field.
+    /// Whether a deletion has the version as the parameter `rev`, as CouchDB's does: it has no body for a field.
     var namesRevision: Bool {
         guard saving?.precondition == .field, case .tag(let path) = version, case .key(let key)? = path.steps.last else { return false }
         return key == "rev" || key == "_rev"
     }
 
-    /// Whether the version of a resource stands in a field of it, which a request that deletes it does not have.
+    /// Whether the version is a field of the resource, which a deletion cannot send.
     var comparesBeforeDeleting: Bool { saving?.precondition == .field && !namesRevision }
 
-    /// The list that is deleted by its filters.
+    /// The list whose filters select the resources of a bulk deletion.
     var deletableList: CallPlan? {
         calls.first { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } }
     }
 
     /// The description of the resource for the store.
     ///
-    /// - Parameter unsent: The properties that no change brings to the service.
+    /// - Parameter unsent: The properties that no change sends to the service.
     func resource(unsent: Set<String>) -> Resource {
         var resource = Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: unreadable)
         resource.saving?.unsent = unsent
@@ -198,17 +198,17 @@ final class ResourcePlan: Sendable {
         return resource
     }
 
-    /// What new resources get from the service, or by the address that they are sent to.
+    /// The properties that a new resource gets from the service, or from the address that it is sent to.
     private var assigned: Set<String> {
         let places = [saving?.create, saving?.createIdentified].compactMap { $0 }.flatMap { Template($0.path).places.map(CallPlan.keyPath) }
-        // What `awakeFromInsert` gives, such as the time of creation, is a guess at what the service says.
+        // A value that `awakeFromInsert` sets, such as the time of creation, is a guess at the service's value.
         let told = properties.values.filter { $0.isReadOnly && $0.isAttribute && $0.path != nil }.map(\.name)
         return Set(places + told + [identifierAttribute].compactMap { $0 })
     }
 
     private func described(_ saving: SavingStyle) -> Resource.Saving {
         var kinds: Set<Resource.Saving.Kind> = []
-        // Where the service assigns identifiers, no new resource has one.
+        // If the service assigns identifiers, no new resource has one.
         if saving.create != nil || saving.createIdentified != nil && saving.identity != .assignedByService { kinds.insert(.insert) }
         if saving.update != nil { kinds.insert(.update) }
         if saving.delete != nil { kinds.insert(.delete) }
@@ -247,7 +247,7 @@ final class ResourcePlan: Sendable {
 }
 
 extension PropertyPlan {
-    /// The kind of identifiers whose place an attribute has, as its type tells; nil where that leaves it open. A UUID is text in rows, as it stands there.
+    /// The kind of identifier that an attribute holds, by its type; nil if the type does not tell. A UUID is text in rows, as in the answer.
     fileprivate var identifierKind: WebResource.IdentifierKind? {
         guard case .attribute(let type, .byType) = kind else { return nil }
         switch type {
@@ -264,7 +264,7 @@ extension PropertyPlan {
 
     /// Creates the plan of a property.
     ///
-    /// - Throws: Code 134080 naming the property, where its mapping does not fit its type.
+    /// - Throws: Code 134080 naming the property, if its mapping does not fit its type.
     init(_ property: NSPropertyDescription, _ mapping: PropertyMapping?, _ style: ServiceStyle, of entity: String) throws {
         let key = style.names.key(property.name)
         let place = "“\(property.name)” of “\(entity)”"
@@ -334,7 +334,7 @@ extension PropertyPlan {
         dateWrapping = style.dateWrapping
     }
 
-    /// Checks that a mapping says only what its property has.
+    /// Checks that a mapping has no part without meaning for its property.
     private static func check(_ mapping: PropertyMapping, _ property: NSPropertyDescription, _ place: String) throws {
         func refuse(_ what: String, _ next: String) throws {
             throw WebBackendError.description(place, "\(what), so that nothing would come of it.", next: next)
@@ -398,7 +398,7 @@ extension PropertyPlan {
 }
 
 extension NSRelationshipDescription {
-    /// Whether changes of a list are sent with its owner: where those of the other end are not.
+    /// Returns whether changes of a list are sent with its owner, because the other end does not send them.
     fileprivate func isSent(in service: WebService) -> Bool {
         guard let inverse = inverseRelationship else { return true }
         let other = inverse.entity?.name.flatMap(service.resource)
@@ -410,7 +410,7 @@ extension NSRelationshipDescription {
         return (entity?.name ?? "", name) <= (inverse.entity?.name ?? "", inverse.name)
     }
 
-    /// Whether it has no inverse to one, and comes first of both ends.
+    /// Whether the relationship has no to-one inverse, and is the first of both ends.
     fileprivate var isKeptAsList: Bool {
         guard let inverse = inverseRelationship else { return true }
         if !inverse.isToMany { return false }
@@ -419,7 +419,7 @@ extension NSRelationshipDescription {
 }
 
 extension PropertyMapping {
-    /// Whether it says how a relationship is written.
+    /// Whether the mapping describes the form of a relationship.
     fileprivate var saysHow: Bool { reference != nil || isReadOnly || !isWholeList || bringsWholeObjects }
 }
 

@@ -3,7 +3,7 @@ internal import ObjectGraph
 internal import RemoteStore
 internal import WebTransport
 
-/// Checks how changes are saved.
+/// Checks the description of saving.
 struct SavingChecks {
     private let saving: SavingStyle
     private let place: String
@@ -41,7 +41,7 @@ struct SavingChecks {
         try checkBatch()
     }
 
-    /// What stands in headers of the requests that save.
+    /// The names of the settings that add headers to the requests that save.
     private var headerKeys: [String] {
         [
             ("precondition: ifMatch", saving.precondition == .ifMatch), ("createsIfNoneMatch", saving.createsIfNoneMatch),
@@ -80,7 +80,7 @@ struct SavingChecks {
         }
     }
 
-    /// Checks what depends on the resource.
+    /// Checks the parts that depend on the resource.
     func run(_ plan: ResourcePlan) throws {
         try run(plan.version)
         let isAssigned = saving.identity == .assignedByService
@@ -132,7 +132,7 @@ struct SavingChecks {
         [("create", saving.create), ("createIdentified", saving.createIdentified), ("update", saving.update), ("delete", saving.delete)]
     }
 
-    /// Checks what can only be done after a resource was read.
+    /// Checks the parts that need to read a resource first.
     private func checkReading(_ plan: ResourcePlan) throws {
         if plan.callByIdentifier != nil { return }
         let next = "Describe such a call: calls: [one]."
@@ -158,7 +158,7 @@ struct SavingChecks {
         }
     }
 
-    /// Checks that all that a list is deleted by reaches the service.
+    /// Checks that all conditions of a bulk deletion reach the service.
     private func checkDeletion(_ list: CallPlan?) throws {
         guard saving.deletesLists, let list else { return }
         if list.call.method != .get {
@@ -196,10 +196,10 @@ struct SavingChecks {
 }
 
 extension SavingStyle {
-    /// Whether a new resource takes the place of one that has its identifier, unless the store looks for that before.
+    /// Returns whether a new resource replaces an existing one with its identifier, unless the store looks for that first.
     ///
-    /// `POST` is refused by services where it is taken, `If-None-Match` refuses it, CouchDB wants the `_rev` of the one that is there, and a UUID that the
-    /// store makes is nobody else's.
+    /// Four cases do not replace: services refuse a `POST` with an existing identifier, `If-None-Match` refuses it, CouchDB demands the `_rev` of the
+    /// existing resource, and a UUID that the store makes is unique.
     func insertsReplace(_ plan: ResourcePlan) -> Bool {
         guard case .attribute = identity, let action = createIdentified ?? create, action.method != .post else { return false }
         return !createsIfNoneMatch && (conflicts != .none || precondition != .none) && !plan.namesRevision

@@ -8,17 +8,17 @@ final class ServicePlan: Sendable {
     let model: NSManagedObjectModel
     /// The address, without a slash at its end.
     let address: String
-    /// The scheme, host and port of the address, which credentials and next pages stay within.
+    /// The scheme, host and port of the address. Credentials and next pages stay within it.
     let origin: String
     /// The path of the address, without a slash at its end.
     let basePath: String
     let plans: [String: ResourcePlan]
-    /// The plans of entities without one of their own, which are those of the entities that they inherit from.
+    /// The plans of entities without one of their own: those of the entities that they inherit from.
     let inherited: [String: ResourcePlan]
 
     /// Checks a description.
     ///
-    /// - Throws: Code 134080 naming entity and property, for what does not fit.
+    /// - Throws: Code 134080 naming entity and property, for a description that does not fit the model.
     init(_ service: WebService, _ model: NSManagedObjectModel) throws {
         try model.freeze()
         self.service = service
@@ -87,7 +87,7 @@ final class ServicePlan: Sendable {
         try checkLists()
     }
 
-    /// Checks that no header of every request takes the place of what the style says.
+    /// Checks that no header for every request replaces one of the style's.
     private static func check(_ name: String, _ value: String, _ style: ServiceStyle) throws {
         let said: (key: String, value: String)? =
             switch name.lowercased() {
@@ -123,7 +123,7 @@ final class ServicePlan: Sendable {
         }
     }
 
-    /// Checks what a description says of answers to changes.
+    /// Checks the description of answers to changes.
     private static func check(_ saving: SavingStyle, _ plan: ResourcePlan) throws {
         let place = "the saving of “\(plan.entity)”"
         if saving.answer != nil, saving.receipt != nil {
@@ -158,7 +158,7 @@ final class ServicePlan: Sendable {
         return String(address[..<scheme.upperBound]) + rest[rest.index(after: at)...]
     }
 
-    /// Returns the address of a path after the service's address, which may lead out of it: `../../batch`.
+    /// Returns the address of a path after the service's address. The path may lead out of that: `../../batch`.
     func address(_ path: String) -> String {
         var base = address
         var rest = path[...]
@@ -169,7 +169,7 @@ final class ServicePlan: Sendable {
         return base + (rest.isEmpty || rest.hasPrefix("/") ? "" : "/") + rest
     }
 
-    /// Returns the absolute address of what an answer names; nil for one outside of the service's origin.
+    /// Returns the absolute form of an address in an answer; nil for one outside of the service's origin.
     func absolute(_ text: String, from request: String) -> String? {
         if text.hasPrefix("http://") || text.hasPrefix("https://") {
             return text.lowercased().hasPrefix(origin + "/") || text.lowercased().hasPrefix(origin + "?") || text.lowercased() == origin

@@ -8,7 +8,7 @@ struct Template: Hashable, Sendable {
 
     let parts: [Part]
 
-    /// Creates a template from its text. A brace without its other one is text.
+    /// Creates a template from its text. An unpaired brace is text.
     init(_ text: String) {
         var parts: [Part] = []
         var rest = text[...]
@@ -16,7 +16,7 @@ struct Template: Hashable, Sendable {
             let name = rest[rest.index(after: open)..<close]
             let isPlace = !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || "._@".contains($0) }
             guard isPlace else {
-                // A brace of JSON, within which there may be a place.
+                // A brace of JSON, with a place within it.
                 parts.append(.text(String(rest[...open])))
                 rest = rest[rest.index(after: open)...]
                 continue
@@ -42,7 +42,7 @@ struct Template: Hashable, Sendable {
         }
     }
 
-    /// Returns the two templates around the first equals sign; nil where there is none.
+    /// Returns the two templates around the first equals sign; nil if there is none.
     static func parameter(_ text: String) -> (name: Template, value: Template)? {
         guard let equals = text.firstIndex(of: "=") else { return nil }
         return (Template(String(text[..<equals])), Template(String(text[text.index(after: equals)...])))
@@ -51,7 +51,7 @@ struct Template: Hashable, Sendable {
 
 /// Encodes text for addresses.
 enum PercentEncoding {
-    /// Returns text of which only letters, digits and `-._~` are as they are.
+    /// Returns text with all characters encoded except letters, digits and `-._~`.
     static func encoded(_ text: String, keeping kept: StaticString = "") -> String {
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)
@@ -73,6 +73,6 @@ enum PercentEncoding {
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
 
-    /// Returns text as one component of a path; nil for what would name another place, such as `..`, and for nothing.
+    /// Returns text as one component of a path; nil for empty text, and for text that would lead elsewhere, such as `..`.
     static func component(_ text: String) -> String? { text.isEmpty || text == "." || text == ".." ? nil : encoded(text) }
 }

@@ -1,9 +1,9 @@
 internal import ObjectGraph
 internal import RemoteStore
 
-/// Which properties no change brings to the service.
+/// Finds the properties that no change sends to the service.
 extension ServicePlan {
-    /// Whether changes of a property are sent with the resource that has it.
+    /// Returns whether changes of a property are sent with its resource.
     private static func isSent(_ name: String, with plan: ResourcePlan) -> Bool {
         guard let saving = plan.saving, saving.create != nil || saving.createIdentified != nil || saving.update != nil,
             let own = plan.properties[name], own.path != nil, !own.isReadOnly
@@ -12,14 +12,14 @@ extension ServicePlan {
         return true
     }
 
-    /// Returns the properties that are sent neither with a resource nor with those at the other end of a relationship.
+    /// Returns the properties that are sent neither with a resource nor by the other end of a relationship.
     func unsent(_ plan: ResourcePlan) -> Set<String> {
         guard plan.saving != nil, let entity = model.entitiesByName[plan.entity] else { return [] }
         var found: Set<String> = []
         for property in entity.allKindsInModel.flatMap(\.propertiesByName.values) where !property.isTransient {
             if Self.isSent(property.name, with: plan) { continue }
             if let relationship = property as? NSRelationshipDescription {
-                // Others keep what leads to resources that this service does not have.
+                // Relationships to entities without a resource in this service belong to other stores.
                 guard let other = relationship.destinationEntity?.name.flatMap({ self.plan(of: $0) }) else { continue }
                 if let inverse = relationship.inverseRelationship, Self.isSent(inverse.name, with: other) { continue }
             }
@@ -28,7 +28,7 @@ extension ServicePlan {
         return found
     }
 
-    /// Checks that relationships to many at both ends, or with one end, are sent by one: nothing would come of changes.
+    /// Checks that one end sends the changes of a list: a many-to-many relationship, or one without an inverse. Otherwise these changes would be lost.
     ///
     /// - Throws: Code 134080 naming entity and property.
     func checkLists() throws {

@@ -2,11 +2,11 @@ internal import Predicates
 internal import RemoteStore
 internal import WebTransport
 
-/// What the address of a later page keeps of the filters.
+/// Checks whether the address of a later page keeps the filters.
 extension AnswerReader {
-    /// Checks the resources of a page that was asked for by an address that an answer has named, and that lacks the parameters of the filters.
+    /// Checks the resources of a page whose address comes from an answer and lacks the parameters of the filters.
     ///
-    /// Most such addresses have a token that stands for the filters. Those of a service that forgets them bring resources that do not match.
+    /// Most such addresses have a token that stands for the filters. If the service has lost the filters, the page has resources that do not match.
     ///
     /// - Throws: Code 134070, with the parameters and a resource that does not match.
     func checkFilters(_ answer: BackendAnswer, _ request: BackendRequest) throws {
@@ -26,7 +26,7 @@ extension AnswerReader {
         }
     }
 
-    /// The names of the parameters that the filters of a request are written as.
+    /// Returns the names of the parameters that the filters of a request produce.
     private func filterNames(_ request: BackendRequest) throws -> Set<String> {
         let builder = RequestBuilder(service)
         var (first, plain) = (request, request)
@@ -34,18 +34,18 @@ extension AnswerReader {
         return try Self.names(builder.request(first, plan, call).url).subtracting(Self.names(builder.request(plain, plan, call).url))
     }
 
-    /// The names of the parameters of an address.
+    /// Returns the names of the parameters of an address.
     private static func names(_ address: String) -> Set<String> {
         guard let start = address.firstIndex(of: "?") else { return [] }
         return Set(
             address[address.index(after: start)...].split(separator: "&").compactMap { $0.split(separator: "=").first.map(String.init) })
     }
 
-    /// Whether a resource has another value than a filter asks for.
+    /// Returns whether the value of a resource contradicts a filter.
     private func contradicts(_ filter: BackendRequest.Filter, _ resource: TrialResource) -> Bool {
         switch resource.values[filter.keyPath] {
         case .value(let value)?:
-            // A comparison that is not exact is made again in memory.
+            // An inexact comparison is repeated in memory.
             if case .string = value, plan.style.filters.isInexactForText || plan.style.filters.inexact.contains(filter.comparison) {
                 return false
             }
@@ -62,7 +62,7 @@ extension AnswerReader {
         case (.null, .null): false
         case (.null, _): true
         case (.string, .string), (.bool, .bool), (.int64, .int64), (.uuid, .uuid): value != asked
-        // Values of other types may be written less exactly than they are.
+        // Values of other types may be written less precisely than they are.
         default: false
         }
     }

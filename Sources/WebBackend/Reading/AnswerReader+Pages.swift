@@ -2,9 +2,9 @@ internal import JSONReading
 internal import RemoteStore
 internal import WebTransport
 
-/// What an answer says about pages.
+/// Reads the paging information of an answer.
 extension AnswerReader {
-    /// Returns a part of an answer as text; nil where there is none.
+    /// Returns a part of an answer as text; nil if there is none.
     func part(_ part: AnswerPart?, _ response: WebResponse, _ body: JSONValue?) throws -> String? {
         switch part {
         case nil: nil
@@ -38,7 +38,7 @@ extension AnswerReader {
             return PageToken(address)
         case .cursor:
             guard let text else { return nil }
-            // An empty page may stand before others. Some services name a cursor at the end, too: the one that they were asked with.
+            // An empty page may come before others. At the end, some services repeat the cursor of the request.
             if findings.count == 0, hasMore == nil, paging.endsEmpty || text == request.page?.text { return nil }
             return PageToken(text)
         case .number(_, let first):
@@ -50,7 +50,7 @@ extension AnswerReader {
             }
             let start = (number - first) * size
             let received = (request.page.flatMap { NumberToken($0).received } ?? start) + findings.count
-            // Where all pages were full, their number says how many have come: the token is the same before the resources are read.
+            // If all pages were full, the page number determines the count, and the token is known before the resources are read.
             let counted = received == start + size || kept(totals) == nil ? nil : received
             switch following(text, hasMore, totals, request, findings, from: start, to: start + size, received: received, size) {
             case .last: return nil
@@ -74,20 +74,20 @@ extension AnswerReader {
         }
     }
 
-    /// Returns the number of resources to skip behind a page: what the answer names, as far as it leads on.
+    /// Returns the number of resources to skip for the next page: the one that the answer names, if that leads on.
     private static func end(of offset: Int, named text: String?, _ count: Int, _ size: Int) -> Int {
         if let named = text.flatMap({ Int($0) }), named > offset, named < largestOffset { return named }
-        // An empty page says nothing of how far it reaches, other than that it was asked for so many.
+        // The extent of an empty page is not known, so the requested size counts.
         let (end, isBeyond) = offset.addingReportingOverflow(count > 0 ? count : size)
         return isBeyond ? .max : end
     }
 
-    /// More than any list has.
+    /// An upper limit: no list is that long.
     private static let largestOffset = 1 << 48
 
-    /// The numbers of all resources that the pages of a list have told.
+    /// The totals that the pages of a list have told.
     private struct Totals {
-        /// The last one: some services tell it on the first page alone.
+        /// The latest one: some services tell it on the first page only.
         let latest: Int?
         let largest: Int
 
@@ -98,13 +98,13 @@ extension AnswerReader {
         }
     }
 
-    /// What follows a page.
+    /// The result of a page about the next one.
     private enum Following {
-        /// Nothing.
+        /// There is no other page.
         case last
-        /// Another page, as the answer tells.
+        /// There is another page, as the answer tells.
         case told
-        /// Perhaps another page.
+        /// There may be another page.
         case guessed
     }
 
@@ -118,20 +118,20 @@ extension AnswerReader {
         if let total = totals.latest {
             call.pageCounts.note(total: total)
             if end < total { return .told }
-            // A service may give fewer at a time than it is asked for, or tell how many are left.
+            // The service may have a smaller limit than the requested size, or its total may count only the remaining resources.
             if received < totals.largest { return .guessed }
-            // A number that full pages reach exactly may be that of the page's, or where the service stops to count.
+            // A total that full pages reach exactly may be the size of the page, or the number at which the service stops counting.
             let mayBeCut = call.paging.exactTotal == nil && call.pageCounts.mayBeCut(total)
             return end == total && findings.count >= size && mayBeCut ? .guessed : .last
         }
         if call.paging.endsEmpty || findings.count >= size { return .guessed }
-        // Fewer than were asked for may be all that the service gives at a time.
+        // The service may have a smaller limit than the requested size.
         let isLast =
             call.paging.endsShort || call.pageCounts.hasLarger(than: findings.count) || named(request).map { findings.count >= $0 } ?? false
         return isLast ? .last : .guessed
     }
 
-    /// The number of resources that a request names by their identifiers; nil where it names none.
+    /// Returns the number of resources that a request names by their identifiers; nil if it names none.
     private func named(_ request: BackendRequest) -> Int? {
         request.filters.filter { $0.keyPath == "SELF" || $0.keyPath == plan.identifierAttribute }.map { $0.ids.count + $0.values.count }
             .min()
@@ -141,7 +141,7 @@ extension AnswerReader {
         if isFirst, count < size, let signature = signature() { .behindShortFirst(signature) } else { .behindOthers }
     }
 
-    /// The total that later pages need: where they are asked for it themselves, they tell it, and it may be another one.
+    /// Returns the total that later pages need. It stays in the token, because later pages may tell another total, or none.
     private func kept(_ totals: Totals) -> Int? {
         totals.latest != nil && call.paging.next == nil && call.paging.hasMore == nil ? totals.largest : nil
     }
@@ -153,11 +153,11 @@ extension AnswerReader {
             request.description, reason, next: "Compare the places in the description with what the service answers.")
     }
 
-    /// Returns what names the next page; nil where there is none.
+    /// Returns the text that names the next page; nil if there is none.
     private func nextPage(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) throws -> String? {
         guard let place = call.paging.next else { return nil }
         if case .body = place, let value = findings.next {
-            // Some services write false where others have null.
+            // Some services write false in place of null.
             if value.bool == false { return nil }
             if value.bool == true || value.object != nil || value.array != nil {
                 throw contradiction(
@@ -171,7 +171,7 @@ extension AnswerReader {
         return try part(place, response, findings.next).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns whether there is another page, as the answer tells; nil where it does not.
+    /// Returns whether the answer announces another page; nil if it does not tell.
     private func hasMore(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) throws -> Bool? {
         guard let place = call.paging.hasMore, let text = try part(place, response, findings.more), !text.isEmpty else { return nil }
         switch text.lowercased() {
@@ -183,10 +183,10 @@ extension AnswerReader {
         }
     }
 
-    /// Returns the number of resources in all pages, as the answer tells; nil where it does not.
+    /// Returns the total that the answer tells; nil if it tells none.
     func total(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) throws -> Int? {
         guard let place = call.paging.total, let text = try part(place, response, findings.total), !text.isEmpty else { return nil }
-        // A range whose whole is not known.
+        // The total of the range is unknown.
         if case .contentRange = place, text == "*" { return nil }
         if try !isExact(response, findings) { return nil }
         guard let number = Int(text) ?? Double(text).flatMap({ Int(exactly: $0) }), number >= 0 else {
@@ -196,13 +196,13 @@ extension AnswerReader {
         return number
     }
 
-    /// Returns whether the number of resources is the number, and not the least that it may be.
+    /// Returns whether the total is exact, and not a lower bound.
     private func isExact(_ response: WebResponse, _ findings: Findings) throws -> Bool {
         guard let mark = call.paging.exactTotal else { return true }
         return try part(mark.part, response, findings.exact) == mark.value
     }
 
-    /// The error of an answer to the question how many resources there are, which does not tell it.
+    /// Returns the error of an answer to a count that lacks the total.
     func uncounted(_ request: BackendRequest, _ response: WebResponse, _ findings: Findings) -> any Error {
         guard let mark = call.paging.exactTotal, let total = try? part(call.paging.total, response, findings.total) else {
             return WebBackendError.answer(request.description, "It does not tell the number of resources.")
@@ -214,7 +214,7 @@ extension AnswerReader {
             next: "Let the service count them all, by a totalParameter if it has one; or fetch them, and count what comes.")
     }
 
-    /// The number of resources that a page was asked for.
+    /// Returns the requested size of a page.
     static func size(_ request: BackendRequest, _ paging: PagingStyle) -> Int {
         if let token = request.page, case .number = paging.form { return NumberToken(token).size }
         guard paging.sizeParameter != nil, let limit = request.limit, limit < paging.size else { return paging.size }
@@ -223,21 +223,21 @@ extension AnswerReader {
 
     // MARK: Before the resources
 
-    /// Returns the token of the next page, where the answer tells it whatever its resources are.
+    /// Returns the token of the next page, if the answer tells it independently of its resources.
     ///
-    /// - Parameter scanner: Stands at the beginning of the answer; afterwards, anywhere.
+    /// - Parameter scanner: A scanner at the beginning of the answer. Its final position is arbitrary.
     func earlyNext(_ scanner: inout JSONScanner, _ request: BackendRequest, _ response: WebResponse, _ url: String) throws -> PageToken? {
         let paging = call.paging
         guard call.call.returns != .one, !request.wantsCount, !paging.endsShort else { return nil }
         switch paging.form {
-        // Behind the last page there may be a cursor, too, and how many resources to skip is known only afterwards.
+        // A cursor may follow even the last page, and the offset is known only when the resources have been read.
         case .none, .offset: return nil
         case .cursor where paging.hasMore == nil: return nil
         case .address where paging.endsEmpty && paging.hasMore == nil: return nil
         case .cursor, .address: break
         case .number:
             if paging.next != nil || paging.hasMore != nil { break }
-            // What a service that gives fewer at a time has given is known only afterwards.
+            // If the service has a smaller limit, the number of resources is known only when they have been read.
             let isCapped = request.page.flatMap { NumberToken($0).received } != nil || call.pageCounts.areShort(of: paging.size)
             if paging.total == nil || isCapped { return nil }
         }
@@ -251,7 +251,7 @@ extension AnswerReader {
         return try next(request, response, findings, total, url)
     }
 
-    /// Reads what stands around the resources, until nothing of it is missing.
+    /// Reads the values around the resources until none is missing.
     private func lookAround(
         _ scanner: inout JSONScanner, _ shape: EnvelopeShape, _ findings: inout Findings, _ missing: inout Int
     ) throws {

@@ -12,10 +12,10 @@ struct AnswerReader {
     let call: CallPlan
     let envelope: EnvelopeShape
     let limits: JSONLimits
-    /// Whether identifiers and references in several forms are errors.
+    /// Whether it is an error if identifiers and references come in several forms.
     var checksForms = true
 
-    /// What was found around the resources.
+    /// The values around the resources.
     struct Findings {
         var count = 0
         var foundItems = false
@@ -27,8 +27,8 @@ struct AnswerReader {
 
     /// Reads an answer.
     ///
-    /// - Parameter teller: Is told the token of the next page before the resources are read.
-    /// - Throws: Code 134070 for what cannot be read, with the place in the answer.
+    /// - Parameter teller: Receives the token of the next page before the resources are read.
+    /// - Throws: Code 134070 for an unreadable answer, with the place in it.
     func read(
         _ response: WebResponse, to request: BackendRequest, at url: String, tellingNext teller: PageTeller? = nil
     ) throws -> BackendAnswer {
@@ -76,22 +76,22 @@ struct AnswerReader {
         return answer
     }
 
-    /// Returns a version out of a header: without quotation marks; a weak one whole, since it goes back as it was issued.
+    /// Returns a version from a header, without quotation marks. A weak one stays whole, because it is sent back as it was issued.
     static func opaque(_ tag: String) -> String {
         tag.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? String(tag.dropFirst().dropLast()) : tag
     }
 
-    /// What resources have without saying so.
+    /// The values of resources that are not in the answer.
     private struct Given {
-        /// Values that a call was given.
+        /// The values that were parameters of the call.
         let implied: [(index: Int, value: ResourceValue)]
-        /// What is nil, or an empty list, where a resource lacks it.
+        /// The properties that are nil, or an empty list, if a resource lacks them.
         let omitted: [Int]
-        /// Whether a single value was asked for.
+        /// Whether the request is for a single value.
         let isForOne: Bool
     }
 
-    /// Whether the object that is read next is a resource, and not a map of them: some services answer so where one was asked for.
+    /// Returns whether the next object is a resource, and not a map of resources: for a single value, some services return the resource.
     private func isResource(_ scanner: inout JSONScanner) throws -> Bool {
         guard try scanner.peek() == .object else { return false }
         let place = scanner.place
@@ -110,7 +110,7 @@ struct AnswerReader {
         }
     }
 
-    /// The values that all resources of a call have, for it was given them: those of the list of a parent.
+    /// Returns the values that all resources of a call have, because they were its parameters: those of the list of a parent.
     private func impliedValues(_ request: BackendRequest, _ item: ItemPlan) -> [(index: Int, value: ResourceValue)] {
         let given = Set(call.places.map(CallPlan.keyPath))
         return item.properties.enumerated().compactMap { index, property in
@@ -135,7 +135,7 @@ struct AnswerReader {
             let place = scanner.place
             try read(own, &scanner, reader, item, tag, given, &findings)
             guard !shape.nodes.isEmpty else { return }
-            // What came along stands beside the values of the resource.
+            // Included resources are beside the values of the resource.
             let end = scanner.place
             scanner.seek(to: place)
             guard try scanner.peek() == .object else { return scanner.seek(to: end) }
@@ -164,7 +164,7 @@ struct AnswerReader {
         case .more: findings.more = try scanner.readValue()
         case .item:
             findings.foundItems = true
-            // Some services answer null, or a list of one, where others answer 404.
+            // Some services answer null in place of the status 404, or a list in place of one resource.
             switch try scanner.peek() {
             case .null: try scanner.readNull()
             case .array: try readList(&scanner, reader, item, given, &findings)
@@ -217,7 +217,7 @@ struct AnswerReader {
             }
             let start = scanner.position
             guard let inner = try scanner.readValue().value(at: element) else {
-                // Where identifiers were asked for, it is one that was not found: a row of CouchDB's with an error.
+                // In a request by identifiers, this is a missing resource: CouchDB's row with an error.
                 if call.places.contains(where: { CallPlan.keyPath($0) == "SELF" }) || call.asksIdentifiers(reader.request) { continue }
                 try reader.addMissing(scanner, from: start, item, at: "\(element)")
                 continue

@@ -1,9 +1,9 @@
 internal import JSONReading
 internal import WebTransport
 
-/// Says what answers have that do not fit their description.
+/// Describes answers that contradict their description.
 enum AnswerShape {
-    /// Says what an answer has, without its values.
+    /// Describes an answer, without its values.
     static func text(_ response: WebResponse, _ body: JSONValue?, clean: (String) -> String) -> String {
         if let body { return text(body, clean: clean) }
         guard response.body.contains(where: { $0 > 0x20 }) else {
@@ -13,7 +13,7 @@ enum AnswerShape {
         return "a body that is no JSON, “\(clean(beginning))\(response.body.count > 80 ? "…" : "")”"
     }
 
-    /// Says what a value of an answer is, without what is in it.
+    /// Describes the kind of a value, without its content.
     static func text(_ value: JSONValue, clean: (String) -> String) -> String {
         if let object = value.object {
             let names = object.map(\.key)

@@ -1,6 +1,6 @@
 internal import JSONReading
 
-/// Where the parts of an answer are: a tree of keys, made once for a call.
+/// The places of the parts of an answer: a tree of keys, made once for a call.
 final class EnvelopeShape: Sendable {
     /// The parts of an answer.
     enum Part: Int, Sendable {
@@ -9,12 +9,12 @@ final class EnvelopeShape: Sendable {
 
     typealias Node = (parts: [Part], children: EnvelopeShape?)
 
-    /// The keys of an object, and for each its node.
+    /// The keys of an object, with a node for each.
     let table: JSONKeyTable
     let nodes: [Node]
     /// The nodes of a list, by position.
     let elements: [Int: Node]
-    /// What the value is itself.
+    /// The part that the value itself is.
     let own: Part?
 
     init(_ paths: [(path: JSONPath, part: Part)]) {
@@ -38,7 +38,7 @@ final class EnvelopeShape: Sendable {
         self.elements = elements
     }
 
-    /// The shape of a call's answers.
+    /// Creates the shape of a call's answers.
     convenience init(_ plan: ResourcePlan, _ call: CallPlan) {
         let envelope = plan.style.envelope
         var paths: [(path: JSONPath, part: Part)] = []
@@ -55,11 +55,11 @@ final class EnvelopeShape: Sendable {
         self.init(paths)
     }
 
-    /// Passes the nodes of an object or a list, in the order in which the answer has them, with the scanner at each.
+    /// Visits the nodes of an object or a list in the order of the answer, with the scanner at each.
     ///
     /// - Parameters:
-    ///   - isDone: Whether the rest needs no reading.
-    ///   - body: What reads a node, and leaves the scanner behind its value.
+    ///   - isDone: Returns whether the rest can be skipped.
+    ///   - body: Reads a node, and leaves the scanner after its value.
     func forEachNode(
         _ scanner: inout JSONScanner, until isDone: () -> Bool = { false }, _ body: (Node, inout JSONScanner) throws -> Void
     ) throws {

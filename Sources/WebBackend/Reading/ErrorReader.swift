@@ -4,51 +4,51 @@ internal import ObjectGraph
 public import RemoteStore
 internal import WebTransport
 
-/// The error of a service that has answered with an error: the underlying error of those that fetches and saves throw.
+/// The error in a service's answer: the underlying error of those that fetches and saves throw.
 public struct WebServiceError: LocalizedError, Sendable, CustomStringConvertible {
     /// The status of the answer.
     public let status: Int
-    /// What the service says where the description has its message, at most a few hundred characters; empty where it has nothing there.
+    /// The service's message, at most a few hundred characters; empty if the answer has none where the description expects it.
     public let message: String
     /// The request, without credentials.
     public let request: String
-    /// The beginning of the answer's body, of two kilobytes at most, without secrets: neither those of the client nor those of the request, in whatever form
-    /// the service repeats them.
+    /// The beginning of the answer's body, at most two kilobytes, without secrets: those of the client and of the request are removed in every form in
+    /// which the service repeats them.
     public internal(set) var body = ""
-    /// The time after which the service wants to be asked again; nil where it has not said.
+    /// The time after which the service accepts another attempt; nil if it has told none.
     public var retryAfter: Duration?
-    /// Whether the service does not take the credentials, or not any more: by its status, by what the answer says, or by a page for signing in.
+    /// Whether the service refuses the credentials, or no longer accepts them. The status, the content of the answer, or a login page tells that.
     public internal(set) var needsCredentials = false
 
-    /// Whether something else than the service may have answered, as a network does that wants somebody to sign in.
+    /// Whether the answer may come from something other than the service, such as a network with a login page.
     var isStray = false
 
-    /// The request, the status and the message on one line; where there is none, the body as it is.
+    /// The request, the status and the message on one line. Without a message, the body takes its place.
     public var description: String {
         let words = message.isEmpty ? body.split(whereSeparator: \.isWhitespace).joined(separator: " ") : message
         return "\(request) was answered with \(status)\(words.isEmpty ? "" : ": \(words)")"
     }
-    /// The same.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }
 
 extension WebServiceError: PassingError {
-    /// Whether trying again may help: the service is busy, has failed itself, or has not been reached.
+    /// Whether a retry may help: the service is busy, has an internal failure, or was not reached.
     public var mayPass: Bool {
         isStray || status == 408 || status == 425 || status == 429 || status >= 500 && status != 501 && status != 505
     }
-    /// Whether the service has looked at the change: see ``settlesEarlierAttempts(_:)``.
+    /// Whether the service has processed the change: see ``settlesEarlierAttempts(_:)``.
     public var settlesEarlierAttempts: Bool { !needsCredentials && !isStray && Self.settlesEarlierAttempts(status) }
 
-    /// Whether an answer to a change settles what has become of earlier attempts of it. A conflict may be with the same change, sent before; and what is
-    /// refused for now, or for its credentials, was not looked at.
+    /// Returns whether an answer to a change settles the outcome of its earlier attempts. A conflict may be with an earlier attempt of the same change.
+    /// A change that is refused temporarily, or for its credentials, was not processed.
     static func settlesEarlierAttempts(_ status: Int) -> Bool {
-        // A redirect has not looked at it.
+        // A redirect has not processed it.
         status < 500 && !(300..<400).contains(status) && ![401, 403, 407, 408, 409, 412, 419, 423, 425, 429].contains(status)
     }
 }
 
-/// Takes secrets out of what a service says, which may repeat what it was sent.
+/// Removes secrets from a service's texts, which may repeat parts of the request.
 struct ServiceWords: Sendable {
     private let client: WebClient
 
@@ -70,8 +70,8 @@ struct ErrorReader {
     /// Returns the error of an answer.
     ///
     /// - Parameters:
-    ///   - request: The request, whose secrets the service may repeat.
-    ///   - isSave: Whether a change was refused: what the service says of properties is then an error of validation.
+    ///   - request: The request, whose secrets the answer may repeat.
+    ///   - isSave: Whether the request was a change: messages about properties then become validation errors.
     func error(_ response: WebResponse, to request: WebRequest, isSave: Bool) -> NSError {
         let cleaned = Array(words.clean(String(decoding: response.body, as: UTF8.self), request).utf8)
         let body = try? JSONValue(parsing: cleaned)
@@ -109,7 +109,7 @@ struct ErrorReader {
             case 500...: "Try again later."
             default: "Compare the description with what the service expects."
             }
-        // What was redirected may have been done.
+        // A redirected change may have been made.
         let refusal = (300..<400).contains(response.status) ? "The service redirects" : "The service refused"
         return CoreDataError.make(
             isSave ? NSPersistentStoreSaveError : NSPersistentStoreOperationError,
@@ -117,8 +117,8 @@ struct ErrorReader {
             reason: "\(cause)", next: next, info: Self.info(cause))
     }
 
-    /// Returns the error of an answer that is none to the request: the service does not take the credentials, or something else has answered with a page for
-    /// people, a network before the service perhaps. Nil for any other.
+    /// Returns the error of an answer that is not a response to the request: the service refuses the credentials, or something else, such as a network
+    /// in front of the service, has answered with an HTML page. Nil for any other answer.
     func stray(_ response: WebResponse, to request: WebRequest, isSave: Bool) -> NSError? {
         if response.refusesCredentials() { return error(response, to: request, isSave: isSave) }
         let isElsewhere = response.redirectedTo.map { Self.lastPart($0) != Self.lastPart(request.url) } ?? false
@@ -136,15 +136,15 @@ struct ErrorReader {
             info: Self.info(cause))
     }
 
-    /// What an address ends with: of a resource its identifier.
+    /// Returns the last part of an address: of a resource, its identifier.
     private static func lastPart(_ url: String) -> Substring? { url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last }
 
-    /// The cause as it is: as an `NSError` it would not say any more, off Apple's platforms, whether trying again may help.
+    /// The cause, unconverted: outside of Apple's platforms, an `NSError` would lose the information whether a retry may help.
     private static func info(_ cause: WebServiceError, _ more: [String: Any] = [:]) -> [String: Any] {
         more.merging([NSUnderlyingErrorKey: cause]) { first, _ in first }
     }
 
-    /// What an answer is, by its status and by what it says of errors.
+    /// The result of an answer, by its status and its error message.
     enum Outcome {
         case resources
         /// There is no such resource, or no such page.
@@ -152,12 +152,12 @@ struct ErrorReader {
         case failure
     }
 
-    /// Returns what the answer to a call is.
+    /// Returns the result of an answer to a call.
     func outcome(_ response: WebResponse, _ request: BackendRequest, _ call: CallPlan) -> Outcome {
         let guess = request.guessedPage(call)
         switch response.status {
         case 200..<300:
-            // Some services answer that all is well, and write the error into the body.
+            // Some services answer with a success status, and put the error into the body.
             let (isFailure, isMissing) = failure(response)
             if isMissing { return .nothing }
             guard isFailure else { return .resources }
@@ -167,7 +167,7 @@ struct ErrorReader {
         }
     }
 
-    /// Whether an answer of success says that it is an error, and whether it says that there is no such resource.
+    /// Returns whether an answer with a success status is an error, and whether that means that there is no such resource.
     func failure(_ response: WebResponse) -> (isFailure: Bool, isMissing: Bool) {
         let style = plan.style.errors
         guard let flag = style.flag, response.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),
@@ -177,18 +177,19 @@ struct ErrorReader {
         return (true, style.missing.contains { text.hasPrefix($0) })
     }
 
-    /// Whether an answer of the status 200 has a message where errors have theirs. Of one that is no resource that may be all it says of an error.
+    /// Returns whether an answer with the status 200 has an error message. If the answer is not a resource, the message may be its only sign of an
+    /// error.
     func speaks(_ response: WebResponse) -> Bool {
         guard response.status == 200, response.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return false }
         return message(try? JSONValue(parsing: response.body)) != nil
     }
 
-    /// Whether the description says itself where messages stand.
+    /// Whether the description has its own places for messages.
     var isDescribed: Bool { plan.style.errors != ErrorStyle() }
 
-    /// Returns the error of a change that was answered with success, and that the service has not made.
+    /// Returns the error of a change that the service has answered with success and has not made.
     ///
-    /// - Parameter names: The properties that are as they were.
+    /// - Parameter names: The properties that have not changed.
     func untaken(_ response: WebResponse, to request: WebRequest, _ names: [String]) -> NSError {
         if speaks(response) { return error(response, to: request, isSave: true) }
         var cause = WebServiceError(status: response.status, message: "", request: words.name(request))
@@ -234,7 +235,7 @@ struct ErrorReader {
         return found
     }
 
-    /// Returns the property that a name or pointer of the service means.
+    /// Returns the property for a name or pointer of the service.
     private func property(_ text: String) -> String? {
         let path = JSONPath(text.hasPrefix("#/") ? String(text.dropFirst()) : text)
         var candidates: [(name: String, length: Int)] = []
@@ -245,7 +246,7 @@ struct ErrorReader {
             } else if case .key(let last)? = path.steps.last, last == plan.queryName {
                 candidates.append((plan.name, 0))
             } else if own.steps.count < path.steps.count, path.steps.contains(own.steps) {
-                // Something within the value.
+                // A place within the value.
                 candidates.append((plan.name, 0))
             }
         }

@@ -2,15 +2,15 @@ internal import Foundation
 internal import RemoteStore
 internal import Synchronization
 
-/// The forms in which a service writes identifiers that are one and the same in another form: `2` and `"2"`, a UUID in small and in large letters.
-/// Those of identifiers of several parts are kept part by part.
+/// The forms of identifiers that a service may mix for the same identifier: `2` and `"2"`, a UUID in lower and in upper case. Composite identifiers
+/// have a form for each part.
 struct IdentifierForms: OptionSet, Sendable {
     let rawValue: UInt64
 
     static let number = IdentifierForms(rawValue: 1)
     /// Text that is a number.
     static let digits = IdentifierForms(rawValue: 2)
-    /// What is read as a UUID, whatever its letters are.
+    /// A UUID in any case.
     static let uuid = IdentifierForms(rawValue: 4)
     static let smallUUID = IdentifierForms(rawValue: 8)
     static let largeUUID = IdentifierForms(rawValue: 16)
@@ -18,13 +18,13 @@ struct IdentifierForms: OptionSet, Sendable {
 
     private static let numbers: IdentifierForms = [.number, .digits]
     private static let uuids: IdentifierForms = [.uuid, .smallUUID, .largeUUID, .mixedUUID]
-    /// The bits of one part, and the number of parts that there is room for.
+    /// The number of bits for a part, and the maximum number of parts.
     private static let width = 6
     private static let mostParts = 10
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Creates the form of an identifier; none for one that has no other form.
+    /// Creates the form of an identifier; empty for an identifier with a single form.
     init(of id: ResourceID) {
         switch id {
         case .integer: self = .number
@@ -48,12 +48,12 @@ struct IdentifierForms: OptionSet, Sendable {
         }
     }
 
-    /// The forms of a part.
+    /// Returns the forms of a part.
     private func part(_ place: Int) -> IdentifierForms {
         IdentifierForms(rawValue: rawValue >> UInt64(place * Self.width) & (1 << UInt64(Self.width) - 1))
     }
 
-    /// Whether an identifier of this form is one of the other forms that are known, and of none that is this.
+    /// Returns whether this form is a variant of the known forms without being one of them.
     func contradicts(_ known: IdentifierForms) -> Bool {
         (0..<(rawValue >> UInt64(Self.width) == 0 ? 1 : Self.mostParts)).contains { place in
             let (own, other) = (part(place), known.part(place))
@@ -62,10 +62,10 @@ struct IdentifierForms: OptionSet, Sendable {
         }
     }
 
-    /// An example of the form, which names it.
+    /// An example of the form, which provides its name.
     private var example: ResourceID { contains(.number) ? .integer(0) : contains(.uuid) ? .uuid(UUID()) : .string("") }
 
-    /// What the forms of identifiers like one are called.
+    /// Returns the name of the form, for identifiers like one.
     func name(like id: ResourceID) -> String {
         if case .composite(let parts) = id {
             return "(" + parts.indices.map { part($0).name(like: "") }.joined(separator: ", ") + ")"
@@ -78,14 +78,14 @@ struct IdentifierForms: OptionSet, Sendable {
         }
     }
 
-    /// What makes one form of this one, which rows have, and of another, for identifiers like one.
+    /// Returns the correction that makes this form, which rows have, and another form the same, for identifiers like one.
     func cure(for other: IdentifierForms, like id: ResourceID) -> String {
         if case .composite = id { return ResourceID.compositeCure }
         return example.cure(for: other.example)
     }
 }
 
-/// The forms that the identifiers of an entity's resources have been seen in.
+/// The forms of an entity's identifiers that have been seen.
 final class SeenForms: Sendable {
     private let ofRows = Atomic<UInt64>(0)
     private let ofSaved = Atomic<UInt64>(0)
@@ -97,7 +97,7 @@ final class SeenForms: Sendable {
 
     /// Notes the identifier of a row.
     ///
-    /// - Throws: Code 134070 where the identifiers of new resources had another form: this one would be shown twice.
+    /// - Throws: Code 134070 if the identifiers of new resources had another form: the resource would appear twice.
     func noteRow(_ id: ResourceID, _ plan: ResourcePlan, _ label: String) throws {
         let form = IdentifierForms(of: id)
         if form.isEmpty || rows.isSuperset(of: form) { return }
@@ -110,9 +110,9 @@ final class SeenForms: Sendable {
         ofRows.bitwiseOr(form.rawValue, ordering: .relaxed)
     }
 
-    /// Notes the identifier of a new resource, as the answer to it tells it.
+    /// Notes the identifier of a new resource from the answer to it.
     ///
-    /// - Returns: What rows have instead, and what to do about it; nil where that is the same, or not known.
+    /// - Returns: The form in rows, and the correction; nil if it is the same, or not known.
     func noteSaved(_ id: ResourceID, _ entity: String) -> (expected: String, next: String)? {
         let form = IdentifierForms(of: id)
         if form.isEmpty { return nil }
@@ -126,7 +126,7 @@ final class SeenForms: Sendable {
         return nil
     }
 
-    /// Returns the error of a reference in another form than rows have; nil for none.
+    /// Returns the error of a reference whose form differs from that of rows; nil for none.
     func mistake(_ id: ResourceID, _ entity: String, _ property: String, of owner: String, _ label: String) -> NSError? {
         let known = rows
         if known.isEmpty { return nil }

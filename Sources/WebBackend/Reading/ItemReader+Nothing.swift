@@ -1,7 +1,7 @@
 internal import JSONReading
 
 extension ItemReader {
-    /// Sets a property to nil whose path leads into nothing: it is known, as if it were null itself.
+    /// Sets a property to nil if its path leads into null: the value is known, as if it were null itself.
     func setNil(_ leaf: ItemShape.Leaf, _ sink: ItemSink, _ item: inout Item) {
         switch leaf {
         case .identifier, .versionNumber, .versionTag: break
@@ -14,7 +14,7 @@ extension ItemReader {
         }
     }
 
-    /// Sets all properties to nil that would stand within a value.
+    /// Sets all properties below a value to nil.
     func setNil(below shape: ItemShape, _ sink: ItemSink, _ item: inout Item) {
         for node in shape.nodes {
             for leaf in node.leaves { setNil(leaf, sink, &item) }
@@ -24,7 +24,7 @@ extension ItemReader {
 }
 
 extension JSONValue {
-    /// Whether a path leads into null, or behind the end of a list: there is nothing, and no other answer of the service would have it.
+    /// Returns whether a path leads into null, or beyond the end of a list. Then there is no value, and no other answer of the service would have one.
     func hasNothing(at path: JSONPath) -> Bool {
         var current = self
         for step in path.steps {

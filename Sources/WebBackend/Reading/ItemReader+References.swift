@@ -3,11 +3,11 @@ internal import JSONReading
 internal import RemoteStore
 
 extension ItemReader {
-    /// What a reference is read as.
+    /// The result of reading a reference.
     enum FoundReference {
         case reference(ResourceReference)
         case none
-        /// The answer has only a place for it: JSON:API's relationships without data.
+        /// The answer has only the place of the reference: JSON:API's relationships without data.
         case absent
         case unreadable
     }

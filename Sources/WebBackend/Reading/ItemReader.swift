@@ -5,33 +5,33 @@ internal import Predicates
 internal import PropertyLists
 internal import RemoteStore
 
-/// Reads the resources of one answer straight from JSON into rows.
+/// Reads the resources of one answer directly from JSON into rows.
 final class ItemReader {
     let shapes: ItemShapes
     let request: BackendRequest
     @exclusivity(unchecked) var answer: BackendAnswer
-    /// The resource that the call was asked for by its identifier; nil where it was asked for otherwise, or for several.
+    /// The resource that the call requests by its identifier; nil for another call, or for several identifiers.
     private let asked: ResourceID?
-    /// Whether it has come, and the first resource that came in its place.
+    /// Whether the requested resource has come, and the first other resource that has come.
     @exclusivity(unchecked) private var hasComeAsAsked = false
     @exclusivity(unchecked) private var other: ResourceID?
-    /// Whether identifiers and references in several forms are errors.
+    /// Whether it is an error if identifiers and references come in several forms.
     let checksForms: Bool
-    /// Writers that no resource is being read with: as many as resources lie within each other, for each of their entities.
+    /// Writers that are not in use. Each nested resource needs one for its entity.
     @exclusivity(unchecked) private var idle: [ItemSink] = []
 
-    /// What is found out about a resource while it is read.
+    /// The state of a resource while it is read.
     struct Item {
         var id: ResourceID?
         var parts: [ResourceID?]
         var version: ResourceVersion?
-        /// Why it cannot be read at all.
+        /// The reason why the whole resource is unreadable.
         var failure: (any Error)?
         /// The properties that cannot be read, with the reasons.
         var unread: [BackendAnswer.Unread] = []
-        /// Which properties have come, where others are nil then; empty where that is of no interest.
+        /// Whether each property has come, if missing ones are nil; empty if that does not matter.
         var seen: [Bool] = []
-        /// Whether a property was read.
+        /// Whether any property was read.
         var hasValues = false
 
         init(_ count: Int) { parts = count > 1 ? Array(repeating: nil, count: count) : [] }
@@ -39,7 +39,7 @@ final class ItemReader {
         mutating func note(_ property: Int) { if !seen.isEmpty { seen[property] = true } }
     }
 
-    /// - Parameter isOfOne: Whether the call answers with the resource whose identifier it is given.
+    /// - Parameter isOfOne: Whether the call returns the resource with the identifier that it is given.
     init(_ shapes: ItemShapes, _ request: BackendRequest, isOfOne: Bool = false, checksForms: Bool = true) {
         self.shapes = shapes
         self.checksForms = checksForms
@@ -51,11 +51,11 @@ final class ItemReader {
 
     // MARK: Resources
 
-    /// Reads a resource, and adds it to those that were asked for.
+    /// Reads a resource, and adds it to the results.
     ///
     /// - Parameters:
-    ///   - key: The identifier, where the resource itself does not have it.
-    ///   - tag: The version, where the resource itself does not have it.
+    ///   - key: The identifier, if the resource itself lacks it.
+    ///   - tag: The version, if the resource itself lacks it.
     func read(
         _ scanner: inout JSONScanner, _ plan: ItemPlan, key: String? = nil, tag: String? = nil,
         implied: [(index: Int, value: ResourceValue)] = [],
@@ -98,24 +98,24 @@ final class ItemReader {
         answer.add(sink.writer, id: id, version: item.version, unread: item.unread, raw: raw)
     }
 
-    /// Checks that the resource which was asked for has come, where one has: another in its place does not say that it is gone.
+    /// Checks that the requested resource has come, if any has: another one in its place does not mean that it was deleted.
     func checkAsked(_ plan: ResourcePlan) throws {
         guard let asked, let other, !hasComeAsAsked else { return }
         throw WebBackendError.unfit(
             request.description, "the resource \(asked)", "\(other) at “\(plan.identity.joined(separator: "”, “"))”")
     }
 
-    /// Adds what stands where a resource should be, and has none.
+    /// Adds the failure for an element that has no resource.
     func addMissing(_ scanner: borrowing JSONScanner, from start: Int, _ plan: ItemPlan, at place: String) throws {
         let raw = Self.raw(scanner, start..<scanner.position)
         let reason = WebBackendError.answer(request.description, "There is nothing at “\(place)” of \(Self.shortened(raw)).")
         answer.addUnreadable(try answer.writer(plan.plan.entity), id: nil, reason: reason, raw: raw)
     }
 
-    /// Reads a resource that came along.
+    /// Reads an included resource.
     ///
     /// - Returns: The identifier; nil for a resource without one.
-    /// - Parameter isWhole: Whether what it lacks is nil.
+    /// - Parameter isWhole: Whether missing values are nil.
     func readEmbedded(_ scanner: inout JSONScanner, _ plan: ItemPlan, isWhole: Bool = false) throws -> ResourceReference? {
         let entity = try kind(&scanner, plan)
         guard let (id, _) = try readEmbedded(&scanner, plan, entity, isWhole) else { return nil }
@@ -179,7 +179,7 @@ final class ItemReader {
         return data.count > 120 ? text + "…" : text
     }
 
-    /// Returns the entity of the resource that is read next.
+    /// Returns the entity of the next resource.
     private func kind(_ scanner: inout JSONScanner, _ plan: ItemPlan) throws -> String {
         guard let kinds = plan.plan.kinds, try scanner.peek() == .object else { return plan.plan.entity }
         let place = scanner.place
@@ -196,7 +196,7 @@ final class ItemReader {
         return known.count == parts.count ? (known.count == 1 ? known[0] : .composite(known)) : nil
     }
 
-    /// Returns a part of the identifier by which the resource itself was asked for.
+    /// Returns a part of the identifier by which the resource itself was requested.
     private func ownPart(_ part: Int, _ plan: ItemPlan) -> ResourceID? {
         let ids = request.ids("SELF")
         guard ids.count == 1, plan.plan.entity == request.entity, case .composite(let parts) = ids[0], parts.count == plan.partCount else {
@@ -263,7 +263,7 @@ final class ItemReader {
             }
             if let children = node.children {
                 scanner.seek(to: place)
-                // What would stand within nothing is nil, too.
+                // Values within null are nil, too.
                 if try scanner.readIfNull() {
                     setNil(below: children, sink, &item)
                     continue
@@ -273,7 +273,7 @@ final class ItemReader {
         }
     }
 
-    /// Reads a resource that stands in place of a reference to it; returns false, with the value still to be read, for another value.
+    /// Reads a resource that is embedded in place of a reference. Returns false for another value, which stays unread.
     private func readOne(
         _ scanner: inout JSONScanner, _ embedded: EmbeddedItem?, _ column: ResourceColumn, _ writer: ResourceRowWriter
     ) throws -> Bool {
@@ -288,7 +288,7 @@ final class ItemReader {
         return false
     }
 
-    /// Reads a value whose kind says everything; returns false, with the value still to be read, for one of another kind.
+    /// Reads a value whose kind determines the form. Returns false for a value of another kind, which stays unread.
     private func readPlain(
         _ scanner: inout JSONScanner, _ kind: ItemPlan.PlainKind, _ column: ResourceColumn, _ writer: ResourceRowWriter
     ) throws -> Bool {
@@ -351,12 +351,12 @@ final class ItemReader {
         }
     }
 
-    /// A number that is no integer was read already; anything else is still there.
+    /// Skips a value, unless it was a number, which has been read already.
     private func skipRest(_ scanner: inout JSONScanner) throws {
         if try scanner.peek() != .number { try scanner.skipValue() }
     }
 
-    /// Reads a value that was taken out of another one.
+    /// Reads a value that was extracted from another one.
     private func reread(_ value: JSONValue, _ leaf: ItemShape.Leaf, _ plan: ItemPlan, _ sink: ItemSink, _ item: inout Item) throws {
         let bytes = try value.serialized()
         try bytes.withUnsafeBytes { bytes in
@@ -365,7 +365,7 @@ final class ItemReader {
         }
     }
 
-    /// Reads an identifier; nil for what is none.
+    /// Reads an identifier; nil if the value is not one.
     func identifier(_ scanner: inout JSONScanner, _ kind: WebResource.IdentifierKind?) throws -> ResourceID? {
         switch try scanner.peek() {
         case .number:
@@ -388,7 +388,7 @@ final class ItemReader {
         item.hasValues = true
         let start = scanner.position
         let isSet: Bool
-        // A reference in another form than its destination has leads to no object.
+        // A reference in another form than its destination's identifier leads to no object.
         var mistake: (any Error)?
         func isMistaken(_ found: ResourceID, _ entity: String) -> Bool {
             guard checksForms, mistake == nil, let destination = shapes.destination(entity) else { return mistake != nil }
@@ -447,7 +447,7 @@ final class ItemReader {
         }
     }
 
-    /// Reads a value as the type of the attribute has it.
+    /// Reads a value by the type of the attribute.
     private func readPlain(
         _ scanner: inout JSONScanner, _ property: PropertyPlan, _ column: ResourceColumn, _ writer: ResourceRowWriter
     ) throws -> Bool {

@@ -1,9 +1,9 @@
 internal import JSONReading
 internal import ObjectGraph
 
-/// Which parts of a resource in JSON are read, and what they are: a tree of keys, made once for a resource.
+/// The parts of a resource in JSON that are read: a tree of keys, made once for a resource.
 final class ItemShape: Sendable {
-    /// What a value is.
+    /// The meaning of a value.
     enum Leaf: Sendable {
         /// A part of the identifier.
         case identifier(part: Int)
@@ -11,11 +11,11 @@ final class ItemShape: Sendable {
         case versionTag
         /// A property, by its index in the plan.
         case property(Int)
-        /// Something else, deeper in a value that paths with indexes lead into.
+        /// A value at a deeper path, for paths with indices.
         indirect case inner(JSONPath, Leaf)
     }
 
-    /// What is done with the value of a key.
+    /// The treatment of a key's value.
     struct Node: Sendable {
         var leaves: [Leaf] = []
         var children: ItemShape?
@@ -23,8 +23,8 @@ final class ItemShape: Sendable {
 
     let table: JSONKeyTable
     let nodes: [Node]
-    /// For each key that is one property and nothing else, the property's index; -1 for others. Most keys are looked up here, without a
-    /// reference being counted.
+    /// The index of the property for each key that is one property and nothing else; -1 for other keys. Most keys are looked up here, without reference
+    /// counting.
     let plainProperties: [Int32]
 
     private init(_ entries: [(key: String, node: Node)]) {
@@ -36,7 +36,7 @@ final class ItemShape: Sendable {
         }
     }
 
-    /// Creates the tree of several paths.
+    /// Creates the tree for several paths.
     convenience init(_ paths: [(path: [JSONPath.Step], leaf: Leaf)]) {
         var order: [String] = []
         var groups: [String: (leaves: [Leaf], deeper: [(path: [JSONPath.Step], leaf: Leaf)])] = [:]
@@ -60,24 +60,24 @@ final class ItemShape: Sendable {
     }
 }
 
-/// How the resources of a plan are read.
+/// The way in which the resources of a plan are read.
 final class ItemPlan: Sendable {
     let plan: ResourcePlan
     let shape: ItemShape
     /// The properties that resources have, in the order of the shape's indexes.
     let properties: [PropertyPlan]
-    /// How each property is read, as far as its type says everything.
+    /// The kind of each property whose type determines the form.
     let plainKinds: [PlainKind]
     let partCount: Int
-    /// Parts of the identifier that a call was given: their places, and the names of the parameters.
+    /// The parts of the identifier that are parameters of the call: their positions, and the names of the parameters.
     let givenParts: [(part: Int, parameter: String)]
-    /// The forms in which identifiers have come.
+    /// The forms of identifiers that have come.
     let forms = SeenForms()
 
-    /// The kinds of values that are read without looking at the mapping.
+    /// The kinds of values that are read without the mapping.
     enum PlainKind: UInt8, Sendable {
         case mapped, string, integer, double, boolean, isoDate
-        /// A reference to one resource, in whose place the resource itself may stand.
+        /// A reference to one resource, or the embedded resource itself.
         case one
     }
 

@@ -1,13 +1,13 @@
 internal import RemoteStore
 
-/// A writer of rows, with what is looked up once for many.
+/// A writer of rows, with data that is looked up once for many rows.
 final class ItemSink {
     let entity: String
     let plan: ItemPlan
     let writer: ResourceRowWriter
     /// The columns of the properties, in the order of the item's plan.
     let columns: [ResourceColumn?]
-    /// How resources are read that may stand in place of a reference to them, in the same order.
+    /// The readers of embedded resources, in the same order.
     let embedded: [EmbeddedItem?]
 
     init(_ entity: String, _ plan: ItemPlan, _ writer: ResourceRowWriter, _ columns: [ResourceColumn?], _ embedded: [EmbeddedItem?]) {
@@ -15,10 +15,10 @@ final class ItemSink {
     }
 }
 
-/// How a resource is read that stands in place of a reference to it, where its entity is known.
+/// The reader of a resource that is embedded in place of a reference, if its entity is known.
 struct EmbeddedItem {
     let plan: ItemPlan
-    /// Whether what it lacks is nil.
+    /// Whether missing values are nil.
     let isWhole: Bool
 
     init?(_ property: PropertyPlan, _ shapes: ItemShapes) {

@@ -3,12 +3,12 @@ internal import Foundation
 /// Reads the header `Link` ([RFC 8288](https://www.rfc-editor.org/rfc/rfc8288), section 3): addresses with parameters, separated by commas, with blanks
 /// wherever they may stand.
 enum LinkHeader {
-    /// Returns the address of a relation of the answer itself; nil where there is none.
+    /// Returns the address of a relation of the answer itself; nil if there is none.
     static func address(_ relation: String, in headers: [String]) -> String? {
         for header in headers {
             var rest = header[...]
             while let link = link(&rest) {
-                // Of several `rel`, all but the first one are to be ignored; with an anchor, another resource has the relation.
+                // Of several `rel`, only the first one counts; with an anchor, the relation belongs to another resource.
                 guard let names = link.parameters.first(where: { $0.name == "rel" })?.value,
                     !link.parameters.contains(where: { $0.name == "anchor" && !$0.value.isEmpty })
                 else { continue }
@@ -21,7 +21,7 @@ enum LinkHeader {
 
     private typealias Link = (address: String, parameters: [(name: String, value: String)])
 
-    /// Takes the next link from a header; nil where there are no more.
+    /// Takes the next link from a header; nil if there are no more.
     private static func link(_ rest: inout Substring) -> Link? {
         guard let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") else { return nil }
         var link: Link = (String(rest[rest.index(after: open)..<close]).trimmingCharacters(in: .whitespaces), [])
@@ -51,7 +51,7 @@ enum LinkHeader {
         return String(text)
     }
 
-    /// Takes a text in quotation marks, in which a backslash stands before a character that is meant as it is.
+    /// Takes a text in quotation marks, in which a backslash escapes the next character.
     private static func quoted(_ rest: inout Substring) -> String {
         rest.removeFirst()
         var text = ""

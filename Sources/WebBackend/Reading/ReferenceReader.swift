@@ -7,7 +7,7 @@ internal import RemoteStore
 final class ItemShapes: Sendable {
     private let byEntity: [String: ItemPlan]
     private let byType: [String: ItemPlan]
-    /// Those of entities without a plan of their own.
+    /// The shapes for entities without a plan of their own.
     private let inherited: [String: ItemPlan]
 
     init(_ service: ServicePlan) {
@@ -18,19 +18,19 @@ final class ItemShapes: Sendable {
     }
 
     subscript(entity: String) -> ItemPlan? { byEntity[entity] }
-    /// Returns the shape of resources that references to an entity lead to, also where it has none of its own.
+    /// Returns the shape of the destinations of references to an entity, even if it has no plan of its own.
     func destination(_ entity: String) -> ItemPlan? { byEntity[entity] ?? inherited[entity] }
     /// Returns the shape of resources of a type.
     func ofType(_ type: String) -> ItemPlan? { byType[type] }
 }
 
-/// Reads references that are more than an identifier.
+/// Reads references with more parts than an identifier.
 struct ReferenceReader {
     let shapes: ItemShapes
 
-    /// Returns the reference that a value is; nil for what is none.
+    /// Returns the reference in a value; nil if the value has none.
     ///
-    /// - Parameter isInData: Whether the value was taken out of what wraps it.
+    /// - Parameter isInData: Whether the value was extracted from its wrapping object.
     func reference(_ value: JSONValue, _ reference: PropertyPlan.Reference, isInData: Bool = false) -> ResourceReference? {
         let kind = shapes.destination(reference.entity)?.plan.referenceKind
         switch reference.style {
@@ -56,7 +56,7 @@ struct ReferenceReader {
         }
     }
 
-    /// The kind of a part of a composite identifier: as the attribute at its path, or the identifier of the parent, has it.
+    /// Returns the kind of a part of a composite identifier: that of the attribute at its path, or of the parent's identifier.
     func kind(ofPart part: Int, _ plan: ResourcePlan) -> WebResource.IdentifierKind {
         guard plan.identity.indices.contains(part) else { return .string }
         let text = plan.identity[part]
@@ -76,7 +76,7 @@ struct ReferenceReader {
         return kind(ofPart: place.split(separator: ".").last.flatMap { Int($0) } ?? 0, parentPlan)
     }
 
-    /// Returns what an address has in the places of a template; nil where it has other text between them. Parameters count where the template has some.
+    /// Returns the texts of an address in the places of a template; nil if the text between them differs. Parameters count if the template has some.
     static func parts(of address: String, _ template: Template) -> [String]? {
         let hasQuery = template.parts.contains { if case .text(let text) = $0 { text.contains("?") } else { false } }
         var rest = address.prefix { ($0 != "?" || hasQuery) && $0 != "#" }
@@ -84,7 +84,7 @@ struct ReferenceReader {
         for (index, part) in template.parts.enumerated() {
             switch part {
             case .text(let text):
-                // What is before the first place may stand anywhere: addresses are absolute or not.
+                // The text before the first place may start anywhere: addresses may be absolute or relative.
                 guard let range = rest.range(of: text), index == 0 || range.lowerBound == rest.startIndex else { return nil }
                 rest = rest[range.upperBound...]
             case .place:
@@ -97,7 +97,7 @@ struct ReferenceReader {
         return found
     }
 
-    /// Returns the identifier in an address: what a template has in the place of `{SELF}`, or the last component.
+    /// Returns the identifier in an address: the text in the place of `{SELF}` in a template, or the last component.
     static func identifier(in address: String, _ template: String?) -> String? {
         let path = address.prefix { $0 != "?" && $0 != "#" }
         if let template {
@@ -124,7 +124,7 @@ extension ResourceID {
         }
     }
 
-    /// Creates an identifier from JSON; nil for what is none.
+    /// Creates an identifier from JSON; nil if the value is not one.
     init?(_ value: JSONValue, _ kind: WebResource.IdentifierKind?) {
         switch value {
         case .integer(let number): self = kind == .string ? .string("\(number)") : .integer(number)

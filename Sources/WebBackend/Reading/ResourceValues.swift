@@ -3,7 +3,7 @@ internal import JSONReading
 internal import Predicates
 internal import RemoteStore
 
-/// Reads a resource as values, for what was saved or is in conflict.
+/// Reads a resource as values, for saved and conflicting resources.
 struct ResourceValues {
     let shapes: ItemShapes?
     private let plans: [String: ResourcePlan]
@@ -13,11 +13,11 @@ struct ResourceValues {
         self.shapes = shapes
     }
 
-    /// Returns the values of a resource. What cannot be read is left out: it is then unknown.
+    /// Returns the values of a resource. Unreadable values are left out, and are then unknown.
     ///
     /// - Parameters:
-    ///   - entity: The entity of the object, of which the resource's plan may have subentities with properties of their own.
-    ///   - isWhole: Whether what is missing is nil where the style omits that; otherwise it is unknown.
+    ///   - entity: The entity of the object. The resource's plan may have subentities with properties of their own.
+    ///   - isWhole: Whether missing values are nil if the style omits nil; otherwise they are unknown.
     func values(_ json: JSONValue, of entity: String, _ plan: ResourcePlan, isWhole: Bool = true) -> [String: ResourceValue] {
         var values: [String: ResourceValue] = [:]
         let own = plan.propertiesOfKinds[entity]
@@ -43,7 +43,7 @@ struct ResourceValues {
         return values
     }
 
-    /// Returns the identifier of a resource; nil where it has none.
+    /// Returns the identifier of a resource; nil if it has none.
     func identifier(_ json: JSONValue, _ plan: ResourcePlan) -> ResourceID? {
         let parts = plan.identity.map { path in
             path.hasPrefix("@")
@@ -54,7 +54,7 @@ struct ResourceValues {
         return known.count == 1 ? known[0] : .composite(known)
     }
 
-    /// Returns the version of a resource; nil where it has none.
+    /// Returns the version of a resource; nil if it has none.
     func version(_ json: JSONValue, _ plan: ResourcePlan) -> ResourceVersion? {
         switch plan.version {
         case .none, .eTag: nil
@@ -63,7 +63,7 @@ struct ResourceValues {
         }
     }
 
-    /// Whether a reference is written in another form than its destination has: it leads to no object.
+    /// Returns whether the form of a reference differs from that of its destination's identifier, so that it leads to no object.
     private func isMistaken(_ found: ResourceReference, _ reference: PropertyPlan.Reference) -> Bool {
         guard let destination = shapes?.destination(found.entity ?? reference.entity) else { return false }
         return IdentifierForms(of: found.id).contradicts(destination.forms.rows)
@@ -85,7 +85,7 @@ struct ResourceValues {
         return (json.array ?? []).compactMap { self.reference($0, reference) }
     }
 
-    /// Returns a reference; nil where there is none.
+    /// Returns a reference; nil if there is none.
     func reference(_ json: JSONValue, _ reference: PropertyPlan.Reference) -> ResourceReference? {
         switch reference.style {
         case .identifier, .object:
@@ -100,7 +100,7 @@ struct ResourceValues {
 }
 
 extension ReferenceReader {
-    /// Returns a reference without the shapes of other resources.
+    /// Returns a reference, read without the shapes of other resources.
     static func plain(_ json: JSONValue, _ reference: PropertyPlan.Reference, _ plans: [String: ResourcePlan]) -> ResourceReference? {
         let kind = plans.referenceKind(of: reference.entity)
         switch reference.style {

@@ -4,9 +4,9 @@ internal import ObjectGraph
 internal import Predicates
 internal import RemoteStore
 
-/// Reads values that a transform, or a type that JSON does not have, makes of others.
+/// Reads values of types that JSON lacks, and values with a transform.
 enum ValueReader {
-    /// Sets an attribute; returns whether it can hold the value.
+    /// Sets an attribute. Returns whether it can hold the value.
     static func set(_ json: JSONValue, _ property: PropertyPlan, _ column: ResourceColumn, _ writer: ResourceRowWriter) throws -> Bool {
         guard case .attribute(let type, let transform) = property.kind, let value = value(json, type, transform, property) else {
             return false
@@ -14,7 +14,7 @@ enum ValueReader {
         return writer.set(.value(value), column)
     }
 
-    /// Sets a composite attribute; returns whether it can hold the value.
+    /// Sets a composite attribute. Returns whether it can hold the value.
     static func set(
         _ json: JSONValue, _ elements: [PropertyPlan], _ column: ResourceColumn, _ writer: ResourceRowWriter
     ) throws -> Bool {
@@ -41,7 +41,7 @@ enum ValueReader {
         return values
     }
 
-    /// Returns the value of an attribute; nil for what it cannot hold.
+    /// Returns the value of an attribute; nil if it cannot hold the value.
     static func value(_ json: JSONValue, _ type: NSAttributeType, _ transform: ValueTransform, _ property: PropertyPlan) -> PropertyValue? {
         if json.isNull { return .null }
         switch transform {
@@ -55,7 +55,7 @@ enum ValueReader {
             let key = json.string ?? json.description
             return names[key].flatMap { text($0, type) }
         case .enumerationOfJSON(let names):
-            // The other form is read, too.
+            // Text and number are both read.
             let other = json.string ?? JSONValue.string(json.description).description
             return (names[json.description] ?? names[other]).flatMap { text($0, type) }
         case .scaled(let factor):
@@ -63,7 +63,7 @@ enum ValueReader {
             let scaled = number * factor
             if type == .doubleAttributeType || type == .floatAttributeType { return .double(scaled) }
             if type == .decimalAttributeType {
-                // By their digits: a product of doubles would have others.
+                // Decimal arithmetic: a product of doubles would have other digits.
                 guard case .decimal(let whole)? = decimal(json.description), case .decimal(let unit)? = decimal("\(factor)") else {
                     return nil
                 }
@@ -117,7 +117,7 @@ enum ValueReader {
         }
     }
 
-    /// Returns a Boolean, which some services write as the number 0 or 1, or that as text.
+    /// Returns a Boolean. Some services write it as the number 0 or 1, or as the text of that.
     private static func boolean(_ json: JSONValue) -> Bool? {
         if let flag = json.bool { return flag }
         switch json.string ?? json.integer.map({ "\($0)" }) {
@@ -131,7 +131,7 @@ enum ValueReader {
         Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map { .decimal($0) }
     }
 
-    /// Returns what text says, as the type of an attribute.
+    /// Returns the value of a text, by the type of an attribute.
     private static func text(_ text: String, _ type: NSAttributeType) -> PropertyValue? {
         switch type {
         case .stringAttributeType: .string(text)

@@ -1,7 +1,7 @@
 internal import Predicates
 internal import RemoteStore
 
-/// What a list is filtered by: comparisons, joined.
+/// The condition of a list: joined comparisons.
 indirect enum Condition: Sendable {
     case comparison(Comparison)
     case and([Condition])
@@ -26,7 +26,7 @@ indirect enum Condition: Sendable {
             Comparison(keyPath: filter.keyPath, comparison: filter.comparison, values: filter.values, ids: filter.ids))
     }
 
-    /// Creates the condition of a predicate; nil for a part that no filter can express, which the store never sends.
+    /// Creates the condition of a predicate; nil if no filter can express a part of it, which the store never sends.
     init?(_ tree: PredicateTree) {
         switch tree {
         case .true: self = .constant(true)
@@ -47,7 +47,7 @@ indirect enum Condition: Sendable {
         }
     }
 
-    /// Returns the condition with what its comparisons become; what they decide is decided.
+    /// Returns the condition with its comparisons replaced, and simplified where the replacements are constant.
     func replacing(_ replacement: (Comparison) throws -> Condition) rethrows -> Condition {
         switch self {
         case .constant: return self
@@ -124,7 +124,7 @@ extension Condition.Comparison {
 }
 
 extension Condition {
-    /// Whether nothing can match.
+    /// Whether the condition matches nothing.
     var matchesNothing: Bool {
         switch self {
         case .constant(let value): !value

@@ -3,7 +3,7 @@ internal import JSONReading
 internal import Predicates
 internal import RemoteStore
 
-/// Writes what a list is filtered by as the style has it.
+/// Writes the conditions of a list in the form of the style.
 struct FilterWriter {
     let plan: ResourcePlan
     let call: CallPlan
@@ -18,7 +18,7 @@ struct FilterWriter {
 
     // MARK: Parameters
 
-    /// Returns the parameters of comparisons that all apply.
+    /// Returns the parameters of comparisons that must all match.
     ///
     /// - Throws: Code 134070 for a value that cannot be written.
     func parameters(_ comparisons: [Condition.Comparison]) throws -> [(name: String, value: String)] {
@@ -34,12 +34,12 @@ struct FilterWriter {
             if comparison.comparison == .isIn, custom == nil, style.quoting == .json || style.quoting == .bareUnlessAmbiguous {
                 texts = Texts(name: texts.name, values: texts.values.map { Self.withoutSeparator($0, style.separator) })
             }
-            // The service would take one value for several.
+            // The service would read one value as several.
             if quoting == .bare, text.contains("{values}"), let value = texts.values.first(where: { $0.contains(style.separator) }) {
                 throw WebBackendError.unwritable(
                     comparison.keyPath, plan.entity, "“\(value)” contains the “\(style.separator)” that separates values.")
             }
-            // Where nothing tells an empty string from no value, everything is asked for, and compared in memory.
+            // If an empty string cannot be told from no value, the filter is left out, and the comparison is made in memory.
             if style.isInexactForText, custom == nil, texts.values == [""] { return [] }
             func fill(_ place: String, _ each: String) -> String {
                 switch place {
@@ -56,7 +56,7 @@ struct FilterWriter {
         }
     }
 
-    /// Returns a value of several without what separates them: within JSON's quotation marks a character may be escaped.
+    /// Returns one of several values without the separator: within JSON's quotation marks, a character can be escaped.
     private static func withoutSeparator(_ text: String, _ separator: String) -> String {
         guard separator.unicodeScalars.count == 1, let scalar = separator.unicodeScalars.first, scalar.value < 0x80,
             text.contains(separator)
@@ -66,7 +66,7 @@ struct FilterWriter {
         return json.replacing(separator, with: "\\u" + String(repeating: "0", count: 4 - hex.count) + hex)
     }
 
-    /// The template of the style for a comparison: lists may have others.
+    /// Returns the style's template for a comparison. Lists may have their own.
     private func template(of comparison: Condition.Comparison) -> String? {
         let style = plan.style.filters
         let own = comparison.keyPath.hasPrefix("ANY ") ? style.listTemplates ?? style.templates : style.templates
@@ -84,10 +84,10 @@ struct FilterWriter {
             values: try json(comparison).map { ValueWriter.text($0, quoting) })
     }
 
-    /// Returns a condition in the words that the service has for values of enumerations: all of them for one with several. What it has no word for is not
-    /// there.
+    /// Returns a condition with the service's words for values of enumerations. A value with several words is replaced by all of them, and a value
+    /// without a word matches nothing.
     ///
-    /// - Throws: Code 134070 for a comparison that has no template then.
+    /// - Throws: Code 134070 for a resulting comparison without a template.
     func inWords(_ condition: Condition) throws -> Condition {
         try condition.replacing { comparison in
             guard let transform = names.property(comparison.keyPath)?.transform, transform.enumerated != nil, !comparison.values.isEmpty
@@ -111,7 +111,7 @@ struct FilterWriter {
         }
     }
 
-    /// Returns the values of a comparison, with identifiers as the references of the property have them.
+    /// Returns the values of a comparison, with identifiers in the form of the property's references.
     private func json(_ comparison: Condition.Comparison) throws -> [JSONValue] {
         let property = names.property(comparison.keyPath)
         if comparison.comparison == .like, let wildcards = plan.style.filters.wildcards, case .string(let text)? = comparison.values.first {
@@ -126,7 +126,7 @@ struct FilterWriter {
 
     // MARK: Expressions
 
-    /// Returns an expression; nil for one that matches everything.
+    /// Returns an expression; nil for a condition that matches everything.
     ///
     /// - Throws: Code 134070 for a value that cannot be written.
     func expression(_ condition: Condition, _ style: FilterStyle.Expression) throws -> String? {
@@ -169,7 +169,7 @@ struct FilterWriter {
         }
     }
 
-    /// Checks that no value without quotation marks says more than a value: what joins comparisons and values, or groups them.
+    /// Checks that no unquoted value contains text that joins or groups comparisons and values.
     private func checkBare(_ values: [String], _ comparison: Condition.Comparison, _ style: FilterStyle.Expression) throws {
         guard plan.style.filters.quoting == .bare else { return }
         let signs = style.signs(plan.style.filters.separator)

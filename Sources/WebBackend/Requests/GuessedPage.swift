@@ -1,13 +1,13 @@
 internal import RemoteStore
 
-/// A page that is asked for though nothing has told that there is one: the page before need not be the last.
+/// A page that is requested although no answer has announced it, because the previous page may not be the last one.
 enum GuessedPage: Equatable, Sendable {
-    /// Behind a first page with fewer resources than were asked for, which are known by their ``BackendAnswer/listSignature``.
+    /// A page after a first page with fewer resources than requested. Their ``BackendAnswer/listSignature`` identifies them.
     case behindShortFirst(Int)
-    /// Behind another page.
+    /// A page after another page.
     case behindOthers
 
-    /// Reads what ``text`` has written.
+    /// Reads the text that ``text`` returns.
     init?(_ text: Substring) {
         if text.isEmpty { return nil }
         self = Int(text).map { .behindShortFirst($0) } ?? .behindOthers
@@ -20,13 +20,13 @@ enum GuessedPage: Equatable, Sendable {
         }
     }
 
-    /// Whether a bad request says that there is no such page.
+    /// Whether a bad request means that there is no such page.
     ///
-    /// A service that lets only the first thousand be read refuses what is behind them as a bad request: only behind a first page that was short, such a
-    /// refusal is the end.
+    /// Some services allow access to only the first thousand resources, and refuse later ones as a bad request. A refusal is therefore the end of the
+    /// list only after a short first page.
     var endsRefused: Bool { self != .behindOthers }
 
-    /// Returns whether a status says that there is no such page.
+    /// Returns whether a status means that there is no such page.
     func isMissing(at status: Int) -> Bool {
         switch status {
         case 404, 410, 416: true
@@ -35,9 +35,9 @@ enum GuessedPage: Equatable, Sendable {
         }
     }
 
-    /// Returns whether an answer is the page before once more, as services without pages give it.
+    /// Returns whether an answer repeats the previous page, as services without pages do.
     ///
-    /// Behind other pages the service may not know the parameter, or give its last page for all that it does not let be read: then the rest cannot be read,
-    /// which the store finds out.
+    /// After other pages, the service may not know the parameter, or may repeat its last page for all inaccessible ones. The rest cannot be read then,
+    /// which the store detects.
     func isOver(at answer: BackendAnswer) -> Bool { answer.count > 0 && self == .behindShortFirst(answer.listSignature) }
 }

@@ -5,7 +5,7 @@ struct NameWriter {
     let plan: ResourcePlan
     let plans: [String: ResourcePlan]
 
-    /// Returns the name of a key path in filters: that of its properties, or of the identifier.
+    /// Returns the name of a key path in filters: the names of its properties, or that of the identifier.
     func filterName(_ keyPath: String) -> String {
         let style = plan.style.filters
         if keyPath == "SELF" { return style.identifier ?? plan.identity.first ?? "id" }

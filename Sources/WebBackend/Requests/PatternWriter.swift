@@ -1,7 +1,7 @@
 internal import Predicates
 
 extension FilterStyle.Wildcards {
-    /// Returns a pattern of `LIKE` with these signs. What they cannot say finds more.
+    /// Returns a pattern of `LIKE` with these wildcards. Parts that they cannot express match more.
     func pattern(_ text: String) -> String {
         LikePattern(text).elements.map { element in
             switch element {

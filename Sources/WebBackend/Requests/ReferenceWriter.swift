@@ -3,7 +3,7 @@ internal import JSONReading
 internal import Predicates
 internal import RemoteStore
 
-/// Writes references to other resources as the service has them.
+/// Writes references to other resources in the form of the service.
 struct ReferenceWriter {
     let plans: [String: ResourcePlan]
     let values: ValueWriter
@@ -51,7 +51,7 @@ struct ReferenceWriter {
         }
     }
 
-    /// Returns an identifier that a predicate has as a value.
+    /// Returns the identifier in a value of a predicate.
     func json(_ value: PropertyValue, _ property: PropertyPlan, of entity: String) throws -> JSONValue {
         switch value {
         case .int64(let number): try json(ResourceReference(.integer(number)), property, of: entity)
@@ -61,7 +61,7 @@ struct ReferenceWriter {
         }
     }
 
-    /// Returns JSON for no reference: null, or the object around it.
+    /// Returns the JSON of a missing reference: null, or the object around it.
     func none(_ property: PropertyPlan) -> JSONValue {
         guard case .toOne(let described) = property.kind, case .typed(let data, _, _) = described.style, !data.isEmpty else { return .null }
         var json = JSONValue.null
@@ -71,7 +71,7 @@ struct ReferenceWriter {
 }
 
 extension JSONValue {
-    /// Returns the value at a path; nil where there is none.
+    /// Returns the value at a path; nil if there is none.
     func value(at path: JSONPath) -> JSONValue? {
         var current = self
         for step in path.steps {
@@ -86,11 +86,11 @@ extension JSONValue {
         return current
     }
 
-    /// Sets the value at a path, making objects on the way. Elements of arrays are not made.
+    /// Sets the value at a path, and creates objects on the way. Elements of arrays are not created.
     mutating func set(_ value: JSONValue, at path: JSONPath) {
         switch path.steps.first {
         case nil: self = value
-        // It is the only element: the description of another is refused.
+        // It is the only element: descriptions with other elements are refused.
         case .element?: self = .array(value.isNull ? [] : [value])
         case .key(let key)?:
             if path.steps.count == 1 {

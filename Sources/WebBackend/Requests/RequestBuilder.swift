@@ -4,7 +4,7 @@ internal import Predicates
 internal import RemoteStore
 internal import WebTransport
 
-/// Writes requests of the store as requests to the service.
+/// Converts requests of the store to requests to the service.
 struct RequestBuilder {
     let service: ServicePlan
     private let values: ValueWriter
@@ -36,7 +36,7 @@ struct RequestBuilder {
         addPage(request, call, isInBody, &query, &body)
         addShape(request, plan, call, &query)
         if let token = request.page, case .address = call.paging.form {
-            // The address has the parameters, and no body: what is asked for in one is asked for again.
+            // The address has the parameters, but not the body: it is sent again.
             return WebRequest(
                 call.call.method, token.text, headers: headers, body: try body?.serialized(), isIdempotent: true, label: label)
         }
@@ -51,7 +51,7 @@ struct RequestBuilder {
             headers: headers, body: try body?.serialized(), isIdempotent: true, label: label)
     }
 
-    /// Returns the request of a call that is given nothing but an identifier.
+    /// Returns the request of a call whose only parameter is an identifier.
     ///
     /// - Throws: Code 134070 for an identifier that cannot stand in a path.
     func request(reading id: ResourceID, _ plan: ResourcePlan, _ call: CallPlan) throws -> WebRequest {
@@ -84,7 +84,7 @@ struct RequestBuilder {
         return headers
     }
 
-    /// Returns parameters as the end of an address.
+    /// Returns parameters encoded as the end of an address.
     static func encoded(_ query: [(String, String)], after path: String) -> String {
         if query.isEmpty { return "" }
         let text = query.map { name, value in
@@ -95,7 +95,7 @@ struct RequestBuilder {
 
     // MARK: Places
 
-    /// Returns what a call is given for a place.
+    /// Returns the value of the call's parameter for a place.
     private func placeText(_ place: String, _ request: BackendRequest, _ plan: ResourcePlan) throws -> String {
         let part = place.split(separator: ".").last.flatMap { Int($0) }
         guard let filter = request.filter(CallPlan.keyPath(place)) else { return "" }
@@ -122,7 +122,7 @@ struct RequestBuilder {
             plan: plan, call: call, names: NameWriter(plan: plan, plans: service.plans), values: values)
         let places = Set(call.places.map(CallPlan.keyPath))
         let filters = request.filters.filter { !places.contains($0.parameter) }
-        // A call's own parameters stand beside the expression or the selector of the style.
+        // A call's own parameters are sent beside the expression or the selector of the style.
         let isBeside =
             switch plan.style.filters.form {
             case .none, .parameters: false
@@ -155,12 +155,12 @@ struct RequestBuilder {
         }
     }
 
-    /// Whether nothing can match what a request asks for: an empty list, or a value that the service has no word for.
+    /// Returns whether nothing can match a request: it has an empty list, or a value for which the service has no word.
     func matchesNothing(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) -> Bool {
         let conditions = request.filters.map(Condition.init) + (request.predicate.flatMap(Condition.init).map { [$0] } ?? [])
         if conditions.isEmpty { return false }
         let writer = FilterWriter(plan: plan, call: call, names: NameWriter(plan: plan, plans: service.plans), values: values)
-        // What cannot be written is an error when it is written.
+        // A condition that cannot be written throws later, when it is written.
         return conditions.contains { condition in ((try? writer.inWords(condition)) ?? condition).matchesNothing }
     }
 
@@ -223,7 +223,7 @@ struct RequestBuilder {
         if let style = plan.style.fields, let wanted = request.properties, !request.wantsCount,
             let pair = Template.parameter(style.template)
         {
-            // What comes along is found by the relationship that leads to it.
+            // Included destinations are found by the relationship that leads to them.
             let relationships = request.embeddings.compactMap { $0.split(separator: ".").first.map(String.init) }
             var names = wanted.union(relationships).compactMap { plan.properties[$0] }.filter { $0.path != nil }.map(\.queryName)
             names += plan.identity.filter { !$0.hasPrefix("@") && plan.style.attributes.isEmpty }
@@ -243,15 +243,15 @@ struct RequestBuilder {
     }
 }
 
-/// The token of a page that is known by a number, with the size of the pages it belongs to.
+/// The token of a page with a number, and the size of the pages.
 struct NumberToken {
     let number: Int
     let size: Int
-    /// The largest number of resources in all pages that an answer has told; nil where none has.
+    /// The largest total in an answer; nil if there is none.
     let total: Int?
-    /// What is known of the page where nothing has told that there is one.
+    /// The reason for requesting the page, if no answer has announced it.
     let guess: GuessedPage?
-    /// The number of resources that the pages before have had, of pages by number that were not all full.
+    /// The number of resources of the previous pages, for pages by number that were not all full.
     let received: Int?
 
     init(number: Int, size: Int, total: Int? = nil, guess: GuessedPage? = nil, received: Int? = nil) {
@@ -273,7 +273,7 @@ struct NumberToken {
 }
 
 extension BackendRequest {
-    /// What is known of the page that is asked for, where nothing has told that there is one; nil for all others.
+    /// Returns the reason for requesting the page, if no answer has announced it; nil for other pages.
     func guessedPage(_ call: CallPlan) -> GuessedPage? {
         switch call.paging.form {
         case .number, .offset: page.flatMap { NumberToken($0).guess }
@@ -283,7 +283,7 @@ extension BackendRequest {
 }
 
 extension Condition {
-    /// The comparisons that all apply.
+    /// The comparisons that must all match.
     var comparisons: [Comparison] {
         switch self {
         case .comparison(let comparison): [comparison]

@@ -5,7 +5,7 @@ internal import Predicates
 internal import PropertyLists
 internal import RemoteStore
 
-/// Writes values of properties as the service has them.
+/// Writes values of properties in the form of the service.
 struct ValueWriter {
     let plans: [String: ResourcePlan]
 
@@ -36,7 +36,7 @@ struct ValueWriter {
         case .scaled(let factor):
             guard let number = value.doubleValue, factor != 0 else { throw unwritable(property, entity, "It is no number.") }
             let scaled = number / factor
-            // What was a whole number in the service is one again, whatever the product has lost.
+            // A whole number in the service becomes whole again, in spite of rounding errors of the product.
             let whole = scaled.rounded()
             // Bounded: a fraction, of which each has its opposite.
             let isWhole = abs(scaled - whole) <= 4 * scaled.ulp && abs(scaled) < 1e15
@@ -59,7 +59,7 @@ struct ValueWriter {
         }
     }
 
-    /// Returns what the service calls a value of an enumeration; nil for the value of another attribute.
+    /// Returns the service's words for a value of an enumeration; nil for the value of another attribute.
     func words(_ value: PropertyValue, _ transform: ValueTransform) -> [JSONValue]? {
         switch transform {
         case .wrapped(let key, let constants, let inner): words(value, inner)?.map { Self.wrapped($0, key, constants) }
@@ -121,7 +121,7 @@ struct ValueWriter {
         }
     }
 
-    /// Returns a value as text, without a form of its own.
+    /// Returns a value as text, without a specific form.
     func text(_ value: PropertyValue) -> String {
         switch value {
         case .string(let text): text
@@ -138,7 +138,7 @@ struct ValueWriter {
 
     /// Returns an identifier as JSON.
     ///
-    /// - Parameter kind: The kind of the resource's identifiers: numbers without a sign, which 64 bits with one do not hold, are kept as their digits.
+    /// - Parameter kind: The kind of the resource's identifiers. Unsigned numbers that exceed a signed 64-bit integer are kept as their digits.
     func json(_ id: ResourceID, _ kind: WebResource.IdentifierKind?) -> JSONValue {
         switch id {
         case .integer(let number): .integer(number)
@@ -148,7 +148,7 @@ struct ValueWriter {
         }
     }
 
-    /// Returns what stands for an identifier, or for a part of a composite one, in the place of a template: `{SELF}`, `{SELF.0}`.
+    /// Returns an identifier, or a part of a composite one, for the place of a template: `{SELF}`, `{SELF.0}`.
     func json(_ id: ResourceID, at place: String, _ property: PropertyPlan?, of plan: ResourcePlan) -> JSONValue {
         guard case .composite(let parts) = id, let part = place.split(separator: ".").last.flatMap({ Int($0) }),
             parts.indices.contains(part)
@@ -156,7 +156,7 @@ struct ValueWriter {
         return json(parts[part], nil)
     }
 
-    /// Returns an identifier of an object that a property refers to, or of the resource itself, as JSON.
+    /// Returns an identifier as JSON: that of the resource itself, or of the object that a property refers to.
     func json(_ id: ResourceID, _ property: PropertyPlan?, of plan: ResourcePlan) -> JSONValue {
         switch property?.kind {
         case .toOne(let reference)?, .toMany(let reference, _, _)?: json(id, plans[reference.entity]?.identifier)
@@ -175,7 +175,7 @@ struct ValueWriter {
         }
     }
 
-    /// Returns JSON as text for an address, as the filters quote it.
+    /// Returns JSON as text for an address, with the quotation marks of the filters.
     static func text(_ json: JSONValue, _ quoting: FilterStyle.Quoting) -> String {
         guard case .string(let text) = json else {
             return json.description
@@ -192,7 +192,7 @@ struct ValueWriter {
 }
 
 extension PropertyValue {
-    /// The value as a number; nil for what is none.
+    /// The value as a number; nil for values of other types.
     var doubleValue: Double? {
         switch self {
         case .int64(let number): Double(number)

@@ -33,7 +33,7 @@ struct BatchSender {
             return outcomes
         }
         let (answers, error) = sender.answers(response, at: batch.answers, request, sent.count)
-        // Whether anything was saved is not known where there is no answer.
+        // Without an answer, it is not known whether the change was saved.
         for one in sent.dropFirst(answers.count) { outcomes[one.change.key] = .unknown(error) }
         for (one, answer) in zip(sent, answers) {
             outcomes[one.change.key] = await sender.outcome(try self.response(answer), one.change, one.value.request, over: one.current)
@@ -97,7 +97,7 @@ struct DocumentSender {
             return outcomes
         }
         let (answers, error) = sender.answers(response, at: "", request, sent.count)
-        // Whether anything was saved is not known where there is no answer.
+        // Without an answer, it is not known whether the change was saved.
         for one in sent.dropFirst(answers.count) { outcomes[one.change.key] = .unknown(error) }
         for (one, answer) in zip(sent, answers) {
             let change = one.change
@@ -121,7 +121,7 @@ struct DocumentSender {
 }
 
 extension ChangeSender {
-    /// Returns the answers to several changes, and the error of those that are missing.
+    /// Returns the answers to several changes, and the error for missing ones.
     func answers(_ response: WebResponse, at path: JSONPath, _ request: WebRequest, _ count: Int) -> (answers: [JSONValue], error: NSError)
     {
         let body = try? JSONValue(parsing: response.body)
@@ -132,8 +132,8 @@ extension ChangeSender {
         )
     }
 
-    /// Returns outcomes where new resources whose answers have each other's values are not known: the answers have come in another order than the requests, and
-    /// so their identifiers are not those of the resources that they stand for.
+    /// Returns the outcomes, with unknown ones for new resources whose answers have each other's values: the answers have come in another order than
+    /// the requests, so their identifiers belong to other resources.
     func paired(_ outcomes: Outcomes, _ changes: [BackendChange], _ request: WebRequest) -> Outcomes {
         let new = changes.filter { $0.kind == .insert && $0.id == nil }
         var others: [BackendChange.Key: [String: ResourceValue]] = [:]
@@ -142,7 +142,7 @@ extension ChangeSender {
             let different = told.filter { name, value in change.values[name].map { !$0.isAlike(value) } ?? false }
             if !different.isEmpty { others[change.key] = different }
         }
-        // One alone has values of the service's own.
+        // A single one has values that the service has set itself.
         if others.count < 2 { return outcomes }
         var paired = outcomes
         for (key, told) in others {

@@ -4,7 +4,7 @@ internal import ObjectGraph
 internal import Predicates
 internal import RemoteStore
 
-/// Writes changes as the service has resources.
+/// Writes changes in the form of the service's resources.
 struct BodyWriter {
     let plan: ResourcePlan
     let saving: SavingStyle
@@ -18,9 +18,9 @@ struct BodyWriter {
         references = ReferenceWriter(plans: service.plans, values: values)
     }
 
-    /// Returns the resource of a change: what has changed on top of what the service has, if that was read.
+    /// Returns the resource of a change: the changed properties, over the service's current resource if that was read.
     ///
-    /// The values that have not changed are those that the read has brought, and not those that the program knows: others may have changed them since.
+    /// Unchanged values come from that read, and not from the program, because others may have changed them since.
     ///
     /// - Throws: Code 134070 for a value that cannot be sent.
     func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue {
@@ -36,12 +36,12 @@ struct BodyWriter {
             switch (property.kind, value) {
             case (.composite(let elements), .value(let value)): try set(value, elements, at: path, of: &json)
             case (_, .value(.null)) where property.isAttribute:
-                // A new resource has nothing that could be removed.
+                // A new resource has no value to remove.
                 if change.kind == .insert, saving.removal != nil { continue }
                 json.set(try removal(), at: path)
             case (_, .value(let value)): json.set(try values.json(value, property, of: plan.entity), at: path)
             case (_, .one(nil)):
-                // A list without its only element stays a list.
+                // A list stays a list without its only element.
                 json.set(saving.removal == nil || property.isOnlyElement ? references.none(property) : try removal(), at: path)
             case (_, .one(let reference?)): json.set(try references.json(reference, property, of: plan.entity), at: path)
             case (_, .many(let list)): json.set(try self.list(list, property), at: path)
@@ -69,7 +69,7 @@ struct BodyWriter {
         return json
     }
 
-    /// Leaves a value as the service has it: a resource that it has written where others have an identifier becomes the reference that it reads.
+    /// Keeps the service's value, except that an embedded resource becomes a reference that the service can read.
     private func keep(_ property: PropertyPlan, at path: JSONPath, of json: inout JSONValue) throws {
         guard case .toOne(let reference) = property.kind, let known = json.value(at: path), known.object != nil else { return }
         switch reference.style {
@@ -80,7 +80,7 @@ struct BodyWriter {
         }
     }
 
-    /// Whether the identifier of a new resource, which the store has made, stands nowhere else in its request.
+    /// Whether the body is the only place for the identifier of a new resource, which the store has made.
     private var sendsIdentityInBody: Bool {
         guard saving.identity == .newUUID, plan.identity.count == 1, let action = saving.createIdentified ?? saving.create else {
             return false
@@ -97,14 +97,14 @@ struct BodyWriter {
         return body
     }
 
-    /// Adds what a body has besides the resource.
+    /// Adds the constants of a body.
     func addConstants(to body: inout JSONValue, _ id: ResourceID?) throws {
         for (path, template) in saving.constants.sorted(by: { $0.key < $1.key }) {
             let template = Template(template)
             if id == nil, template.places.contains("SELF") { continue }
             let text = template.filled { place in
                 let text = place == "type" ? plan.type : id.map { values.text($0) } ?? ""
-                // It stands within quotation marks.
+                // The place is within quotation marks.
                 return String(JSONValue.string(text).description.dropFirst().dropLast())
             }
             body.set(try JSONValue(parsing: Array(text.utf8)), at: JSONPath(path))
@@ -143,7 +143,7 @@ struct BodyWriter {
         return json
     }
 
-    /// Returns all members of a list that was changed: those of the service with the change, as far as they were read.
+    /// Returns all members of a changed list: the service's members, if they were read, with the change applied.
     private func members(
         _ list: BackendChange.ListChange, _ property: PropertyPlan, _ path: JSONPath, _ current: JSONValue?
     ) throws -> [ResourceReference] {
@@ -153,7 +153,7 @@ struct BodyWriter {
         if let other = known.lazy.compactMap({ forms.contradiction($0.id) }).first { throw other.error }
         let removed = Set(list.removed.map(\.id))
         if let members = list.members {
-            // In the order that was set: what others have taken out goes, and what they have added follows.
+            // The order is the one that the program has set, without the members that others have removed, and followed by those that others have added.
             let (knownIDs, own) = (Set(known.map(\.id)), Set(members.map(\.id)).union(removed))
             let added = Set(list.added.map(\.id))
             return members.filter { knownIDs.contains($0.id) || added.contains($0.id) } + known.filter { !own.contains($0.id) }
@@ -163,13 +163,14 @@ struct BodyWriter {
         return kept + list.added.filter { !keptIDs.contains($0.id) }
     }
 
-    /// Whether a change can only be written with what the service has.
+    /// Returns whether a change can only be written over the service's current resource.
     func needsCurrent(_ change: BackendChange) -> Bool {
         change.kind == .update
             && (saving.replacesWholeResources || change.lists.values.contains { $0.members == nil } || !holders(of: change).isEmpty)
     }
 
-    /// Returns the objects within a resource of which a change sends only a part, unless the rest is read before: a service may replace them.
+    /// Returns the objects within a resource of which a change has only a part. The rest must be read first, because a service may replace the whole
+    /// object.
     func holders(of change: BackendChange) -> Set<JSONPath> {
         guard change.kind == .update, !saving.replacesWholeResources, !plan.mergesObjects else { return [] }
         return Set(

@@ -33,7 +33,7 @@ struct ChangeSender {
 
     typealias Outcomes = [BackendChange.Key: BackendOutcome]
 
-    /// Saves changes, all of one kind.
+    /// Saves changes of one kind.
     func save(_ changes: [BackendChange]) async throws -> Outcomes {
         if changes.count > 1 {
             switch saving.batch {
@@ -56,9 +56,9 @@ struct ChangeSender {
         }
     }
 
-    /// Returns the outcome of a change that was answered, with what is read where the answer leaves it open.
+    /// Returns the outcome of a change from its answer. If the answer leaves it open, the resource is read.
     ///
-    /// - Parameter current: What the service had, where the change was written with that.
+    /// - Parameter current: The service's resource, if the change was written over it.
     func outcome(
         _ response: WebResponse, _ change: BackendChange, _ request: WebRequest, over current: JSONValue?
     ) async -> BackendOutcome {
@@ -66,7 +66,7 @@ struct ChangeSender {
         return merged(await checked(told, response, change, request), change, current)
     }
 
-    /// Adds to the outcome of a resource, or of an object within it, that was sent whole what that had of the values which have not changed.
+    /// Adds the unchanged values of the current resource to the outcome of a change that sent the resource, or an object within it, as a whole.
     private func merged(_ outcome: BackendOutcome, _ change: BackendChange, _ current: JSONValue?) -> BackendOutcome {
         let holders = bodies.holders(of: change)
         guard change.kind == .update, saving.replacesWholeResources || !holders.isEmpty, let current,
@@ -83,7 +83,7 @@ struct ChangeSender {
         return .saved(id: id, version: version, values: told)
     }
 
-    /// Returns the outcome of a change that was sent. A service that refuses a weak tag which the resource still has cannot compare it: that is no conflict.
+    /// Returns the outcome of a change, without false conflicts: a service that refuses the current weak tag of a resource cannot compare weak tags.
     func toldApart(_ outcome: BackendOutcome, _ change: BackendChange) async -> BackendOutcome {
         guard case .conflict = outcome, case .tag(let tag)? = change.version, Self.isWeak(tag), await isCurrent(change) else {
             return outcome
@@ -95,21 +95,21 @@ struct ChangeSender {
                 next: "Describe the saving with precondition: none, so that the store compares by reading."))
     }
 
-    /// Whether the service still has the version that a change was made on; false where a read does not tell.
+    /// Returns whether the service still has the base version of a change; false if a read does not tell.
     private func isCurrent(_ change: BackendChange) async -> Bool {
         guard case .resource(_, let version)? = await reading(change) else { return false }
         return version == change.version
     }
 
-    /// Whether a tag says that two resources with it are alike, and not that they are the same.
+    /// Returns whether a tag is weak: it says that two resources are equivalent, and not that they are identical.
     static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/\"") }
 
-    /// Makes of each change what is to be sent.
+    /// Prepares the value to send for each change.
     ///
     /// - Parameters:
-    ///   - hasFields: Whether what is sent of a deletion has the fields of the resource, too.
-    ///   - make: Receives the change and, where it can only be written with that, the resource as the service has it.
-    /// - Returns: What was made, in order, with that resource, and the outcomes of changes that cannot be sent.
+    ///   - hasFields: Whether a deletion is sent with the fields of the resource.
+    ///   - make: Receives the change, and the service's current resource if the change can only be written over that.
+    /// - Returns: The values in order, with the current resources, and the outcomes of changes that cannot be sent.
     func prepared<Value>(
         _ changes: [BackendChange], deletionsHaveFields hasFields: Bool = false, _ make: (BackendChange, JSONValue?) throws -> Value
     ) async throws -> (sent: [(change: BackendChange, value: Value, current: JSONValue?)], outcomes: Outcomes) {
@@ -135,14 +135,14 @@ struct ChangeSender {
         return (sent, outcomes)
     }
 
-    /// Whether the description promises a precondition, and the version for it is not known: the resource came by a list that has none.
+    /// Returns whether the version for a promised precondition is unknown, because the resource came in a list without versions.
     private func lacksVersion(_ change: BackendChange) -> Bool {
         change.kind != .insert && change.version == nil && saving.precondition != .none && plan.version != .none
     }
 
     /// Returns the outcome of a request without an answer.
     static func outcome(_ error: any Error) -> BackendOutcome {
-        // Redirects of changes keep the method: whoever redirects has not done it.
+        // Redirects of changes keep the method, so the redirecting server has not made the change.
         if let error = error as? TransportError, !error.mayHaveArrived || error.kind == .redirected { return .refused(error) }
         return .unknown(error)
     }
@@ -151,7 +151,7 @@ struct ChangeSender {
 
     /// Returns the request of a change.
     ///
-    /// - Throws: Code 134070 for values that cannot be sent, and for a kind of change that the description does not have.
+    /// - Throws: Code 134070 for values that cannot be sent, and for a kind of change that the description lacks.
     func request(_ change: BackendChange, current: JSONValue?) throws -> WebRequest {
         guard let action = action(change) else {
             throw WebBackendError.unwritable("\(change.kind)", plan.entity, "The description has no request for this kind of change.")
@@ -175,7 +175,7 @@ struct ChangeSender {
         }
         if change.kind == .insert, change.id != nil, saving.createsIfNoneMatch { headers["If-None-Match"] = "*" }
         if let name = saving.idempotencyHeader { headers[name] = change.idempotencyKey.uuidString.lowercased() }
-        // Not by a conditional expression: nil would be JSON's null there, and a deletion would have a body.
+        // Not as a conditional expression: there, nil would become JSON's null, and a deletion would have a body.
         var body: JSONValue?
         if hasBody { body = try bodies.body(try bodies.resource(change, current: current), change.id) }
         return WebRequest(
@@ -214,16 +214,16 @@ struct ChangeSender {
 
     // MARK: Answers
 
-    /// Returns what the answer to a change says.
+    /// Returns the outcome that the answer to a change tells.
     func outcome(_ response: WebResponse, _ change: BackendChange, _ request: WebRequest) -> BackendOutcome {
         let errors = ErrorReader(plan: plan, words: words)
-        // Of a page nobody knows who has made it, and after what.
+        // The origin of a page, and the effect of the request before it, are unknown.
         if let error = errors.stray(response, to: request, isSave: true) {
             return response.refusesCredentials() ? .refused(error) : .unknown(error)
         }
         switch response.status {
         case 200..<300:
-            // Some services answer that all is well, and write the error into the body.
+            // Some services answer with a success status, and put the error into the body.
             let (isFailure, isMissing) = errors.failure(response)
             if isMissing, change.kind != .insert {
                 return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
@@ -231,13 +231,13 @@ struct ChangeSender {
             if isFailure { return .refused(errors.error(response, to: request, isSave: true)) }
             return answers(to: request).outcome(response, to: words.name(request), change, action(change)?.answer ?? saving.answer)
         case 404 where change.kind != .insert, 410 where change.kind != .insert:
-            // A version is sent where others' deletions are to be noticed; without one, what is gone is deleted.
+            // A deletion has a version if it must detect changes by others. Without one, a missing resource counts as deleted.
             return change.kind == .delete && change.version == nil ? .saved() : .conflict(current: nil)
         case 412: return conflict(response, change)
-        // Of a new resource whose identifier the service assigns it says nothing that can be compared.
+        // If the service assigns the identifier of a new resource, the status leaves nothing to compare.
         case 409 where change.kind == .insert ? change.id != nil && saving.createIdentified != nil : saving.precondition == .field:
             return conflict(response, change)
-        // Something else is to be looked at, which may say what has become of it. Other redirects that are not followed have done nothing.
+        // The answer refers to another resource, which may tell the outcome. Other redirects that are not followed have changed nothing.
         case 300, 302..<307, 408, 500, 502, 504: return .unknown(errors.error(response, to: request, isSave: true))
         default: return .refused(errors.error(response, to: request, isSave: true))
         }
@@ -257,16 +257,16 @@ struct ChangeSender {
 
     // MARK: Reading
 
-    /// What a read has found.
+    /// The result of a read.
     enum Reading {
         case resource(JSONValue, ResourceVersion?)
         case missing
         case failed(any Error)
     }
 
-    /// Reads the resource of a change; nil where the description has no call for that.
+    /// Reads the resource of a change; nil if the description has no call for that.
     ///
-    /// - Parameter told: The identifier of a new resource, as far as an answer tells it.
+    /// - Parameter told: The identifier of a new resource, if an answer tells it.
     func reading(_ change: BackendChange, under told: ResourceID? = nil) async -> Reading? {
         guard let id = change.id ?? told, let call = plan.callByIdentifier else { return nil }
         do { return try await read(id, by: call) } catch { return .failed(error) }
@@ -274,7 +274,7 @@ struct ChangeSender {
 
     /// Reads a resource.
     ///
-    /// - Throws: Code 134060 for an identifier that the call cannot have, and for an answer that is no JSON.
+    /// - Throws: Code 134060 for an identifier that the call cannot have, and for an answer that is not JSON.
     private func read(_ id: ResourceID, by call: CallPlan) async throws -> Reading {
         let request = try builder.request(reading: id, plan, call)
         let response: WebResponse
@@ -292,13 +292,13 @@ struct ChangeSender {
         return .resource(item, values.version(item, plan) ?? response.headers["ETag"].map { .tag(AnswerReader.opaque($0)) })
     }
 
-    /// What the service has.
+    /// The service's current resource, or the outcome of a change that cannot be made over it.
     private enum Current {
         case resource(JSONValue, ResourceVersion?)
         case outcome(BackendOutcome)
     }
 
-    /// Reads the resource of a change as the service has it; a conflict where it is not the version that was changed.
+    /// Reads the service's resource for a change. The outcome is a conflict if its version is not the base of the change.
     private func current(_ change: BackendChange) async throws -> Current {
         guard let id = change.id,
             let call = plan.callByIdentifier
@@ -330,11 +330,11 @@ struct ChangeSender {
             }
             let current = values.values(item, of: change.entity, plan)
             func isThere(_ name: String) -> Bool { current[name].flatMap { change.values[name]?.isAlike($0) } ?? false }
-            // An attempt whose answer was lost has made it, or others have. Sent once more it would be another request with the same key.
+            // An attempt whose answer was lost, or another client, has made it. Sent again, it would be a different request with the same idempotency key.
             if change.kind == .update, change.lists.isEmpty, change.changedProperties.allSatisfy(isThere) {
                 return .outcome(.saved(version: version, values: current.filter { change.values[$0.key] != $0.value }))
             }
-            // What the change was made on is compared, since nobody knows the version of that. A part of what it makes may be there already.
+            // The base version is unknown, so the values of the base are compared. A part of the change may have been made already.
             isOther = change.base.contains { name, base in current[name].map { !$0.isAlike(base) && !isThere(name) } ?? false }
         } else {
             isOther = false
@@ -343,7 +343,7 @@ struct ChangeSender {
         return .resource(item, version)
     }
 
-    /// Returns the resource of a change, for a request with several.
+    /// Returns the resource of a change, for a request with several resources.
     func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue { try bodies.resource(change, current: current) }
 
     /// Returns an identifier as JSON.

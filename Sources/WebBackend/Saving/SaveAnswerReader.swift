@@ -4,31 +4,31 @@ internal import ObjectGraph
 internal import RemoteStore
 internal import WebTransport
 
-/// Reads the answers to changes that were accepted: those of a request for one, and those within the answer to several.
+/// Reads the answers to accepted changes, both single ones and those within the answer to a batch.
 struct SaveAnswerReader {
     let plan: ResourcePlan
     let saving: SavingStyle
     let values: ResourceValues
     let shapes: ItemShapes
-    /// Takes secrets out of what a service says.
+    /// Removes secrets from a service's text.
     let clean: @Sendable (String) -> String
 
-    /// What an answer says that the description promises, or what it has instead.
+    /// The promised content of an answer, or the content in its place.
     private enum Content {
         case told(id: ResourceID?, version: ResourceVersion?, values: [String: ResourceValue])
         case unfit(expected: String, found: String)
     }
 
-    /// Returns what an answer of success says of a change.
+    /// Returns the outcome of a change from an answer with a success status.
     ///
     /// - Parameters:
     ///   - request: The request, for errors.
-    ///   - answer: What the description says of such answers; nil for the resource where the request has it, or as the whole body.
+    ///   - answer: The described content of such answers; nil for the resource at the same path as in the request, or as the whole body.
     func outcome(_ response: WebResponse, to request: String, _ change: BackendChange, _ answer: SavingStyle.Answer?) -> BackendOutcome {
         if change.kind == .delete { return .saved() }
         switch content(response, change, answer) {
         case .told(let id, let version, let told):
-            // What is accepted for later may be answered with something else that has an identifier.
+            // The answer to a change that is accepted for later may have the identifier of something else.
             if change.kind == .insert, change.id == nil, response.status != 202, let known = id,
                 let other = shapes.destination(plan.entity)?.forms.noteSaved(known, plan.entity)
             {
@@ -85,11 +85,11 @@ struct SaveAnswerReader {
         let identity = plan.identity.map { (path + JSONPath($0)).description }.joined(separator: "”, “")
         if let known = change.id {
             if let id, !id.isSame(as: known) { return .unfit(expected: "the resource \(known)", found: "\(id) at “\(identity)”") }
-            // Identifiers of which a part stands elsewhere cannot be compared.
+            // Identifiers with a part outside of the resource cannot be compared.
             if id == nil, isWhole, !plan.identity.contains(where: { $0.hasPrefix("@") }) {
                 if answer != nil { return .unfit(expected: "the identifier of the resource at “\(identity)”", found: found) }
                 let told = values.values(item, of: change.entity, plan, isWhole: false)
-                // An object of something else is no answer that may be passed over.
+                // An object of another kind must not be ignored.
                 if told.isEmpty, item.object?.count ?? 0 > 0 { return .unfit(expected: "the resource \(place)", found: found) }
                 return .told(id: nil, version: values.version(item, plan), values: told)
             }
@@ -111,14 +111,14 @@ struct SaveAnswerReader {
         }
         guard plan.version != .none else { return .told(id: id, version: nil, values: [:]) }
         guard let version = body?.value(at: receipt.version), !version.isNull else {
-            // Without it the next change would be a conflict; of a new resource the identifier is what matters.
+            // Without a version, the next change would be a conflict. For a new resource, the identifier matters more.
             if change.id == nil || hasTag { return .told(id: id, version: nil, values: [:]) }
             return .unfit(expected: "the version at “\(receipt.version)”", found: found)
         }
         return .told(id: id, version: .tag(version.string ?? version.description), values: [:])
     }
 
-    /// Returns the identifier in an address; nil where it has none.
+    /// Returns the identifier in an address; nil if it has none.
     func identifier(in address: String, _ template: String?) -> ResourceID? {
         guard let template, plan.identity.count > 1 || template.contains("?") else {
             return ReferenceReader.identifier(in: address, template).map(single)
@@ -129,7 +129,7 @@ struct SaveAnswerReader {
         return .composite(parts.enumerated().map { part, text in ResourceID(key: text, reader.kind(ofPart: part, plan)) })
     }
 
-    /// Returns the identifier that a text is. Where neither the description nor an attribute tells its kind, digits are a number.
+    /// Returns the identifier for a text. If neither the description nor an attribute tells its kind, digits are a number.
     private func single(_ text: String) -> ResourceID {
         let isText = shapes[plan.entity]?.forms.rows == .digits
         if plan.referenceKind == nil, plan.identifierAttribute == nil, !isText, let number = Int64(text), "\(number)" == text {

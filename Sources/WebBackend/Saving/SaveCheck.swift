@@ -4,11 +4,12 @@ internal import ObjectGraph
 internal import RemoteStore
 internal import WebTransport
 
-/// Tells what has become of a change whose answer does not: by reading the resource.
+/// Determines the outcome of a change by reading the resource, if its answer does not tell.
 extension ChangeSender {
-    /// Returns the outcome of a change with what a read says, where the answer has neither values nor the version that is needed, or is no resource.
+    /// Returns the outcome of a change after a read, if the answer has neither values nor the needed version, or is not a resource.
     ///
-    /// A value that is still the one of before was not taken, whatever the answer says of success. One that the service has changed in its own way was.
+    /// A value that is still the old one was not accepted, even if the answer reports success. A value that the service has changed in its own way was
+    /// accepted.
     func checked(
         _ outcome: BackendOutcome, _ response: WebResponse, _ change: BackendChange, _ request: WebRequest
     ) async -> BackendOutcome {
@@ -27,12 +28,12 @@ extension ChangeSender {
             newVersion = version
             if !told.isEmpty, isNameless(response, change) { return .saved(id: id, version: version, values: await verified(told, change)) }
             let hasBody = response.body.contains { $0 > 0x20 }
-            // Without a body, only the version that a `PUT` has made says that everything was taken as it was sent (RFC 9110, 9.3.4).
+            // Without a body, only the new version after a `PUT` means that everything was accepted as it was sent (RFC 9110, 9.3.4).
             let tellsNothing = told.isEmpty && (version == nil || !hasBody && (version == change.version || request.method != .put))
-            // A body that the description says nothing of tells nothing, either.
+            // A body whose content is not described tells nothing, either.
             let isUnread = (action(change)?.answer ?? saving.answer) == .nothing
             let isDoubtful = speaks || change.kind == .update && (change.version != nil || !hasBody || isUnread)
-            // The answer itself has a value of before, in the version of before: it was not taken, or a copy of the service that lags has answered.
+            // The answer has an old value at the old version: the value was not accepted, or a replica that lags behind has answered.
             isAsBefore = change.kind == .update && !untaken(of: change, told, version ?? change.version).isEmpty
             guard change.kind != .insert, isAsBefore || tellsNothing && isDoubtful else { return outcome }
             unread = nil
@@ -46,19 +47,19 @@ extension ChangeSender {
             let found = values.values(item, of: change.entity, plan)
             let names = untaken(of: change, found, version)
             if !names.isEmpty { return .refused(errors.untaken(response, to: request, names)) }
-            // The version that the answer told is at most that of the read.
+            // The version in the answer is not newer than that of the read.
             guard unread == nil, plan.version == .none || version ?? newVersion != nil else { return outcome }
             return .saved(version: version ?? newVersion, values: found.filter { change.values[$0.key] != $0.value })
         case .missing?: return change.kind == .insert && speaks ? .refused(errors.untaken(response, to: request, [])) : outcome
         case .failed?, nil:
             if isAsBefore || speaks && errors.isDescribed { return .refused(errors.untaken(response, to: request, [])) }
-            // Whether it was taken, a later read says.
+            // A later read tells whether it was accepted.
             if let unread, change.kind == .update, plan.callByIdentifier != nil { return .unknown(unread.cause) }
             return outcome
         }
     }
 
-    /// Returns the properties of a change that are still as before, in a resource that is still of the version that it was made on.
+    /// Returns the properties of a change that still have their old values, in a resource that still has the base version.
     private func untaken(of change: BackendChange, _ found: [String: ResourceValue], _ version: ResourceVersion?) -> [String] {
         if let known = change.version, let version, known != version { return [] }
         let values = change.values.filter { name, sent in
@@ -74,9 +75,10 @@ extension ChangeSender {
     }
 }
 
-/// What promises a change, or leads elsewhere, is no answer to it: a read tells.
+/// Determines the outcome of promised and redirected changes: their answers do not tell, so the resource is read.
 extension ChangeSender {
-    /// Whether an answer that nothing is described of has an object without the identifier of the changed resource: a part of that, or a message.
+    /// Returns whether an answer without a description is an object without the identifier of the changed resource: a part of the resource, or a
+    /// message.
     private func isNameless(_ response: WebResponse, _ change: BackendChange) -> Bool {
         guard change.kind == .update, action(change)?.answer ?? saving.answer == nil, saving.receipt == nil,
             !plan.identity.contains(where: { $0.hasPrefix("@") }), let body = try? JSONValue(parsing: response.body)
@@ -85,7 +87,7 @@ extension ChangeSender {
         return values.identifier(item?.object == nil ? body : item ?? body, plan) == nil
     }
 
-    /// Returns values that such an object tells, as the resource has them: a message may have words where that has values.
+    /// Returns the values of such an object that the resource confirms: the texts of a message may look like values.
     private func verified(_ told: [String: ResourceValue], _ change: BackendChange) async -> [String: ResourceValue] {
         guard case .resource(let item, _)? = await reading(change) else { return told }
         let found = values.values(item, of: change.entity, plan)
@@ -100,7 +102,7 @@ extension ChangeSender {
         return verified
     }
 
-    /// Whether a resource has everything that was sent.
+    /// Returns whether a resource has all values that were sent.
     private func isMade(_ change: BackendChange, _ found: [String: ResourceValue]) -> Bool {
         let values = change.values.filter { change.kind == .insert || change.changedProperties.contains($0.key) }
         return values.allSatisfy { name, sent in found[name]?.isAlike(sent) ?? sent.isNull }
@@ -111,7 +113,8 @@ extension ChangeSender {
             }
     }
 
-    /// Returns the outcome of a change that was accepted for later (202). Its answer may have the resource, or a job that is to make it: nothing of it is taken.
+    /// Returns the outcome of a change that was accepted for later (202). Its answer may be the resource or a pending job, so none of its values is
+    /// used.
     private func soughtLater(_ outcome: BackendOutcome, _ change: BackendChange, _ request: WebRequest) async -> BackendOutcome {
         var told: ResourceID?
         switch outcome {
@@ -123,14 +126,14 @@ extension ChangeSender {
         return await found(change, under: told) ?? promise
     }
 
-    /// Returns the outcome of a change that was answered with the address of something else (300, 302, 303), which may say what has become of it.
+    /// Returns the outcome of a change that was answered with another address (300, 302, 303), which may lead to the outcome.
     private func redirected(
         _ outcome: BackendOutcome, _ response: WebResponse, _ change: BackendChange, _ request: WebRequest
     ) async -> BackendOutcome {
         guard case .unknown(let error) = outcome else { return outcome }
         var told: ResourceID?
         if let location = response.headers["Location"], let address = service.absolute(location, from: request.url) {
-            // A resource below the list that it was sent to.
+            // A resource below the list that the request was sent to.
             let list = request.url.prefix { $0 != "?" }
             let rest = address.hasPrefix(list + "/") ? address.dropFirst(list.count + 1) : ""
             if !rest.isEmpty, !rest.contains("/") { told = answers(to: request).identifier(in: address, nil) }
@@ -142,9 +145,9 @@ extension ChangeSender {
             NSError(domain: known.domain, code: known.code, userInfo: known.userInfo.merging(UnseenChange.info) { first, _ in first }))
     }
 
-    /// Reads the resource of a change; nil where a read does not show that it was made.
+    /// Reads the resource of a change; nil if the read does not confirm the change.
     ///
-    /// - Parameter told: The identifier of a new resource, as far as an answer tells it.
+    /// - Parameter told: The identifier of a new resource, if an answer tells it.
     private func found(_ change: BackendChange, under told: ResourceID?) async -> BackendOutcome? {
         switch await reading(change, under: told) {
         case .resource(let item, let version)? where change.kind != .delete:
@@ -158,7 +161,7 @@ extension ChangeSender {
 }
 
 extension WebResponse {
-    /// The answer to a change. A redirect that has made a `GET` of it stays the redirect, unless what was found there is a page for signing in.
+    /// The answer to a change. A redirect that was followed with a `GET` remains the redirect, unless it led to a login page.
     var ofChange: WebResponse {
         guard let status = turnedToGet, !refusesCredentials() else { return self }
         var headers: WebHeaders = [:]

@@ -2,7 +2,7 @@ public import RemoteStore
 public import WebTransport
 
 extension TransportError: PassingError {
-    /// Whether trying again may help: the network or the service was not there.
+    /// Whether a retry may help: the network or the service was not available.
     public var mayPass: Bool {
         switch kind {
         case .cannotConnect, .timedOut, .lost, .unauthorized, .rateLimited: true
@@ -10,7 +10,7 @@ extension TransportError: PassingError {
         }
     }
 
-    /// Whether the service could not be reached at all.
+    /// Whether the service could not be reached.
     public var isOffline: Bool {
         switch kind {
         case .cannotConnect, .timedOut, .lost: true
@@ -19,6 +19,6 @@ extension TransportError: PassingError {
         }
     }
 
-    /// Whether somebody has to sign in before the request can be sent.
+    /// Whether a user has to sign in before the request can be sent.
     public var needsCredentials: Bool { kind == .unauthorized && !isTemporary }
 }

@@ -18,7 +18,7 @@ extension JSONValue {
         }
     }
 
-    /// Creates JSON from Foundation's objects; nil for what JSON has no form for.
+    /// Creates JSON from Foundation's objects; nil for values that JSON cannot express.
     init?(any: Any) {
         switch any {
         case is NSNull: self = .null

@@ -1,53 +1,53 @@
-/// What a service does otherwise than its description says: a filter that it ignores, an order that is another one.
+/// A difference between a service and its description, such as an ignored filter or a wrong order.
 public struct CapabilityFinding: Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of what a description claims.
+    /// The kinds of claims in a description.
     public enum Capability: String, Hashable, Sendable, CaseIterable {
         /// A filter finds what it should, and nothing else.
         case filter
-        /// An order is the one that was asked for.
+        /// An order is the requested one.
         case order
         /// The number of resources is right.
         case count
-        /// Pages are as large as was asked for, and together bring everything once.
+        /// Pages have the requested size, and together return every resource once.
         case paging
-        /// The call can be asked at all, and its answer read.
+        /// The call can be sent, and its answer can be read.
         case call
-        /// Answers have the properties that they should have, in the form that is described.
+        /// Answers have the described properties, in the described form.
         case value
-        /// A resource that is read alone is the one that was asked for, with the values that the list has.
+        /// A resource that is read alone is the requested one, with the values in the list.
         case one
-        /// Versions are there, and change when and only when the resource does.
+        /// Versions exist, and change exactly when the resource does.
         case version
         /// References lead to resources, and both ends of a relationship agree.
         case relationship
-        /// Resources that come along are what they are when they are read themselves.
+        /// Included resources are the same as when they are read themselves.
         case embedding
-        /// Answers have the properties that were asked for, and no others.
+        /// Answers have exactly the requested properties.
         case fields
-        /// The feed of changes tells what has changed since a token, and nothing else.
+        /// The feed of changes reports exactly the changes since a token.
         case changes
     }
 
-    /// What is false.
+    /// The claim that is false, by its kind.
     public let capability: Capability
-    /// The name of the check that has found it.
+    /// The name of the check.
     public let check: String
     /// The entity.
     public let entity: String
     /// The call.
     public let call: String
-    /// What was asked, or looked at: `year >= 1969`, `title descending`, `price`.
+    /// The object of the check: `year >= 1969`, `title descending`, `price`.
     public let asked: String
-    /// The place in the description that claims otherwise, with what it says: `style.filters.equal: {name}={value}`.
+    /// The place of the claim in the description, with its text: `style.filters.equal: {name}={value}`.
     public let claim: String
-    /// What was seen.
+    /// The observation.
     public let seen: String
-    /// A request that shows it, without secrets: method and address.
+    /// A request that shows it, as method and address without secrets.
     public let request: String
-    /// What to do about it.
+    /// The advice on how to correct it.
     public let advice: String
 
-    /// What was asked and seen, and on further lines the claim, a request that shows it, and what to do.
+    /// The object of the check and the observation, followed by lines with the claim, a request that shows it, and the advice.
     public var description: String {
         """
         \(entity).\(call): \(capability.rawValue) “\(asked)”: \(seen)
@@ -57,7 +57,7 @@ public struct CapabilityFinding: Hashable, Sendable, CustomStringConvertible {
         """
     }
 
-    /// What two findings have in common that say the same of several resources.
+    /// The common part of findings that say the same about several resources.
     struct Topic: Hashable {
         let check: String
         let entity: String

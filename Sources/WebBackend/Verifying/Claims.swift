@@ -1,7 +1,6 @@
 internal import RemoteStore
 
-/// Names the places in a description that claim something, by the keys of its file: `style.paging.total`,
-/// `resources.Album.calls.list.filters`.
+/// Names the places of claims in a description, by the keys of its file: `style.paging.total`, `resources.Album.calls.list.filters`.
 struct Claims {
     let service: WebService
     let plan: ResourcePlan
@@ -18,7 +17,7 @@ struct Claims {
         (call.call.paging == nil ? "style.paging." : self.call(call) + ".paging.") + key + Self.shown(value)
     }
 
-    /// Returns the place that says that a list can be filtered so.
+    /// Returns the place of the claim that a list can be filtered by a comparison.
     func filter(_ call: CallPlan, _ parameter: Parameter, _ comparison: Parameter.Operator) -> String {
         if let custom = call.parameters[parameter.name] {
             return self.call(call) + ".parameters" + Self.shown(custom.templates[comparison])
@@ -30,25 +29,25 @@ struct Claims {
         return call.call.filters == nil ? form : self.call(call) + ".filters, as \(form)"
     }
 
-    /// Returns the place that says that a list can be sorted so.
+    /// Returns the place of the claim that a list can be sorted.
     func order(_ call: CallPlan) -> String {
         call.call.sorting == nil
             ? "style.sorting" + Self.shown(plan.style.sorting.parameter) : self.call(call) + ".sorting"
     }
 
-    /// Returns the place that says how a property is written, or where it is: its own, or that of the style.
+    /// Returns the place that describes the form or path of a property: its own, or that of the style.
     func property(_ name: String, orStyle key: String) -> String {
         own?.properties[name] == nil ? "style.\(key), for “\(name)”" : "resources.\(plan.entity).properties.\(name)"
     }
 
-    /// Returns the place that says which properties a call brings.
+    /// Returns the place that lists the properties of a call.
     func brought(_ call: CallPlan, _ name: String) -> String {
         self.call(call)
             + (call.call.properties == nil
                 ? ".properties, which brings all that it does not leave out, also “\(name)”" : ".properties: \(name)")
     }
 
-    /// Returns the place that says where versions are.
+    /// Returns the place that describes versions.
     func version() -> String {
         let value: String =
             switch plan.version {

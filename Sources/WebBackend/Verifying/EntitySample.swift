@@ -5,17 +5,17 @@ internal import PropertyLists
 internal import RemoteStore
 internal import WebTransport
 
-/// What is known of an entity's resources from its unfiltered lists.
+/// The resources of an entity, as its unfiltered lists have them.
 final class EntitySample {
     let plan: ResourcePlan
     let claims: Claims
     let backend: WebBackend
-    /// The unfiltered lists, the first of which is compared with.
+    /// The unfiltered lists. Checks compare with the first one.
     var lists: [ListReading] = []
-    /// The first list's resources, each once.
+    /// The resources of the first list, each once.
     private(set) var resources: [TrialResource] = []
     private var known: [ResourceID: TrialResource] = [:]
-    /// Whether the resources are all that there are: the list was read to its end, and nothing is wrong with its pages.
+    /// Whether the sample has all resources: the list was read to its end, and its pages have no errors.
     private(set) var isWhole = false
     /// The answers to resources that were read alone.
     var ones: [ResourceID: ProbeAnswer] = [:]
@@ -25,7 +25,7 @@ final class EntitySample {
         claims = Claims(service: backend.service.service, plan: plan)
     }
 
-    /// Adds what was read of a list.
+    /// Adds the result of reading a list.
     func add(_ reading: ListReading) {
         lists.append(reading)
         guard lists.count == 1 else { return }
@@ -33,7 +33,7 @@ final class EntitySample {
         isWhole = reading.isWhole && reading.pages.allSatisfy { $0.unreadable.isEmpty }
     }
 
-    /// Notes that pages of the list are not what they are described as.
+    /// Notes that the pages of the list contradict their description.
     func doubt() { isWhole = false }
 
     /// Returns a resource of the list.
@@ -47,7 +47,7 @@ final class EntitySample {
         BackendRequest(entity: plan.entity, endpoint: call.call.name, of: backend, model: backend.service.model)
     }
 
-    /// Returns a request of a call with everything that it must be given, as a resource has it; nil where the resource lacks some of it.
+    /// Returns a request of a call, with the required parameters from a resource; nil if the resource lacks one of them.
     func request(_ call: CallPlan, given resource: TrialResource) -> BackendRequest? {
         var request = request(call)
         for parameter in call.endpoint.parameters where parameter.isRequired {
@@ -62,7 +62,7 @@ final class EntitySample {
         return request
     }
 
-    /// The resources to be read alone, three at most: the last, and those by which most properties are once nil and once not.
+    /// The resources to read alone, three at most: the last one, and those that cover most properties both with and without a value.
     var chosen: [TrialResource] {
         func features(_ resource: TrialResource) -> Set<String> {
             Set(
@@ -100,7 +100,7 @@ final class EntitySample {
     }
 }
 
-/// What is known of all entities.
+/// The samples of all entities.
 struct Survey {
     /// The samples, by entity.
     var samples: [String: EntitySample] = [:]
@@ -110,7 +110,7 @@ struct Survey {
 }
 
 extension ResourceValue {
-    /// The value as a finding shows it.
+    /// The value in the form that a finding shows.
     var shown: String {
         switch self {
         case .value(.null), .one(nil): "nil"
@@ -120,7 +120,7 @@ extension ResourceValue {
         }
     }
 
-    /// Whether another value is the same; of lists, whether they have the same members.
+    /// Returns whether another value is the same. Lists are the same if they have the same members.
     func agrees(with other: ResourceValue, isOrdered: Bool) -> Bool {
         switch (self, other) {
         case (.many(let left), .many(let right)):
@@ -132,7 +132,7 @@ extension ResourceValue {
 }
 
 extension PropertyValue {
-    /// The value as a finding shows it.
+    /// The value in the form that a finding shows.
     var shown: String {
         switch self {
         case .string(let text): "“\(text.prefix(80))\(text.count > 80 ? "…" : "")”"

@@ -3,7 +3,7 @@ internal import JSONReading
 internal import RemoteStore
 internal import WebTransport
 
-/// Asks the service for what checks want to know, within a number of requests.
+/// Sends the requests of checks, within a maximum number of requests.
 final class ServiceProbe {
     let backend: WebBackend
     private let limit: Int
@@ -12,7 +12,7 @@ final class ServiceProbe {
     /// There are no requests left.
     struct OutOfRequests: Error {}
 
-    /// A request cannot be written, such as one with a value that the style has no form for.
+    /// A request cannot be written, for example because the style cannot express a value.
     struct Unwritable: Error { let reason: String }
 
     /// The service has refused a request, or its answer cannot be read.
@@ -21,15 +21,15 @@ final class ServiceProbe {
         let status: Int
         let error: NSError
 
-        /// Whether the service was asked too often, or is not there for now: that says nothing of the description.
+        /// Whether the service was busy or unavailable, which says nothing about the description.
         var mayPass: Bool { [408, 425, 429, 503].contains(status) }
     }
 
     init(_ backend: WebBackend, limit: Int) { (self.backend, self.limit) = (backend, limit) }
 
-    /// Sends a request as it is.
+    /// Sends a request unchanged.
     ///
-    /// - Throws: ``OutOfRequests``; `TransportError` where no answer came.
+    /// - Throws: ``OutOfRequests``; `TransportError` if there was no answer.
     func send(_ request: WebRequest) async throws -> WebResponse {
         try Task.checkCancellation()
         guard count < limit else { throw OutOfRequests() }
@@ -39,8 +39,8 @@ final class ServiceProbe {
 
     /// Sends the request of a call, and reads its answer.
     ///
-    /// - Parameter headers: Headers besides those of each request.
-    /// - Throws: ``OutOfRequests``; ``Unwritable``; ``Refusal``; `TransportError` where no answer came.
+    /// - Parameter headers: Headers in addition to those of each request.
+    /// - Throws: ``OutOfRequests``; ``Unwritable``; ``Refusal``; `TransportError` if there was no answer.
     func ask(
         _ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, headers: [String: String] = [:]
     ) async throws -> ProbeAnswer {
@@ -61,7 +61,7 @@ final class ServiceProbe {
             case .failure: throw errors.error(response, to: web, isSave: false)
             }
             var reader = backend.reader(plan, call)
-            // The checks look for such forms themselves.
+            // The checks themselves look for such forms.
             reader.checksForms = false
             let read = try reader.read(response, to: request, at: web.url)
             answer.take(read, plan, call)
@@ -72,7 +72,7 @@ final class ServiceProbe {
     /// Returns method and address of a request without secrets.
     func show(_ request: WebRequest) -> String { "\(request.method.rawValue) \(backend.client.removingSecrets(from: request.url))" }
 
-    /// Reads pages of a list until the last, or until there are so many resources or pages.
+    /// Reads pages of a list until the last one, or until a number of resources or pages.
     ///
     /// - Throws: As ``ask(_:_:_:headers:)``.
     func read(
@@ -102,12 +102,12 @@ final class ServiceProbe {
     }
 }
 
-/// An answer to a sample request: the resources as the store would get them, and as the service has sent them.
+/// An answer to a sample request, with the resources as the store would receive them, and as the service has sent them.
 struct ProbeAnswer {
     /// The request, without secrets.
     let request: String
     let response: WebResponse
-    /// The resources that were asked for; none where there is no such resource.
+    /// The requested resources; empty if there is no such resource.
     private(set) var resources: [TrialResource] = []
     private(set) var embedded: [TrialResource] = []
     /// The resources as JSON.
@@ -139,22 +139,22 @@ struct ProbeAnswer {
     }
 }
 
-/// What was read of a list.
+/// The result of reading a list.
 struct ListReading {
-    /// How reading has come to its end.
+    /// The reasons why reading has ended.
     enum End {
-        /// The service has said that this is the last page.
+        /// The service has announced that this is the last page.
         case last
-        /// There was enough.
+        /// The requested number was reached.
         case stopped
-        /// A page names one that was read already.
+        /// A page names one that was read before.
         case repeated
     }
 
     let call: CallPlan
     var pages: [ProbeAnswer] = []
     var end = End.stopped
-    /// The token that was named last: of a list that was read to its end, that of its last page.
+    /// The last token in an answer; for a list that was read to its end, the token of its last page.
     var lastToken: PageToken?
 
     init(call: CallPlan) { self.call = call }
@@ -164,7 +164,7 @@ struct ListReading {
     var count: Int { pages.reduce(0) { $0 + $1.resources.count } }
     /// The identifiers, each once.
     var ids: Set<ResourceID> { Set(resources.map(\.id)) }
-    /// Whether it is everything, as far as the service says.
+    /// Whether the list is complete, as far as the service tells.
     var isWhole: Bool { end == .last }
     var total: Int? { pages.first?.total }
     /// The first request.

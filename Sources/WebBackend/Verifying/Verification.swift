@@ -14,7 +14,7 @@ struct Verification {
         probe = ServiceProbe(backend, limit: requests)
     }
 
-    /// Returns what is false, and what was not tried.
+    /// Returns the findings, and the claims that were not tried.
     func report() async throws -> VerificationReport {
         var report = VerificationReport()
         let survey = try await survey(&report)
@@ -53,7 +53,7 @@ struct Verification {
         return survey
     }
 
-    /// Returns the trials of checks by turns: the first of each check and entity, then the second, and so on.
+    /// Returns the trials of checks in rotation: the first one of each check and entity, then the second one, and so on.
     private static func byTurns(_ checks: [VerificationCheck], _ survey: Survey) -> [(String, Trial, EntitySample)] {
         let samples = survey.samples.values.filter { !$0.lists.isEmpty }.sorted { $0.plan.entity < $1.plan.entity }
         let all = checks.flatMap { check in samples.map { (check.name, check.trials($0, survey), $0) } }
@@ -68,7 +68,7 @@ struct Verification {
         do {
             let found = try await trial.run(probe)
             report.add(found)
-            // What compares with the list must not blame others for what its pages lack.
+            // Comparisons with the list must not report what its pages lack.
             if found.contains(where: { $0.capability == .paging || $0.capability == .count }) { sample.doubt() }
         } catch let refusal as ServiceProbe.Refusal where !refusal.mayPass {
             report.add([Self.finding(refusal, trial.asked, check, sample, trial.call, trial.capability)])
@@ -102,14 +102,14 @@ struct Verification {
     }
 }
 
-/// Something to be tried: what is asked, and what is concluded from the answer.
+/// A trial of a claim: the object of the check, and the conclusion from the answer.
 struct Trial {
     let asked: String
     let call: CallPlan
     let capability: CapabilityFinding.Capability
     let run: (ServiceProbe) async throws -> [CapabilityFinding]
 
-    /// The sample does not allow for it.
+    /// The sample has no values for the trial.
     struct Untried: Error { let reason: String }
 
     init(
@@ -118,14 +118,14 @@ struct Trial {
     ) { (self.asked, self.call, self.capability, self.run) = (asked, call, capability, run) }
 }
 
-/// What is checked: a name, what it is about, and its trials for the resources of an entity.
+/// A check: its name, its phase, and its trials for the resources of an entity.
 struct VerificationCheck {
-    /// When a check's turn comes.
+    /// The phases of checks.
     enum Phase: CaseIterable {
-        /// First, since others compare with the lists.
+        /// First, because other checks compare with the lists.
         case lists
         case claims
-        /// Last, with what others have read.
+        /// Last, with the answers that other checks have read.
         case conclusions
     }
 
@@ -133,7 +133,7 @@ struct VerificationCheck {
     let phase: Phase
     let trials: (EntitySample, Survey) -> [Trial]
 
-    /// The name of what precedes all checks: reading the lists.
+    /// The name of the step before all checks, which reads the lists.
     static let list = "lists"
 
     /// All checks, in the order of their turns.

@@ -2,11 +2,11 @@ internal import Foundation
 internal import RemoteStore
 
 extension WebBackend {
-    /// Reads a sample of each resource, asks for it again in each way that the description claims, and names what is false.
+    /// Reads a sample of each resource, reads it again in each way that the description claims, and reports the claims that are false.
     ///
-    /// It only reads. The unfiltered lists come first, then what concerns their pages, then the other checks by turns, so that a small number of
-    /// requests is spread over all of them. What was not tried is in ``VerificationReport/untried``. Resources that others insert, change or
-    /// delete meanwhile can look like findings: repeat it where there are any.
+    /// The verification only reads. The unfiltered lists come first, then the checks of their pages, then the other checks in rotation, so that a small
+    /// number of requests is spread over all of them. ``VerificationReport/untried`` lists the claims that were not tried. Insertions, changes and
+    /// deletions by others during the verification can look like findings: if there are any, repeat it.
     ///
     /// ```swift
     /// for finding in try await backend.verify(sample: 200) { print(finding) }
@@ -16,10 +16,10 @@ extension WebBackend {
     ///
     /// - Parameters:
     ///   - sample: The number of resources of each entity to read.
-    ///   - entities: The entities; nil for all that have a list without required parameters.
-    ///   - requests: The number of requests after which no further one is sent.
-    /// - Returns: What is false, and what was not tried; without findings where everything that was tried is as described.
-    /// - Throws: The error of an unfiltered list that got no answer, or one that may pass (503, 429); `CancellationError`.
+    ///   - entities: The entities; nil for all with a list that has no required parameters.
+    ///   - requests: The maximum number of requests.
+    /// - Returns: The false claims, and those that were not tried. There are no findings if everything that was tried is as described.
+    /// - Throws: The error of an unfiltered list without an answer, or with a temporary error (503, 429); `CancellationError`.
     public func verify(sample: Int = 200, entities: Set<String>? = nil, requests: Int = 60) async throws -> VerificationReport {
         try await Verification(self, sample: sample, entities: entities, requests: requests).report()
     }

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// Where a client has its time and its chance from. Tests replace it, to wait for nothing and to know what comes.
+/// The source of a client's time and randomness. Tests replace it to avoid waits and to get predictable values.
 public struct ClientTime: Sendable {
-    /// The seconds since some moment, which never go back.
+    /// The seconds since an arbitrary moment, which never decrease.
     public var seconds: @Sendable () -> Double
-    /// The seconds since the beginning of 1970, for dates that services name.
+    /// The seconds since the beginning of 1970, for dates in the messages of services.
     public var secondsSince1970: @Sendable () -> Double
-    /// Waits for some seconds; throws `CancellationError` where the task is cancelled.
+    /// Waits for some seconds. Throws `CancellationError` if the task is cancelled.
     public var sleep: @Sendable (Double) async throws -> Void
-    /// A number from 0 to 1, without 1.
+    /// A number from 0 to 1, excluding 1.
     public var random: @Sendable () -> Double
 
-    /// Creates a source of time and chance.
+    /// Creates a source of time and randomness.
     public init(
         seconds: @escaping @Sendable () -> Double, secondsSince1970: @escaping @Sendable () -> Double,
         sleep: @escaping @Sendable (Double) async throws -> Void, random: @escaping @Sendable () -> Double
@@ -22,7 +22,7 @@ public struct ClientTime: Sendable {
         self.random = random
     }
 
-    /// The clock of the system, and its randomness.
+    /// The system's clock and random numbers.
     public static let system = ClientTime(
         seconds: { ProcessInfo.processInfo.systemUptime }, secondsSince1970: { Date().timeIntervalSince1970 },
         sleep: { try await Task.sleep(nanoseconds: UInt64(max(0, min($0, 1e9)) * 1e9)) }, random: { Double.random(in: 0..<1) })

@@ -1,23 +1,23 @@
 internal import Logging
 internal import Platform
 
-/// One request of a client on its way: its tries, redirects and waits.
+/// The delivery of one request: its tries, redirects and waits.
 struct Delivery {
     let client: WebClient
     let request: WebRequest
-    /// The address of the request, which is read once.
+    /// The address of the request, which is parsed once.
     private let address: WebAddress
-    /// Whether the client's credentials go along.
+    /// Whether the request carries the client's credentials.
     let authenticates: Bool
     let followsRedirects: Bool
     var record: RequestRecord
-    /// What sends each try; nil for the client's transport.
+    /// The function that sends each try; nil for the client's transport.
     private let exchange: WebClient.Exchange?
-    /// When all tries and waits must be over, in the client's seconds. Waits for other requests of the client do not count.
+    /// The deadline for all tries and waits, in the client's seconds. Waits for other requests of the client do not count.
     private var deadline: Double
-    /// With which credentials the last try was sent.
+    /// The generations of the credentials of the last try.
     private var generations: Authenticators.Generations?
-    /// What has added them, and whose they are.
+    /// The authenticators that have added the credentials, and their user.
     private var authenticators: Authenticators
     private var principal: String?
     private var lastRequest: WebRequest
@@ -43,16 +43,16 @@ struct Delivery {
         self.authenticators = authenticators ?? client.authenticators(of: principal)
     }
 
-    /// What authenticators may use.
+    /// The context for authenticators.
     private var context: AuthenticationContext {
         AuthenticationContext(
             send: { [client, authenticators] request, followsRedirects in
                 do {
-                    // What it gets, a cookie perhaps, is for the same user.
+                    // Its result, such as a cookie, is for the same user.
                     return try await client.send(
                         request, authenticates: false, followsRedirects: followsRedirects, with: authenticators)
                 } catch let error as TransportError {
-                    // The request for credentials may have arrived; the one that they are for was not sent.
+                    // The request for credentials may have arrived. The request that needs them was not sent.
                     throw TransportError(
                         .unauthorized, request: error.request, detail: "\(error.kind.rawValue) \(error.detail)",
                         isTemporary: error.isOfNetwork || error.isTemporary)
@@ -61,7 +61,7 @@ struct Delivery {
             isOwn: { [client] in client.isOwn($0) })
     }
 
-    /// Sends the request until there is an answer that is to be returned.
+    /// Sends the request until there is an answer to return.
     mutating func send() async throws -> WebResponse {
         var number = 0
         var renewed: Set<Int> = []
@@ -77,7 +77,7 @@ struct Delivery {
                         after: response, to: lastRequest, generations: generations, renewed: &renewed, in: context)
                 {
                     if client.principal != principal { client.forgetCredentials(of: principal) }
-                    // The credentials were no longer taken: the service has done nothing.
+                    // The credentials have expired, and the service has done nothing.
                     number -= 1
                     continue
                 }
@@ -88,10 +88,10 @@ struct Delivery {
                     RetryPolicy.delay(retryAfter: $0, now: options.time.secondsSince1970())
                 }
                 let chosen = options.retries.delay(afterTry: number, random: options.time.random())
-                // Clients that were all told the same moment do not all come at it.
+                // Randomness spreads out the retries of clients that were all given the same time.
                 wait = asked.map { $0 + chosen / 10 } ?? chosen
                 guard now + wait < deadline else { return response }
-                // With these two, a service says that it has done nothing.
+                // By these two statuses, a service declares that it has done nothing.
                 if ![429, 503].contains(response.status) { record.mayHaveArrivedBefore = true }
                 reason = "The status was \(response.status)."
             } catch let error as TransportError {
@@ -109,16 +109,16 @@ struct Delivery {
         }
     }
 
-    /// Returns the error of the last try as that of the request: it may have arrived if any try may.
+    /// Returns the last error for the whole request: the request may have arrived if any of its tries may.
     private func afterAll(_ error: TransportError) -> TransportError {
-        // A redirect that is not followed says nothing of earlier tries either.
+        // A redirect that is not followed says nothing about earlier tries, either.
         guard record.mayHaveArrivedBefore, !error.mayHaveArrived || error.kind == .redirected else { return error }
         return TransportError(
             .lost, request: error.request,
             detail: "An earlier try may have arrived. The last one did not: \(error.kind.rawValue) \(error.detail)")
     }
 
-    /// Sends the request once and follows the redirects that come.
+    /// Sends the request once, and follows redirects.
     private mutating func follow() async throws -> WebResponse {
         var current = request
         let isOwn = client.isOwn(address)
@@ -136,12 +136,12 @@ struct Delivery {
             guard hop == 0 || isNew() else { throw TransportError(.redirected, request: summary, detail: "They lead in a circle.") }
             var response = try await sendOnce(&current)
             if hop > 0 { (response.redirectedTo, response.turnedToGet) = (client.secrets.remove(fromURL: current.url), turnedToGet) }
-            // Whoever has credentials does not want the page on which people sign in: the answer says that they are not taken.
+            // A login page is no useful answer to a request with credentials: the redirect to it means that they were refused.
             if generations?.isEmpty == false, response.leadsToSignIn, !SignInAddress.isOne(current.url) { return response }
             guard followsRedirects, let next = try options.redirects.next(after: response, to: current, summary: summary) else {
                 return response
             }
-            // Most requests are not redirected: only then is it noted where they were sent.
+            // Most requests are not redirected, so the first address is recorded only now.
             if hop == 0 { _ = isNew() }
             guard hop < options.redirects.maximum else {
                 throw TransportError(.redirected, request: summary, detail: "There are more than \(options.redirects.maximum).")
@@ -153,7 +153,7 @@ struct Delivery {
         throw TransportError(.redirected, request: summary)
     }
 
-    /// Returns the request to which a redirect leads, without the credential that its address may repeat.
+    /// Returns the target of a redirect, without the credentials that its address may repeat.
     private func withoutCredentials(_ next: WebRequest) throws -> WebRequest {
         guard !client.isOwn(next.url) else { return next }
         var result = next
@@ -164,9 +164,9 @@ struct Delivery {
         return result
     }
 
-    /// Sends a request once, with credentials if they may go there.
+    /// Sends a request once, with credentials if its address may receive them.
     ///
-    /// - Parameter message: The request, from which headers are removed that may not go where it does.
+    /// - Parameter message: The request. Headers that its address must not receive are removed.
     private mutating func sendOnce(_ message: inout WebRequest) async throws -> WebResponse {
         let address: WebAddress
         do {
@@ -179,7 +179,7 @@ struct Delivery {
         if !isOwn, authenticates {
             message.headers.fields.removeAll { !RedirectPolicy.harmlessHeaders.contains($0.name.lowercased()) }
         }
-        // Credentials that must be fetched are so before the request takes a place: fetching them needs one, too.
+        // Credentials are fetched before the request takes a place in the gate, because fetching them needs a place, too.
         var outgoing = message
         lastRequest = message
         generations = isOwn && authenticates ? try await authorize(&outgoing) : nil
@@ -188,11 +188,11 @@ struct Delivery {
         try await client.gate.enter(origin)
         defer { client.gate.leave(origin) }
         deadline += now - before
-        // What the program's traces carry along is for its own services.
+        // The trace context of the program is only for its own services.
         if isOwn || !authenticates { Telemetry.propagate(to: &outgoing) }
         if isOwn, authenticates {
             try await authenticators.sign(&outgoing, in: context)
-            // It has waited for its turn since it got its credentials.
+            // The user may have changed while the request waited for its turn.
             guard message.principal == nil || message.principal == client.principal else { throw otherUser }
         } else if !authenticates {
             authenticators.cookies?.add(to: &outgoing, secondsNow: now)
@@ -219,7 +219,7 @@ struct Delivery {
 
     /// Adds the credentials of the user who is signed in.
     ///
-    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/unauthorized``, where the request is another user's.
+    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/unauthorized`` if the request belongs to another user.
     private mutating func authorize(_ outgoing: inout WebRequest) async throws -> Authenticators.Generations {
         let bare = outgoing
         for _ in 0..<3 {
@@ -229,7 +229,7 @@ struct Delivery {
             outgoing = bare
             let generations = try await authenticators.authorize(&outgoing, in: context)
             if client.principal == principal { return generations }
-            // What was read may be somebody else's.
+            // The credentials that were read may belong to another user.
             client.forgetCredentials(of: principal)
         }
         throw otherUser
@@ -237,10 +237,10 @@ struct Delivery {
 
     private var otherUser: TransportError { TransportError(.unauthorized, request: summary, detail: "Another user has signed in.") }
 
-    /// Waits until the request may go by the limits of its rate.
+    /// Waits until the rate limits permit the request.
     private mutating func waitForTurn(_ origin: String) async throws {
         while true {
-            // How long the service wants no requests counts for the time of this one; how many the client sends in a time does not.
+            // A wait that the service demands counts towards the deadline; a wait for the client's own limit does not.
             let blocked = client.limiter.blockedUntil(origin) - now
             guard blocked > 0 else { break }
             guard now + blocked < deadline else {

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// How many requests a client sends to each origin.
+/// The maximum rate of a client's requests to each origin.
 ///
-/// The client waits before a request that would be one too many. It also obeys what services say of their own limits, in the headers
-/// `X-RateLimit-Remaining` and `X-RateLimit-Reset`, `RateLimit-Remaining` and `RateLimit-Reset`, and `RateLimit`: after an answer that says that
-/// none is left, the next request waits until there are some again.
+/// The client delays a request that would exceed the limit. It also obeys the limits that services announce, in the headers `X-RateLimit-Remaining` and
+/// `X-RateLimit-Reset`, `RateLimit-Remaining` and `RateLimit-Reset`, and `RateLimit`: after an answer without remaining requests, the next request
+/// waits for the reset.
 public struct RateLimit: Hashable, Sendable, Codable {
-    /// The number of requests in each interval; nil for any number.
+    /// The maximum number of requests in each interval; nil for no limit.
     public var requests: Int?
     /// The interval, in seconds.
     public var seconds: Double
-    /// Whether the client obeys the limits that services name.
+    /// Whether the client obeys the limits that services announce.
     public var obeysHeaders: Bool
 
     /// Creates a limit.
@@ -20,7 +20,7 @@ public struct RateLimit: Hashable, Sendable, Codable {
         self.obeysHeaders = obeysHeaders
     }
 
-    /// Returns after how many seconds the service allows requests again; nil where it says nothing, or allows some now.
+    /// Returns the number of seconds until the service allows requests again; nil if it announces no limit, or allows requests now.
     static func secondsUntilReset(_ headers: WebHeaders, now: Double) -> Double? {
         for prefix in ["X-RateLimit-", "RateLimit-", "X-Rate-Limit-"] {
             if let remaining = headers[prefix + "Remaining"].flatMap(number), let reset = headers[prefix + "Reset"].flatMap(number) {
@@ -44,7 +44,7 @@ public struct RateLimit: Hashable, Sendable, Codable {
         Double(text.trimmingCharacters(in: .whitespaces)).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Returns a wait: services name a moment, in seconds or milliseconds since the beginning of 1970, or a number of seconds.
+    /// Returns the wait until a reset: a service gives a time, in seconds or milliseconds since the beginning of 1970, or a number of seconds.
     private static func seconds(reset: Double, now: Double) -> Double {
         if reset > 1e11 { return max(0, reset / 1000 - now) }
         if reset > 1e9 { return max(0, reset - now) }
@@ -59,7 +59,7 @@ extension RateLimit {
         case obeysHeaders
     }
 
-    /// Decodes what a file says of it; the rest is as by default.
+    /// Decodes the values in a file; missing ones have their defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let usual = RateLimit()

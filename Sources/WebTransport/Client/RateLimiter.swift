@@ -1,16 +1,16 @@
 internal import Platform
 
-/// Decides when the requests of a client may go, by its own limit and by those of services.
+/// Schedules the requests of a client, by its own rate limit and those of services.
 final class RateLimiter: Sendable {
     private struct Origin {
-        /// The moments of the last requests, and of those that wait, as many as an interval may have.
+        /// The times of the last requests and of waiting ones, at most as many as an interval may have.
         var moments: [Double] = []
         var next = 0
-        /// Until when the service allows nothing.
+        /// The time until which the service allows no requests.
         var blockedUntil = -Double.infinity
     }
 
-    /// The number of origins that are remembered: links lead to any number.
+    /// The maximum number of remembered origins, because links may lead to any number of them.
     private static let maximumOrigins = 1000
 
     let limit: RateLimit
@@ -18,10 +18,10 @@ final class RateLimiter: Sendable {
 
     init(_ limit: RateLimit) { self.limit = limit }
 
-    /// Returns until when the service allows no requests.
+    /// Returns the time until which the service allows no requests.
     func blockedUntil(_ origin: String) -> Double { origins.withLock { $0[origin]?.blockedUntil } ?? -.infinity }
 
-    /// Takes the next moment at which a request may go by the client's own limit, and returns it.
+    /// Reserves the next time at which the client's own limit permits a request, and returns it.
     func reserve(_ origin: String, now: Double) -> Double {
         guard let requests = limit.requests, requests > 0, limit.seconds > 0 else { return now }
         return origins.withLock { origins in
@@ -32,7 +32,7 @@ final class RateLimiter: Sendable {
                 entry.moments.append(moment)
                 return moment
             }
-            // A request may go an interval after the one that is as many before it.
+            // A request may be sent one interval after the request that precedes it by the limit.
             let moment = max(now, entry.moments[entry.next] + limit.seconds)
             entry.moments[entry.next] = moment
             entry.next = (entry.next + 1) % requests
@@ -40,7 +40,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// Notes what an answer says of the service's limit.
+    /// Notes the limit that an answer announces.
     func note(_ response: WebResponse, from origin: String, now: Double, dateNow: Double) {
         guard limit.obeysHeaders else { return }
         var wait = RateLimit.secondsUntilReset(response.headers, now: dateNow)

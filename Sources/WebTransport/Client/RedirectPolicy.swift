@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Which redirects a client follows.
+/// The policy for redirects.
 ///
-/// Credentials, cookies and all headers but those that say which form of an answer is wanted stay with the origin for which they are meant,
-/// whatever a redirect says.
+/// Credentials and cookies never follow a redirect to another origin than the one that they are meant for. Of the other headers, only those that
+/// describe the wanted form of an answer do.
 public struct RedirectPolicy: Hashable, Sendable, Codable {
-    /// How many redirects are followed for one request; one more is an error.
+    /// The maximum number of redirects for one request; exceeding it is an error.
     public var maximum: Int
     /// Whether a redirect from `https` to `http` is followed.
     public var allowsInsecure: Bool
@@ -19,16 +19,16 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         self.sendsBodiesElsewhere = sendsBodiesElsewhere
     }
 
-    /// The status 3xx is an answer like any other.
+    /// Follows no redirects: an answer with the status 3xx is returned like any other.
     public static let never = RedirectPolicy(maximum: 0)
 
-    /// Headers that go along to another origin, in lower case.
+    /// The headers that may be sent to another origin, in lower case.
     static let harmlessHeaders: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-language", "content-type", "if-match",
         "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma", "prefer", "range", "user-agent",
     ]
 
-    /// Returns the request to which an answer redirects; nil where it does not.
+    /// Returns the target of a redirect; nil if the answer is not one.
     func next(
         after response: WebResponse, to request: WebRequest, summary: @autoclosure () -> String
     ) throws(TransportError) -> WebRequest? {
@@ -67,13 +67,13 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         return next
     }
 
-    /// Returns the address that a header names, absolute or relative to that of the request.
+    /// Returns the address in a header, which is absolute or relative to that of the request.
     static func resolve(_ location: String, at base: String) throws(WebAddress.Problem) -> WebAddress {
         guard location.utf8.count <= WebAddress.maximumLength else { throw .long }
         var text = ""
         let bytes = Array(location.trimmingCharacters(in: .whitespaces).utf8)
         for (index, byte) in bytes.enumerated() {
-            // Services write letters beyond ASCII, blanks and single percent signs as they are.
+            // Some services leave non-ASCII letters, blanks and single percent signs unencoded.
             if byte <= 0x20 || byte >= 0x7F || (byte == UInt8(ascii: "%") && !WebAddress.isEncoded(bytes, at: index)) {
                 text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             } else {
@@ -97,7 +97,7 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         } else if !path.hasPrefix("/") {
             path = here.path[...(here.path.lastIndex(of: "/") ?? here.path.startIndex)] + path
         }
-        // Read once more: a relative address, too, may have only the characters of one.
+        // Parsed again, because a relative address may also contain invalid characters.
         return try WebAddress(WebAddress(here, path: withoutDots(path), query: query).text)
     }
 
@@ -126,7 +126,7 @@ extension RedirectPolicy {
         case sendsBodiesElsewhere
     }
 
-    /// Decodes what a file says of it; the rest is as by default.
+    /// Decodes the values in a file; missing ones have their defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let usual = RedirectPolicy()

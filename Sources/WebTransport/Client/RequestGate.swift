@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Lets so many requests to a host be on their way at a time; the others wait, in their order.
+/// Limits the number of simultaneous requests to a host. Further requests wait in a queue.
 final class RequestGate: Sendable {
     private struct Host {
         var running = 0
@@ -10,10 +10,10 @@ final class RequestGate: Sendable {
     private struct State {
         var hosts: [String: Host] = [:]
         var nextID = 0
-        /// Those who were cancelled before they stood in line.
+        /// The requests that were cancelled before they were queued.
         var cancelled: Set<Int> = []
 
-        /// Counts one more request to a host, if another one may go. While some wait none may: one that leaves lets the next take its place.
+        /// Takes a place for a request to a host, if one is free. While requests wait, none is: a request that leaves passes its place to the next one.
         mutating func takePlace(_ host: String, _ limit: Int) -> Bool {
             guard hosts[host, default: Host()].running < limit else { return false }
             hosts[host, default: Host()].running += 1
@@ -26,7 +26,7 @@ final class RequestGate: Sendable {
 
     init(limit: Int?) { self.limit = limit.map { max(1, $0) } }
 
-    /// Waits until a request may go to a host. ``leave(_:)`` must follow.
+    /// Waits for a place. A call of ``leave(_:)`` must follow.
     func enter(_ host: String) async throws {
         guard let limit else { return }
         try Task.checkCancellation()
@@ -58,7 +58,7 @@ final class RequestGate: Sendable {
         }
     }
 
-    /// Lets the next request to a host go.
+    /// Releases a place to the next request.
     func leave(_ host: String) {
         guard limit != nil else { return }
         let next: CheckedContinuation<Void, any Error>? = state.withLock { state in

@@ -1,31 +1,31 @@
-/// What one request through a ``WebClient`` took, with all its tries: a line of the trace of a fetch. It has no credentials.
+/// A record of one request through a ``WebClient`` with all its tries, which is a line in the trace of a fetch. It has no credentials.
 public struct RequestRecord: Hashable, Sendable, CustomStringConvertible {
-    /// What the request was for.
+    /// The purpose of the request.
     public var label: String
     /// The method.
     public var method: WebRequest.Method
-    /// The address that was asked for, without credentials.
+    /// The requested address, without credentials.
     public var url: String
-    /// The status of the answer; nil where none came.
+    /// The status of the answer; nil if there was none.
     public var status: Int?
-    /// The reason why no answer came, without credentials; nil where one did.
+    /// The reason why there was no answer, without credentials; nil if there was one.
     public var failure: String?
-    /// The bytes of the bodies that were sent.
+    /// The number of bytes in the bodies that were sent.
     public var bytesSent = 0
-    /// The bytes of the bodies that came, decompressed.
+    /// The number of bytes in the bodies that were received, decompressed.
     public var bytesReceived = 0
-    /// The time from the last try until its first byte came, in seconds, where the transport says so.
+    /// The time from the last try until the first byte of its answer, in seconds; nil if the transport does not tell it.
     public var secondsToFirstByte: Double?
     /// The time of the request with all its tries, in seconds.
     public var seconds = 0.0
-    /// The part of ``seconds`` in which the client waited: before another try, and for the service's limit of requests.
+    /// The part of ``seconds`` that the client spent waiting: for a retry, and for the service's rate limit.
     public var secondsWaiting = 0.0
-    /// How often the request was sent.
+    /// The number of times that the request was sent.
     public var tries = 0
-    /// Whether the service may have got one of the tries to which no answer came, or an error of the service: where the answer to the last one is
-    /// 404, 409 or 412, that may be so because of this one.
+    /// Whether the service may have received a try without an answer, or with an internal error. In that case, the status 404, 409 or 412 in the last
+    /// answer may be a result of that try.
     public var mayHaveArrivedBefore = false
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     public var redirects = 0
 
     /// One line: `GET https://api.example.com/albums 200 in 35 ms (first byte 30 ms), 5120 bytes [Album.list]`.
@@ -50,6 +50,6 @@ public struct RequestRecord: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// Writes `35.0 ms` as `35 ms`.
+    /// Shortens `35.0 ms` to `35 ms`.
     fileprivate func replacingTail() -> String { hasSuffix(".0 ms") ? dropLast(5) + " ms" : self }
 }

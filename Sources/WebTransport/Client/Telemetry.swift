@@ -2,16 +2,16 @@
 internal import Metrics
 internal import Tracing
 
-/// Tells swift-metrics and swift-distributed-tracing of requests.
+/// Reports requests to swift-metrics and swift-distributed-tracing.
 enum Telemetry {
     /// The span of a request.
     struct TraceSpan {
         fileprivate let span: any Span
 
-        /// Whether anybody reads what is noted.
+        /// Whether the span is recorded.
         var isRead: Bool { span.isRecording }
 
-        /// Notes how the request went.
+        /// Adds the attributes of a finished request.
         func note(_ record: RequestRecord, host: String, port: Int) {
             span.updateAttributes { attributes in
                 attributes["http.request.method"] = record.method.rawValue
@@ -32,12 +32,12 @@ enum Telemetry {
         }
     }
 
-    /// Runs a request within a span, which the service's own belong to if it traces.
+    /// Runs a request within a span, which becomes the parent of the service's spans if the service traces.
     static func traced<Result>(_ name: String, _ body: (TraceSpan) async throws -> Result) async rethrows -> Result {
         try await withSpan(name, ofKind: .client) { try await body(TraceSpan(span: $0)) }
     }
 
-    /// Adds the headers by which the service's spans belong to that of the request.
+    /// Adds the headers that make the span of the request the parent of the service's spans.
     static func propagate(to request: inout WebRequest) {
         guard let context = ServiceContext.current else { return }
         InstrumentationSystem.instrument.inject(context, into: &request.headers, using: HeaderInjector())
@@ -59,7 +59,7 @@ enum Telemetry {
     }
 }
 #else
-/// Nobody is told of requests: swift-metrics and swift-distributed-tracing are there with the trait `WebBackend` only.
+/// Reports nothing: swift-metrics and swift-distributed-tracing are only available with the trait `WebBackend`.
 enum Telemetry {
     struct TraceSpan {
         var isRead: Bool { false }

@@ -2,17 +2,17 @@ internal import Foundation
 internal import Platform
 
 extension WebClient {
-    /// Sends a request for a stream of events, and returns it once the service has begun to answer.
+    /// Sends a request for a stream of events, and returns the stream when the answer begins.
     ///
-    /// Credentials, redirects and tries are those of any request; a stream that has begun is not begun again by itself. Its request takes the place of one
-    /// of ``Options/maximumConcurrentRequestsPerHost`` until then only.
+    /// The request has credentials, redirects and retries like any other. A stream that has begun is not restarted automatically. The request counts
+    /// towards ``Options/maximumConcurrentRequestsPerHost`` only until the answer begins.
     ///
     /// - Parameters:
     ///   - request: The request, without credentials.
-    ///   - idleSeconds: The time without a byte after which the stream ends, for a connection that is gone may be silent for ever; nil for any time.
-    ///   - maximumEventBytes: The number of bytes that an event may have.
-    /// - Returns: The events, for one reader. The stream ends where the connection does, and throws a ``TransportError`` where it breaks.
-    /// - Throws: ``TransportError`` where no answer came, or one that is no stream of events; `CancellationError` where the task is cancelled.
+    ///   - idleSeconds: The time without a byte after which the stream ends, because a broken connection may stay silent for ever; nil for no limit.
+    ///   - maximumEventBytes: The maximum size of an event, in bytes.
+    /// - Returns: The events, for one reader. The stream ends with the connection, and throws a ``TransportError`` if the connection breaks.
+    /// - Throws: ``TransportError`` if there was no answer, or one that is not a stream of events; `CancellationError` if the task is cancelled.
     public func events(
         _ request: WebRequest, idleSeconds: Double? = nil, maximumEventBytes: Int = 1 << 20
     ) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
@@ -30,7 +30,7 @@ extension WebClient {
         return AsyncThrowingStream { try await reader.next() }
     }
 
-    /// Sends a request, and returns its answer, with what hands over the body where the status is one of success. Other answers are whole.
+    /// Sends a request, and returns its answer, with a stream of the body if the status is a success. Other answers are complete.
     private func stream(_ request: WebRequest) async throws -> (WebResponse, WebStream?) {
         let begun = LockedBox<WebStream?>(nil)
         let response = try await send(request, authenticates: true, followsRedirects: true, observer: nil) {
@@ -65,7 +65,7 @@ extension WebClient {
 }
 
 extension WebRequest {
-    /// Returns the request with headers that it does not have.
+    /// Returns the request with headers added, except those that it has already.
     fileprivate func with(missing headers: [(name: String, value: String)]) -> WebRequest {
         var request = self
         for (name, value) in headers where request.headers[name] == nil { request.headers[name] = value }
@@ -73,7 +73,7 @@ extension WebRequest {
     }
 }
 
-/// Reads the events of a stream one after the other.
+/// Reads the events of a stream one after another.
 // Unchecked: the one reader of the stream makes one call at a time.
 private final class EventReader: @unchecked Sendable {
     private let pieces: SharedIterator<AsyncThrowingStream<[UInt8], any Error>.AsyncIterator>
@@ -105,7 +105,7 @@ private final class EventReader: @unchecked Sendable {
         }
     }
 
-    /// Returns the next piece; nil where the stream has ended, or was silent for too long.
+    /// Returns the next piece; nil if the stream has ended, or was silent for too long.
     private func nextPiece() async throws -> [UInt8]? {
         guard let idleSeconds else { return try await pieces.next() }
         return try await withThrowingTaskGroup(of: [UInt8]?.self) { [pieces, time] group in

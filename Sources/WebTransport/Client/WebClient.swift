@@ -1,8 +1,8 @@
 public import Logging
 internal import Platform
 
-/// A client of one web service: it adds credentials, sends requests again where that is safe, follows redirects, keeps to limits, and tells
-/// logs, metrics and traces what it did, without any secret.
+/// A client of one web service. It adds credentials, retries requests if that is safe, follows redirects, obeys limits, and reports to logs, metrics
+/// and traces, without any secret.
 ///
 /// ```swift
 /// var options = WebClient.Options()
@@ -11,48 +11,48 @@ internal import Platform
 /// let response = try await client.send(WebRequest(.get, "https://api.example.com/albums", label: "Album.list"))
 /// ```
 ///
-/// Credentials, cookies and headers go to the origin (scheme, host and port) of the base address, and to those that the options name. Requests
-/// to other origins, to which links or redirects of the service may lead, go without them.
+/// Credentials, cookies and headers go to the origin (scheme, host and port) of the base address, and to the origins in the options. Requests to other
+/// origins, which the service's links or redirects may lead to, are sent without them.
 ///
-/// A client may be used on any thread, by any number of tasks. Those of a service should share one: its limits, its session and its tokens are
-/// common to all its requests.
+/// A client may be used on any thread, by any number of tasks. The tasks that use a service should share one client, because its limits, its session
+/// and its tokens apply to all its requests.
 public final class WebClient: Sendable {
-    /// What a client does besides sending requests.
+    /// The options of a client.
     public struct Options: Sendable {
-        /// How the client shows who it is.
+        /// The authentication of the client.
         public var authentication: Authentication = .none
-        /// Returns the user who is signed in, by whatever name tells users apart; nil where that is not known, or does not matter. Without it, it is the
-        /// name that ``Authentication/basic(user:password:)`` has.
+        /// Returns a name that identifies the user who is signed in; nil if the user is unknown, or does not matter. Without this closure, it is the
+        /// name in ``Authentication/basic(user:password:)``.
         ///
-        /// It is called before and after each reading of a credential, on any thread: where the user is another one, credentials and cookies of the one before
-        /// are forgotten, and a request of that user (``WebRequest/principal``) is not sent. So that no credential is taken for that of another user, what this
-        /// returns and what closures return as secrets should change in one step.
+        /// The client calls it before and after it reads a credential, on any thread. If the user has changed, the client forgets the credentials and
+        /// cookies of the previous user, and does not send requests of that user (``WebRequest/principal``). The result of this closure and the secrets
+        /// that closures return should change in one step, so that no credential is taken for that of another user.
         public var principal: (@Sendable () -> String?)?
-        /// Origins to which credentials and headers go besides that of the base address: `https://uploads.example.com`.
+        /// Further origins that receive credentials and headers besides that of the base address: `https://uploads.example.com`.
         public var origins: [String] = []
-        /// Headers of each request that has none of the name.
+        /// Headers that are added to each request without a header of the same name.
         public var headers: WebHeaders = [:]
-        /// What one try may take.
+        /// The limits of one try.
         public var limits = TransportLimits()
-        /// Which requests are sent again.
+        /// The policy for retries.
         public var retries = RetryPolicy()
-        /// Which redirects are followed.
+        /// The policy for redirects.
         public var redirects = RedirectPolicy()
-        /// How many requests are sent in which time.
+        /// The maximum rate of requests.
         public var rateLimit = RateLimit()
-        /// How many requests to a host are on their way at a time; nil for any number.
+        /// The maximum number of simultaneous requests to a host; nil for no limit.
         public var maximumConcurrentRequestsPerHost: Int? = 8
-        /// Whether cookies that the service sets go back to it. They do so, whatever this says, where the authentication needs it.
+        /// Whether cookies that the service sets are sent back to it. If the authentication needs them, they always are.
         public var keepsCookies = false
-        /// Headers whose values are secret, besides those that always are (`Authorization`, `Cookie` and their like).
+        /// Further headers with secret values, besides those that always are (`Authorization`, `Cookie` and similar ones).
         public var secretHeaders: Set<String> = []
-        /// Items of queries whose values are secret, besides those that always are (`token`, `api_key` and their like).
+        /// Further query items with secret values, besides those that always are (`token`, `api_key` and similar ones).
         public var secretQueryItems: Set<String> = []
-        /// Where the client writes what it does: each request at the level debug, each further try at the level notice.
+        /// The logger of the client: it logs each request at the level debug, and each retry at the level notice.
         public var logger = Logger(label: "WebTransport.WebClient")
-        /// Gets a record of each request that has ended, on the thread on which it did.
+        /// Receives a record of each finished request, on the thread where it has finished.
         public var observer: (@Sendable (RequestRecord) -> Void)?
-        /// Where the client has its time and its chance from.
+        /// The source of the client's time and randomness.
         public var time = ClientTime.system
 
         /// Creates options.
@@ -61,21 +61,21 @@ public final class WebClient: Sendable {
 
     /// The options.
     public let options: Options
-    /// What sends the requests.
+    /// The transport that sends the requests.
     public let transport: any Transport
-    /// The address that the client is for.
+    /// The base address of the service.
     public let baseURL: String
 
     /// The origins to which credentials go.
     private let origins: Set<String>
-    /// What adds credentials to the requests of a user, the one whose request was sent last.
+    /// The authenticators for the user of the latest request.
     private let signedIn: LockedBox<(principal: String?, authenticators: Authenticators)>
-    /// The names of the query items in which credentials are sent.
+    /// The names of the query items with credentials.
     let queryNames: Set<String>
-    /// The user whom the authentication names.
+    /// The user in the authentication.
     private let namedUser: String?
     let secrets: Secrets
-    /// The names of headers that the options call secret, in lower case.
+    /// The names of the options' secret headers, in lower case.
     let secretHeaders: Set<String>
     let gate: RequestGate
     let limiter: RateLimiter
@@ -83,10 +83,10 @@ public final class WebClient: Sendable {
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - baseURL: The address of the service. Requests have whole addresses of their own: it says to which origin credentials may go.
-    ///   - transport: What sends the requests.
-    ///   - options: What the client does besides.
-    /// - Throws: ``TransportError`` where an address cannot be read, or has a password before the host.
+    ///   - baseURL: The address of the service, whose origin receives credentials. Requests have complete addresses of their own.
+    ///   - transport: The transport that sends the requests.
+    ///   - options: The options of the client.
+    /// - Throws: ``TransportError`` if an address cannot be parsed, or has a password before the host.
     public init(baseURL: String, transport: any Transport, options: Options = Options()) throws(TransportError) {
         self.baseURL = baseURL
         self.transport = transport
@@ -109,15 +109,15 @@ public final class WebClient: Sendable {
         limiter = RateLimiter(options.rateLimit)
     }
 
-    /// Sends a request, as often as it takes and is safe, and returns its answer, whatever status it has.
+    /// Sends a request, with retries if they are safe, and returns its answer, whatever its status.
     ///
-    /// An answer that says that the request should be sent again (429, 503) is returned where it was sent as often as the options allow, or
-    /// where the service asks for a longer wait than they do.
+    /// An answer that asks for a retry (429, 503) is returned if the request was sent as often as the options allow, or if the service asks for a
+    /// longer wait than they allow.
     ///
     /// - Parameters:
     ///   - request: The request, without credentials.
-    ///   - observer: Gets a record of the request when it has ended, besides the observer of the options.
-    /// - Throws: ``TransportError`` where no whole answer came, without any secret; `CancellationError` where the task is cancelled.
+    ///   - observer: Receives a record of the finished request, besides the observer of the options.
+    /// - Throws: ``TransportError`` without any secret, if there was no complete answer; `CancellationError` if the task is cancelled.
     public func send(_ request: WebRequest, observer: (@Sendable (RequestRecord) -> Void)? = nil) async throws -> WebResponse {
         try await send(request, authenticates: true, followsRedirects: true, observer: observer)
     }
@@ -125,7 +125,7 @@ public final class WebClient: Sendable {
     /// The user who is signed in: see ``Options/principal``.
     public var principal: String? { options.principal.map { $0() } ?? namedUser }
 
-    /// Returns what adds the credentials of a user; those of another one are forgotten.
+    /// Returns the authenticators of a user, and forgets the credentials of another one.
     func authenticators(of principal: String?) -> Authenticators {
         signedIn.withLock { signedIn in
             if signedIn.principal != principal {
@@ -135,7 +135,7 @@ public final class WebClient: Sendable {
         }
     }
 
-    /// Forgets the credentials of a user, among which may be those of another one.
+    /// Forgets the credentials of a user, because some may belong to another one.
     func forgetCredentials(of principal: String?) {
         signedIn.withLock { signedIn in
             guard signedIn.principal == principal else { return }
@@ -143,26 +143,26 @@ public final class WebClient: Sendable {
         }
     }
 
-    /// Returns a text without the secrets that the client has used, for messages of the program's own.
+    /// Returns a text without the secrets that the client has used, for the program's own messages.
     public func removingSecrets(from text: String) -> String { secrets.remove(from: text) }
 
-    /// Whether credentials may go to an address.
+    /// Returns whether credentials may go to an address.
     func isOwn(_ url: String) -> Bool { (try? WebAddress(url)).map(isOwn) ?? false }
 
-    /// Whether credentials may go to an address.
+    /// Returns whether credentials may go to an address.
     func isOwn(_ address: WebAddress) -> Bool { isOwn(origin: address.origin) }
 
-    /// Whether credentials may go to an origin.
+    /// Returns whether credentials may go to an origin.
     func isOwn(origin: String) -> Bool { origins.contains(origin) }
 
-    /// Sends one try of a request, and returns its answer.
+    /// A function that sends one try of a request, and returns its answer.
     typealias Exchange = @Sendable (WebRequest, TransportLimits) async throws -> WebResponse
 
-    /// Sends a request, and tells everybody of it who wants to know.
+    /// Sends a request, and reports it to observers, logs, metrics and traces.
     ///
     /// - Parameters:
-    ///   - exchange: What sends each try; nil for the transport.
-    ///   - authenticators: What has the cookies of a request that fetches credentials; nil for those of the user who is signed in.
+    ///   - exchange: The function that sends each try; nil for the transport.
+    ///   - authenticators: The authenticators with the cookies for a request that fetches credentials; nil for those of the user who is signed in.
     func send(
         _ request: WebRequest, authenticates: Bool, followsRedirects: Bool, observer: (@Sendable (RequestRecord) -> Void)? = nil,
         through exchange: Exchange? = nil, with authenticators: Authenticators? = nil
@@ -191,9 +191,9 @@ public final class WebClient: Sendable {
             case .success(let response): record.status = response.status
             case .failure(let error): record.failure = (error as? TransportError).map(Self.reason) ?? "\(type(of: error))"
             }
-            // A link of the service may lead to any host: metrics are kept of the client's own only.
+            // The service's links may lead to any host, so metrics name only the client's own.
             Telemetry.count(record, host: isOwn(address) ? address.host : "other")
-            // To take the secrets out of an address takes time: mostly nobody reads it.
+            // Removing secrets from an address takes time, and usually nothing reads the result.
             guard record.failure != nil || span.isRead || options.observer != nil || observer != nil || options.logger.logLevel <= .debug
             else { return try outcome.get() }
             record.url = secrets.remove(fromURL: request.url)
@@ -226,7 +226,7 @@ public final class WebClient: Sendable {
                 error.kind, request: secrets.remove(from: error.request), detail: secrets.remove(from: error.detail),
                 isTemporary: error.isTemporary)
         default:
-            // A transport of the program's own.
+            // An error of a custom transport.
             TransportError(.lost, request: secrets.summary(request), detail: secrets.remove(from: "The transport threw \(error)."))
         }
     }

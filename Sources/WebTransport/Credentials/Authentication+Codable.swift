@@ -1,8 +1,8 @@
-/// An authentication in a file names its kind: `"none"`, `{"bearer": {"environment": "TOKEN"}}`,
-/// `{"basic": {"user": "anna", "password": {"file": "password"}}}`, `{"header": {"name": "X-Api-Key", "value": …, "prefix": ""}}`,
-/// `{"query": {"name": "api_key", "value": …}}`, `{"oauth2": {…}}`, `{"csrf": {…}}`, `{"session": {…}}`, `{"all": […]}`.
+/// The encoded form of an authentication names its kind: `"none"`, `{"bearer": {"environment": "TOKEN"}}`, `{"basic": {"user": "anna", "password":
+/// {"file": "password"}}}`, `{"header": {"name": "X-Api-Key", "value": …, "prefix": ""}}`, `{"query": {"name": "api_key", "value": …}}`, `{"oauth2":
+/// {…}}`, `{"csrf": {…}}`, `{"session": {…}}`, `{"all": […]}`.
 ///
-/// No secret stands in it, and a signing closure cannot.
+/// It contains no secrets. A signing closure cannot be encoded.
 extension Authentication: Codable {
     private enum CodingKeys: String, CodingKey {
         case bearer
@@ -60,7 +60,7 @@ extension Authentication: Codable {
         }
     }
 
-    /// Encodes an authentication; one with a secret of the program itself, or with a closure, cannot be encoded.
+    /// Encodes an authentication. One with a literal secret or with a closure cannot be encoded.
     public func encode(to encoder: any Encoder) throws {
         if case .none = self {
             var container = encoder.singleValueContainer()

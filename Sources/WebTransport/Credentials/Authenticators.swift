@@ -1,12 +1,12 @@
-/// What a client's ``Authentication`` adds to requests, in its order: credentials, cookies, and signatures at the end.
+/// The authenticators of a client's ``Authentication``, in order: credentials, cookies, and signatures at the end.
 struct Authenticators: Sendable {
     private var parts: [any Authenticator] = []
     private var signers: [any Authenticator] = []
-    /// The cookies of the session; nil where the client keeps none.
+    /// The cookies of the session; nil if the client keeps none.
     private(set) var cookies: CookieJar?
-    /// The names of the query items in which credentials are sent.
+    /// The names of the query items with credentials.
     private(set) var queryNames: Set<String> = []
-    /// The user whom the description names; nil where it names none.
+    /// The user in the description; nil if it has none.
     private(set) var user: String?
 
     init(_ authentication: Authentication, keepsCookies: Bool = false) {
@@ -14,10 +14,10 @@ struct Authenticators: Sendable {
         add(authentication)
     }
 
-    /// The numbers of the credentials that a request was sent with.
+    /// The generations of the credentials that a request was sent with.
     typealias Generations = [Int]
 
-    /// Adds what adds the credentials of one kind.
+    /// Adds the authenticators of one authentication.
     private mutating func add(_ authentication: Authentication) {
         switch authentication {
         case .none: break
@@ -41,7 +41,7 @@ struct Authenticators: Sendable {
         }
     }
 
-    /// Adds the credentials to a request, and fetches them where it must.
+    /// Adds the credentials to a request, and fetches missing ones.
     func authorize(_ request: inout WebRequest, in context: AuthenticationContext) async throws -> Generations {
         var generations: Generations = []
         for index in parts.indices {
@@ -52,15 +52,15 @@ struct Authenticators: Sendable {
         return generations
     }
 
-    /// Adds what depends on the moment and on the rest of a request: cookies and signatures. It fetches nothing.
+    /// Adds the parts that depend on the time and on the rest of a request: cookies and signatures. It fetches nothing.
     func sign(_ request: inout WebRequest, in context: AuthenticationContext) async throws {
         cookies?.add(to: &request, secondsNow: context.seconds())
         for signer in signers { _ = try await signer.authorize(&request, in: context) }
     }
 
-    /// Whether a request should be sent once more, because an answer says that its credentials are no longer taken and there are others.
+    /// Returns whether a request should be sent again, because its credentials are no longer valid and there are new ones.
     ///
-    /// - Parameter renewed: The places of the authenticators that have had other credentials for this request already: each does so once.
+    /// - Parameter renewed: The indices of the authenticators that have renewed credentials for this request: each does so once.
     func renew(
         after response: WebResponse, to request: WebRequest, generations: Generations, renewed: inout Set<Int>,
         in context: AuthenticationContext

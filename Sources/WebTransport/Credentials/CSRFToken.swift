@@ -1,30 +1,30 @@
 internal import Foundation
 internal import Platform
 
-/// A token against forged requests: an address gives it together with a cookie, and requests that change something send both.
+/// A CSRF token: an address issues it together with a cookie, and requests that change something send both.
 ///
-/// It is fetched once for all requests that wait for it, and once more when the service no longer takes it (the statuses 403 and 419), after
-/// which the request is sent once more.
+/// The token is fetched once for all requests that wait for it. If the service no longer accepts it (the statuses 403 and 419), it is fetched again,
+/// and the request is sent again.
 public struct CSRFToken: Sendable, Codable {
-    /// Where the token stands in the answer.
+    /// The place of the token in the answer.
     public enum Source: Hashable, Sendable, Codable {
         /// In a cookie of this name.
         case cookie(String)
         /// In a header of this name.
         case header(String)
-        /// In the body, which is JSON, under these keys.
+        /// In a JSON body, at these keys.
         case json([String])
     }
 
-    /// The address that gives the token.
+    /// The address that issues the token.
     public var url: String
-    /// Where the token stands in its answer.
+    /// The place of the token in the answer.
     public var source: Source
-    /// The header by which requests send the token.
+    /// The header with the token in requests.
     public var header: String
     /// Headers of the request that fetches the token: `["X-CSRF-Token": "Fetch"]`.
     public var fetchHeaders: [String: String]
-    /// Whether requests name the service in the header `Referer`, as Django wants it over `https`.
+    /// Whether requests name the service in the header `Referer`, as Django requires over `https`.
     public var sendsReferer: Bool
 
     private enum CodingKeys: String, CodingKey {
@@ -35,7 +35,7 @@ public struct CSRFToken: Sendable, Codable {
         case sendsReferer
     }
 
-    /// Decodes a description; only the address and the source must be there.
+    /// Decodes a description. Only the address and the source are required.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -87,7 +87,7 @@ extension CSRFToken.Source {
     }
 }
 
-/// Adds a token against forged requests.
+/// Adds a CSRF token.
 final class CSRFAuthenticator: Authenticator {
     private struct State {
         var token: String?
@@ -119,7 +119,7 @@ final class CSRFAuthenticator: Authenticator {
         guard response.status == 403 || response.status == 419, Self.changesSomething(request) else { return false }
         let old = state.withLock { $0.generation == generation ? $0.token : nil }
         let new = try await current(newerThan: generation, in: context)
-        // Where the token is the same, the service forbids the request for another reason.
+        // If the token is the same, the service refuses the request for another reason.
         return new.token != old
     }
 
@@ -127,7 +127,7 @@ final class CSRFAuthenticator: Authenticator {
         @Sendable func known() -> (String, Int)? {
             let (token, generation) = state.withLock { ($0.token, $0.generation) }
             guard let token, generation > old ?? -1 else { return nil }
-            // A service gives a new one with any answer, when somebody logs in.
+            // After a login, a service may set a new cookie with any answer.
             guard case .cookie(let name) = description.source else { return (token, generation) }
             return (context.cookies?.value(name, at: description.url) ?? token, generation)
         }

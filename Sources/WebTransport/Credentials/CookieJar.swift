@@ -2,29 +2,29 @@ internal import Foundation
 internal import Platform
 internal import PropertyLists
 
-/// The cookies of a session. They go back to the origin from which they came, whatever domain they name.
+/// The cookies of a session. They are sent only to the origin that has set them, whatever domain they name.
 final class CookieJar: Sendable {
     struct Cookie: Sendable {
         var name: String
         var value: String
         var path: String
         var isSecure: Bool
-        /// When it is over, in the client's seconds; nil for never.
+        /// The time at which it expires, in the client's seconds; nil for never.
         var end: Double?
     }
 
     private struct State {
         var cookies: [String: [Cookie]] = [:]
-        /// Grows with each change.
+        /// A counter of changes.
         var changes = 0
     }
 
-    /// How many cookies an origin may set, and how long each may be.
+    /// The maximum number of cookies of an origin, and the maximum size of each.
     private static let maximum = (cookies: 100, bytes: 8192)
 
     private let state = LockedBox(State())
 
-    /// A number that changes when a cookie does.
+    /// A number that changes with each change of a cookie.
     var changes: Int { state.withLock { $0.changes } }
 
     /// Adds the cookies of a request's origin to it.
@@ -35,12 +35,12 @@ final class CookieJar: Sendable {
         }
         guard !cookies.isEmpty else { return }
         let own = request.headers["Cookie"].map { [$0] } ?? []
-        // Those with the longer path stand first.
+        // Cookies with longer paths come first.
         let sorted = cookies.sorted { $0.path.utf8.count > $1.path.utf8.count }
         request.headers["Cookie"] = (own + sorted.map { "\($0.name)=\($0.value)" }).joined(separator: "; ")
     }
 
-    /// Keeps the cookies that an answer sets.
+    /// Stores the cookies that an answer sets.
     ///
     /// - Parameters:
     ///   - secondsNow: The client's seconds.
@@ -66,18 +66,18 @@ final class CookieJar: Sendable {
         }
     }
 
-    /// Returns the value of a cookie of an address's origin.
+    /// Returns the value of a cookie for the origin of an address.
     func value(_ name: String, at url: String) -> String? {
         guard let address = try? WebAddress(url) else { return nil }
         return state.withLock { $0.cookies[address.origin] ?? [] }.last { $0.name == name }?.value
     }
 
-    /// Whether a path lies in that of a cookie.
+    /// Returns whether a path is within that of a cookie.
     private static func matches(_ path: String, _ cookiePath: String) -> Bool {
         path == cookiePath || (path.hasPrefix(cookiePath) && (cookiePath.hasSuffix("/") || path.dropFirst(cookiePath.count).hasPrefix("/")))
     }
 
-    /// Reads a header `Set-Cookie`.
+    /// Parses a header `Set-Cookie`.
     private static func cookie(_ line: String, at address: WebAddress, secondsNow: Double, dateNow: Double) -> Cookie? {
         let parts = line.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
         guard let pair = parts.first, let equals = pair.firstIndex(of: "="), equals > pair.startIndex else { return nil }
@@ -94,7 +94,7 @@ final class CookieJar: Sendable {
             case "path": if value.hasPrefix("/") { cookie.path = value }
             case "max-age": maximumAge = Double(value)
             case "expires":
-                // A date that is none is ignored, as RFC 6265 says.
+                // An invalid date is ignored, as RFC 6265 demands.
                 if let date = try? DateText.seconds(value, .cookie) {
                     cookie.end = secondsNow + DateCount.seconds1970.number(date) - dateNow
                 }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A password, a key or a token, or the place where it is.
+/// A password, a key or a token, or its location.
 ///
-/// Nothing prints it: its description names the place only. It is encoded, and decoded, as the name of an environment variable or of a file:
-/// `{"environment": "SERVICE_TOKEN"}`, `{"file": "/run/secrets/token"}`. A description of a service so never has a secret in it.
+/// It is never printed: its description has only the location. Its encoded form is the name of an environment variable or of a file: `{"environment":
+/// "SERVICE_TOKEN"}`, `{"file": "/run/secrets/token"}`. The description of a service therefore never contains a secret.
 public struct Credential: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Source: Sendable {
         case value(String)
@@ -14,18 +14,19 @@ public struct Credential: Sendable, CustomStringConvertible, CustomDebugStringCo
 
     let source: Source
 
-    /// The secret itself. It cannot be encoded.
+    /// Returns a credential with the secret itself. It cannot be encoded.
     public static func value(_ secret: String) -> Credential { Credential(source: .value(secret)) }
-    /// The secret is what an environment variable has.
+    /// Returns a credential whose secret is the value of an environment variable.
     public static func environment(_ name: String) -> Credential { Credential(source: .environment(name)) }
-    /// The secret is what a file has, without blanks and line ends around it.
+    /// Returns a credential whose secret is the content of a file, without surrounding white space.
     public static func file(_ path: String) -> Credential { Credential(source: .file(path)) }
-    /// The secret is what a closure returns, which runs once, and again when the service no longer takes what it returned. It cannot be encoded.
+    /// Returns a credential whose secret is the result of a closure, which runs once, and again if the service no longer accepts the secret. It cannot
+    /// be encoded.
     public static func closure(_ secret: @escaping @Sendable () async throws -> String) -> Credential {
         Credential(source: .closure(secret))
     }
 
-    /// Where the secret is, without the secret.
+    /// The location of the secret, without the secret.
     public var description: String {
         switch source {
         case .value: "a secret in the program"
@@ -35,13 +36,13 @@ public struct Credential: Sendable, CustomStringConvertible, CustomDebugStringCo
         }
     }
 
-    /// Where the secret is, without the secret.
+    /// The location of the secret, without the secret.
     public var debugDescription: String { description }
 
-    /// Where the secret is, without the secret.
+    /// The location of the secret, without the secret.
     public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 
-    /// Whether an error of a closure, which may have asked a service, says that the network was not there.
+    /// Returns whether the error of a closure, which may have sent a request, means that the network was not available.
     private static func isTemporary(_ error: any Error) -> Bool {
         if let error = error as? TransportError { return error.isOfNetwork || error.isTemporary }
         let known = error as NSError
@@ -52,7 +53,7 @@ public struct Credential: Sendable, CustomStringConvertible, CustomDebugStringCo
 
     /// Reads the secret.
     ///
-    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/unauthorized``, where there is none or it has control characters.
+    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/unauthorized`` if there is no secret, or if it has control characters.
     func read(for request: WebRequest) async throws -> String {
         func failure(_ detail: String) -> TransportError { TransportError(.unauthorized, request: request.summary, detail: detail) }
         let secret: String
@@ -109,7 +110,7 @@ extension Credential: Codable {
         }
     }
 
-    /// Encodes the name of the environment variable or of the file; a secret itself cannot be encoded.
+    /// Encodes the name of the environment variable or of the file. A literal secret cannot be encoded.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch source {

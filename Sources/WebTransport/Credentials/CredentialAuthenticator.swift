@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Platform
 
-/// Adds one credential to each request. It reads it once, and again when the service no longer takes it: a file may have a new one.
+/// Adds one credential to each request. It reads the credential once, and again if the service no longer accepts it, because a file may have a new one.
 final class CredentialAuthenticator: Authenticator {
-    /// Where the credential stands in a request.
+    /// The place of the credential in a request.
     enum Place: Sendable {
         case header(name: String, prefix: String)
         case basic(user: String)
@@ -62,14 +62,14 @@ final class CredentialAuthenticator: Authenticator {
         return true
     }
 
-    /// Returns an address in whose query an item has a value, once.
+    /// Returns an address with a query item set to a value, which occurs once.
     static func setting(_ name: String, to value: String, in url: String) -> String {
         let rest = removing([name], from: url)
         return rest + (rest.contains("?") ? (rest.hasSuffix("?") ? "" : "&") : "?") + FormEncoding.encode(name) + "="
             + FormEncoding.encode(value)
     }
 
-    /// Returns an address without a fragment, and without items of the query that have one of these names.
+    /// Returns an address without its fragment, and without the query items of these names.
     static func removing(_ names: Set<String>, from url: String) -> String {
         let whole = url.prefix { $0 != "#" }
         guard let question = whole.firstIndex(of: "?") else { return String(whole) }
@@ -81,7 +81,7 @@ final class CredentialAuthenticator: Authenticator {
     }
 }
 
-/// Lets a closure of the program change each request before it is sent.
+/// Applies a closure of the program to each request before it is sent.
 struct SigningAuthenticator: Authenticator {
     let sign: @Sendable (inout WebRequest) async throws -> Void
 

@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// What answers say of the credentials of their requests.
+/// Recognises answers about the credentials of their requests.
 extension WebResponse {
-    /// Whether the answer says that the credentials are not taken, or not any more: by its status, by a reason that services give with another one, or by a
-    /// page for signing in, to which it may lead.
+    /// Returns whether the answer refuses the credentials, or says that they have expired. The sign is its status, an error code or phrase with another
+    /// status, or a login page, which it may also redirect to.
     ///
-    /// - Parameter isError: Whether the answer is known to be an error, whatever its status.
+    /// - Parameter isError: Whether the answer is known to be an error, regardless of its status.
     package func refusesCredentials(isError: Bool = false) -> Bool {
         // 419 and 440 end sessions, in Laravel and IIS; 498 is an invalid token of ArcGIS.
         if [401, 407, 419, 440, 498].contains(status) || leadsToSignIn || isSignInPage { return true }
         guard isError || (400..<500).contains(status) else { return false }
-        // RFC 6750: a token that has expired, was revoked, or is damaged.
+        // RFC 6750: a token that has expired, was revoked, or is malformed.
         if headers.all("WWW-Authenticate").contains(where: { $0.contains("invalid_token") }) { return true }
         guard body.count < 65_536, let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else { return false }
         let inner = object["error"] as? [String: Any] ?? [:]
         let texts = ["error", "code", "error_code", "errorCode", "type", "status", "reason"].flatMap { [object[$0], inner[$0]] }
         if texts.contains(where: { ($0 as? String).map(Self.isReason) ?? false }) { return true }
-        // Many services that have no codes answer so, and 403 is also what they say of a right that somebody lacks.
+        // Services without error codes have only a phrase. 403 alone may also mean that the user lacks a permission.
         guard isError || status == 403 else { return false }
         return ["message", "detail", "error", "error_description", "title"].flatMap { [object[$0], inner[$0]] }.contains {
             guard let text = ($0 as? String)?.lowercased() else { return false }
@@ -24,16 +24,16 @@ extension WebResponse {
         }
     }
 
-    /// Whether the answer says that a token is not taken: a proxy wants other credentials.
+    /// Whether the answer refuses a token. The status 407 does not: a proxy asks for other credentials.
     var refusesToken: Bool { status != 407 && refusesCredentials() }
 
-    /// Codes that services give as the reason, without the marks between their words.
+    /// The error codes of services for invalid credentials, without the characters between their words.
     private static let reasons: Set<String> = [
         "invalidtoken", "invalidgrant", "expiredtoken", "tokenexpired", "tokenrevoked", "tokennotvalid", "invalidaccesstoken",
         "accesstokenexpired", "expiredaccesstoken", "sessionexpired", "expiredsession", "loginrequired", "notauthenticated",
         "unauthenticated", "notauthed", "invalidauth", "credentialsexpired",
     ]
-    /// What services say in words; the last two are those of Django REST framework.
+    /// The phrases of services for invalid credentials; the last two are those of Django REST framework.
     private static let phrases = [
         "token expired", "token has expired", "token is expired", "session expired", "session has expired",
         "authentication credentials were not provided", "invalid token",
@@ -45,13 +45,13 @@ extension WebResponse {
 
     // MARK: Pages
 
-    /// Whether the body is a page for people: HTML, or what else is written with tags.
+    /// Whether the body is a page for people: HTML, or another markup language.
     package var isPage: Bool {
         let start = body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         return body[start...].first { $0 > 0x20 } == UInt8(ascii: "<")
     }
 
-    /// Whether it is a page on which somebody signs in: it asks for a password, or says so in its title.
+    /// Whether the body is a login page: it asks for a password, or its title says so.
     package var isSignInPage: Bool {
         guard isPage else { return false }
         let text = String(decoding: body.prefix(65_536), as: UTF8.self).lowercased()
@@ -63,23 +63,23 @@ extension WebResponse {
         return ["sign in", "signin", "log in", "login"].contains { title.contains($0) }
     }
 
-    /// Whether it is a redirect to a page on which somebody signs in.
+    /// Whether the answer is a redirect to a login page.
     package var leadsToSignIn: Bool {
         guard [301, 302, 303, 307, 308].contains(status), let location = headers["Location"] else { return false }
         return SignInAddress.isOne(location)
     }
 }
 
-/// Tells addresses of pages for signing in from others, by their names.
+/// Recognises the addresses of login pages by their names.
 enum SignInAddress {
     private static let words: Set<String> = ["login", "logon", "signin", "signon", "sso", "saml", "saml2"]
-    /// Names of hosts that do nothing else.
+    /// The names of hosts that only have login pages.
     private static let hosts: Set<String> = ["auth", "idp", "accounts", "id"]
 
-    /// What addresses of such pages end with.
+    /// The endings of addresses of login pages.
     private static let ends: Set<String> = ["session/new", "sessions/new", "oauth/authorize", "oauth2/authorize"]
 
-    /// Whether an address, absolute or relative, is one.
+    /// Returns whether an absolute or relative address is that of a login page.
     static func isOne(_ location: String) -> Bool {
         var rest = location.prefix { $0 != "?" && $0 != "#" }.lowercased()[...]
         var host = Substring()
@@ -99,6 +99,6 @@ enum SignInAddress {
 }
 
 extension TransportError {
-    /// Whether the network or the service was not there.
+    /// Whether the network or the service was not available.
     package var isOfNetwork: Bool { [.cannotConnect, .timedOut, .lost, .rateLimited].contains(kind) }
 }

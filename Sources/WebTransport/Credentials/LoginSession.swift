@@ -1,32 +1,32 @@
 internal import Foundation
 internal import Platform
 
-/// A session that begins when the client logs in, and that cookies carry on.
+/// A session that begins with a login, and that cookies continue.
 ///
-/// The client logs in once for all requests that wait for it, and again when the session is over (the status 401, unless
-/// ``expiredStatuses`` names others, or a page for signing in), after which the request is sent once more.
+/// The client logs in once for all requests that wait for it. If the session has expired (the status 401, unless ``expiredStatuses`` names others, or a
+/// login page), it logs in again, and the request is sent again.
 public struct LoginSession: Sendable, Codable {
-    /// The form of the body with which the client logs in.
+    /// The form of the body of a login.
     public enum Encoding: String, Sendable, Codable {
-        /// That of forms of the web: `name=value&name=value`.
+        /// An HTML form: `name=value&name=value`.
         case form
-        /// An object of JSON.
+        /// A JSON object.
         case json
     }
 
-    /// The address at which the client logs in.
+    /// The address for logins.
     public var url: String
-    /// The method with which it does.
+    /// The method of a login.
     public var method: WebRequest.Method
-    /// The fields that are no secrets: `["username": "anna"]`.
+    /// The fields that are not secret: `["username": "anna"]`.
     public var fields: [String: String]
     /// The secret fields: `["password": .environment("SERVICE_PASSWORD")]`.
     public var secretFields: [String: Credential]
     /// The form of the body.
     public var encoding: Encoding
-    /// The cookie without which the client is not logged in, whatever the status; nil where the status says it.
+    /// The cookie that proves a login, whatever the status; nil if the status alone does.
     public var cookie: String?
-    /// The token against forged requests that the service wants for logging in.
+    /// The CSRF token that the service requires for logins.
     public var csrf: CSRFToken?
     /// The statuses after which the client logs in again.
     public var expiredStatuses: Set<Int>
@@ -57,7 +57,7 @@ public struct LoginSession: Sendable, Codable {
         self.expiredStatuses = expiredStatuses
     }
 
-    /// Decodes a description; only the address must be there.
+    /// Decodes a description. Only the address is required.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -72,11 +72,11 @@ public struct LoginSession: Sendable, Codable {
     }
 }
 
-/// Logs in before the first request, and again when the session is over. The cookies are those of the client.
+/// Logs in before the first request, and again when the session has expired. The client keeps the cookies.
 final class SessionAuthenticator: Authenticator {
     private let description: LoginSession
     private let csrf: CSRFAuthenticator?
-    /// How often the client has logged in.
+    /// The number of logins.
     private let generation = LockedBox(0)
     private let flight = SingleFlight<Int>()
 
@@ -129,7 +129,7 @@ final class SessionAuthenticator: Authenticator {
         }
         let before = description.cookie.flatMap { context.cookies?.value($0, at: description.url) }
         let response = try await sendLogin(request, in: context)
-        // An answer that leads elsewhere says that the client is logged in: its cookies are there already.
+        // A redirect means that the client is logged in: its cookies were set with it.
         guard response.status < 400 else {
             throw context.failure(request, "Logging in ended with the status \(response.status).", status: response.status)
         }

@@ -2,18 +2,18 @@ internal import Foundation
 
 /// Tokens of OAuth 2 (RFC 6749), which a client fetches from another address and renews.
 ///
-/// Any number of requests side by side fetch one token. It is renewed shortly before it is over, and when the service no longer takes it
-/// (the status 401), after which the request is sent once more.
+/// Simultaneous requests share one token. It is renewed shortly before it expires. If the service no longer accepts it (the status 401), it is renewed,
+/// and the request is sent again.
 public struct OAuth2: Sendable, Codable {
-    /// What the client gives for a token.
+    /// The grant that the client exchanges for a token.
     public enum Grant: Sendable, Codable {
-        /// Its own name and secret.
+        /// The client's own name and secret.
         case clientCredentials
-        /// A refresh token, which a user has granted. Where the service gives a new one with each token, that is used the next time.
+        /// A refresh token that a user has granted. If the service issues a new one with each token, the new one is used the next time.
         case refreshToken(Credential)
     }
 
-    /// Where the client's name and secret stand in the request for a token.
+    /// The place of the client's name and secret in the request for a token.
     public enum ClientPlace: String, Sendable, Codable {
         /// In the header `Authorization`.
         case header
@@ -21,21 +21,21 @@ public struct OAuth2: Sendable, Codable {
         case body
     }
 
-    /// The address at which tokens are given.
+    /// The address that issues tokens.
     public var tokenURL: String
-    /// What the client gives for a token.
+    /// The grant that the client exchanges for a token.
     public var grant: Grant
     /// The client's name.
     public var clientID: String
-    /// The client's secret; nil for a client that has none.
+    /// The client's secret; nil if it has none.
     public var clientSecret: Credential?
-    /// Where the client's name and secret stand.
+    /// The place of the client's name and secret.
     public var clientPlace: ClientPlace
-    /// What the token should allow.
+    /// The permissions that the token should have.
     public var scopes: [String]
-    /// What the service wants to know besides: `["audience": "https://api.example.com"]`.
+    /// Further parameters of the request for a token: `["audience": "https://api.example.com"]`.
     public var parameters: [String: String]
-    /// Gets each new refresh token, to keep it for the next start of the program. It is neither encoded nor decoded.
+    /// Receives each new refresh token, to store it for the next launch of the program. It is neither encoded nor decoded.
     public var keepsRefreshToken: (@Sendable (String) async -> Void)?
 
     private enum CodingKeys: String, CodingKey {
@@ -64,7 +64,7 @@ public struct OAuth2: Sendable, Codable {
         self.keepsRefreshToken = keepsRefreshToken
     }
 
-    /// Decodes a description; the place of the client, the scopes and the parameters may be missing.
+    /// Decodes a description. The place of the client, the scopes and the parameters are optional.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Platform
 
-/// Adds a token of OAuth 2 to each request, and fetches it once for all that wait for it.
+/// Adds an OAuth 2 token to each request, and fetches it once for all requests that wait for it.
 final class OAuth2Authenticator: Authenticator {
     private struct State {
         var token: String?
-        /// When the token should be replaced, in the client's seconds.
+        /// The time at which the token should be replaced, in the client's seconds.
         var end = Double.infinity
         var generation = 0
-        /// The refresh token that the service gave last.
+        /// The latest refresh token from the service.
         var refreshToken: String?
     }
 
@@ -31,7 +31,7 @@ final class OAuth2Authenticator: Authenticator {
         return true
     }
 
-    /// Returns a token that is not yet over, and is newer than one that the service no longer takes.
+    /// Returns a token that has not expired, and that is newer than one that the service no longer accepts.
     private func current(newerThan old: Int?, in context: AuthenticationContext) async throws -> (token: String, generation: Int) {
         @Sendable func known() -> (String, Int)? {
             let now = context.seconds()
@@ -41,7 +41,7 @@ final class OAuth2Authenticator: Authenticator {
             }
         }
         if let known = known() { return known }
-        // Another one may have come while this request got here.
+        // Another request may have fetched a token meanwhile.
         return try await flight.value { [self] in
             if let known = known() { return known }
             return try await fetch(in: context)
@@ -72,7 +72,7 @@ final class OAuth2Authenticator: Authenticator {
         let now = context.seconds()
         let (generation, isNew) = state.withLock { state in
             state.token = token
-            // It is renewed before it is over, for the request takes its time.
+            // The token is renewed before it expires, because requests take time.
             state.end = seconds.map { now + max(0, $0 - min(30, $0 / 4)) } ?? .infinity
             state.generation += 1
             let isNew = refreshToken != nil && refreshToken != state.refreshToken
@@ -93,7 +93,7 @@ final class OAuth2Authenticator: Authenticator {
             items.append(("grant_type", "client_credentials"))
             request.isIdempotent = true
         case .refreshToken(let credential):
-            // A service may take a refresh token only once: a request for one that may have arrived is not sent again.
+            // A service may accept a refresh token only once, so a request with it is not retried if it may have arrived.
             var token = state.withLock { $0.refreshToken }
             if token == nil {
                 let first = try await credential.read(for: request)
@@ -119,7 +119,7 @@ final class OAuth2Authenticator: Authenticator {
         return request
     }
 
-    /// Returns what the body of an error says, as far as RFC 6749 defines it: nothing else of the body is shown, for it may repeat secrets.
+    /// Returns the parts of an error's body that RFC 6749 defines. Other parts are not shown, because they may repeat secrets.
     private static func reason(_ body: [UInt8]) -> String {
         guard body.count < 65_536, let answer = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else { return "" }
         let known = [

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The forms in which a secret may stand in what a service answers.
+/// The forms that a secret may have in a service's answer.
 enum SecretForms {
-    /// Returns a secret as it is, and as addresses, forms, JSON, HTML and Base64 have it.
+    /// Returns a secret unchanged, and in the encodings of addresses, forms, JSON, HTML and Base64.
     static func all(of secret: String) -> [String] {
         let encoded = FormEncoding.encode(secret)
         let query = secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? ""
@@ -19,13 +19,13 @@ enum SecretForms {
         return forms + base64(secret)
     }
 
-    /// The secret in Base64: by itself, and within something longer that is encoded as a whole, at each of the three places in a group.
+    /// Returns the secret in Base64: alone, and as a part of a longer encoded text, at each of the three alignments.
     private static func base64(_ secret: String) -> [String] {
         let bytes = Array(secret.utf8)
         var forms = [Data(bytes).base64EncodedString()]
         for before in 0..<3 {
             let text = Data(Array(repeating: 0, count: before) + bytes).base64EncodedString()
-            // What the bytes before and behind have a part in is left out.
+            // Characters that also depend on the surrounding bytes are left out.
             let core = text.dropFirst((before * 8 + 5) / 6).prefix(((before + bytes.count) * 8) / 6 - (before * 8 + 5) / 6)
             if core.count >= 8 { forms.append(String(core)) }
         }
@@ -37,7 +37,7 @@ enum SecretForms {
         return escaped(text) { units.contains($0) }
     }
 
-    /// Returns a text as JSON has it where some characters are written by their numbers.
+    /// Returns a text in JSON's encoding, with some characters as numeric escapes.
     private static func escaped(_ text: String, _ isEscaped: (UInt16) -> Bool) -> String {
         guard text.utf16.contains(where: isEscaped) else { return text }
         var units: [UInt16] = []
@@ -52,10 +52,10 @@ enum SecretForms {
         return String(decoding: units, as: UTF16.self)
     }
 
-    /// Returns a text with the digits `a` to `f` of what is percent-encoded in capitals.
+    /// Returns a text with the digits `a` to `f` of percent-encoding in upper case.
     static func withCapitalEscapes(_ text: String) -> String { changingDigits(of: text, after: "%", count: 2) { $0.uppercased() } }
 
-    /// Returns JSON with the digits `A` to `F` of characters that are written by their numbers in capitals.
+    /// Returns JSON with the digits `A` to `F` of numeric escapes in upper case.
     private static func withCapitalDigits(_ text: String) -> String {
         changingDigits(of: text, after: "\\u", count: 4) { $0.uppercased() }
     }

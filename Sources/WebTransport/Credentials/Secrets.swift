@@ -1,24 +1,24 @@
 internal import Foundation
 internal import Platform
 
-/// The secrets that a client has used, so that none of them is written anywhere.
+/// The secrets that a client has used, so that they can be removed from all output.
 final class Secrets: Sendable {
     private struct Known {
-        /// The secrets and the forms in which they are sent, from the oldest.
+        /// The secrets in the forms in which they are sent, oldest first.
         var values: [String] = []
         var all: Set<String> = []
     }
 
-    /// How many are remembered: the cookies of a service that sends a new one with each answer must not fill the memory.
+    /// The maximum number of remembered secrets: a service that sets a new cookie with each answer must not exhaust the memory.
     private static let maximum = 4000
 
     private let known = LockedBox(Known())
-    /// Names of query items that have secrets, in lower case.
+    /// The names of query items with secrets, in lower case.
     let queryNames: Set<String>
 
     init(queryNames: Set<String> = []) { self.queryNames = Set(queryNames.map { $0.lowercased() }) }
 
-    /// Remembers a secret, and the forms that it has in addresses, forms and JSON.
+    /// Remembers a secret, and its forms in addresses, forms and JSON.
     func add(_ secret: String) {
         guard !secret.isEmpty, known.withLock({ !$0.all.contains(secret) }) else { return }
         let forms = SecretForms.all(of: secret)
@@ -31,7 +31,7 @@ final class Secrets: Sendable {
         }
     }
 
-    /// Remembers the values of a request's headers and query items that are secret: of those that the program itself gave it, too.
+    /// Remembers the secret values in a request's headers and query items, including those that the program itself has set.
     func add(of request: WebRequest, headers: Set<String>) {
         for field in request.headers.fields {
             let name = field.name.lowercased()
@@ -51,8 +51,8 @@ final class Secrets: Sendable {
 
     /// Returns a text without the secrets.
     ///
-    /// Secrets of less than four characters stay: they are in any text, and a text without them would say nothing. A text that still has a
-    /// secret when quotation marks and backslashes are left out, for it was quoted several times, is withheld as a whole.
+    /// Secrets of fewer than four characters stay: they occur in any text, which would be useless without them. A text that still contains a secret
+    /// when quotation marks and backslashes are ignored, because it was quoted several times, is withheld as a whole.
     func remove(from text: String) -> String {
         let values = known.withLock { $0.values }
         var result = text
@@ -60,7 +60,7 @@ final class Secrets: Sendable {
             result = result.replacing(value, with: WebRequest.removed)
         }
         if result.utf8.contains(UInt8(ascii: "%")) {
-            // Some services mix digits in capitals with others.
+            // Some services mix upper-case and lower-case digits.
             let capital = SecretForms.withCapitalEscapes(result)
             let occurring = values.filter { $0.utf8.count >= 4 && $0.utf8.contains(UInt8(ascii: "%")) && capital.contains($0) }
             if !occurring.isEmpty {
@@ -78,7 +78,7 @@ final class Secrets: Sendable {
 
     private static func withoutQuotes(_ text: String) -> String { text.replacing("\\", with: "").replacing("\"", with: "") }
 
-    /// Whether a text has one of the secrets.
+    /// Returns whether a text contains one of the secrets.
     func occur(in text: String) -> Bool { known.withLock { $0.values }.contains { $0.utf8.count >= 4 && text.contains($0) } }
 
     /// Returns an address without secrets.
@@ -92,7 +92,7 @@ final class Secrets: Sendable {
 enum FormEncoding {
     private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// Returns a text with everything percent-encoded but letters, digits and `-._~`.
+    /// Returns a text with all characters percent-encoded except letters, digits and `-._~`.
     static func encode(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "" }
 
     /// Returns the body of a form.
@@ -102,9 +102,9 @@ enum FormEncoding {
 }
 
 extension WebRequest {
-    /// Whether the values of a header are secret in most services.
+    /// Returns whether the values of a header are secret in most services.
     package static func isSecret(header name: String) -> Bool { WebHeaders.secretNames.contains(name.lowercased()) }
 
-    /// Whether the values of an item of the query are secret in most services.
+    /// Returns whether the values of a query item are secret in most services.
     package static func isSecret(queryItem name: String) -> Bool { secretQueryNames.contains(name.lowercased()) }
 }

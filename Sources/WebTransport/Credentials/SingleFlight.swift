@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Platform
 
-/// Runs a piece of work once for all who want its result at the same time.
+/// Runs a task once for all callers that need its result at the same time.
 ///
-/// Who is cancelled gets `CancellationError` at once; the work goes on for the others.
+/// A cancelled caller gets `CancellationError` at once. The task continues for the others.
 final class SingleFlight<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
         var nextID = 0
         var isRunning = false
-        /// Those who were cancelled before they waited.
+        /// The callers that were cancelled before they waited.
         var cancelled: Set<Int> = []
     }
 
@@ -21,7 +21,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     private let state = LockedBox(State())
 
-    /// Returns the result of the work that runs, or of this one if none does.
+    /// Returns the result of the running task. If none is running, it starts this one.
     func value(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1
@@ -70,8 +70,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
     }
 }
 
-/// Runs tasks that nobody is the parent of, on threads of their own: those of the shared pool may all be blocked by programs that wait for
-/// the result.
+/// Runs unstructured tasks on separate threads, because programs that wait for the result may block all threads of the shared pool.
 // The queue is set once.
 private final class SeparateThreads: TaskExecutor {
     static let shared = SeparateThreads()

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// An event that a service has sent in a stream of the type `text/event-stream`.
+/// An event in a stream of the type `text/event-stream`.
 public struct ServerSentEvent: Hashable, Sendable {
-    /// The name of the event: `message` where the service gives none.
+    /// The name of the event; `message` if the service has given none.
     public var name: String
     /// The data; lines are separated by line feeds.
     public var data: String
-    /// The last identifier that the stream has given, with this event or before it; empty for none.
+    /// The last identifier in the stream, of this event or an earlier one; empty if there was none.
     public var lastID: String
 
     /// Creates an event.
@@ -17,27 +17,27 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// Reads a stream of events, however it is cut into pieces.
+/// Parses a stream of events that arrives in arbitrary pieces.
 ///
-/// What the stream ends within is no event. Fields that are not known are skipped, as the standard wants.
+/// An incomplete event at the end of the stream is dropped. Unknown fields are skipped, as the standard demands.
 ///
 /// Source: [Server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream).
 public struct EventStreamParser: Sendable {
-    /// An event, or a line, that has more bytes than the limit.
+    /// The error of an event or line whose size exceeds the limit.
     public struct TooLarge: LocalizedError, Hashable, Sendable {
-        /// Says what is too large.
+        /// The error as text.
         public var errorDescription: String? { "An event of the stream has more bytes than the limit allows." }
     }
 
-    /// The last identifier that the stream has given; empty for none.
+    /// The last identifier in the stream; empty if there was none.
     public private(set) var lastID = ""
-    /// The time to wait before another connection, in milliseconds, where the service says so.
+    /// The time to wait before a new connection, in milliseconds; nil if the service has given none.
     public private(set) var retryMilliseconds: Int?
 
     private let maximumBytes: Int
     private var line: [UInt8] = []
     private var isFirstLine = true
-    /// Whether the last byte was a carriage return: a line feed after it belongs to it.
+    /// Whether the last byte was a carriage return. A following line feed then belongs to the same line end.
     private var endsInReturn = false
     private var name: [UInt8] = []
     private var data: [UInt8] = []
@@ -45,12 +45,12 @@ public struct EventStreamParser: Sendable {
 
     /// Creates a parser.
     ///
-    /// - Parameter maximumBytes: The number of bytes that an event may have.
+    /// - Parameter maximumBytes: The maximum size of an event, in bytes.
     public init(maximumBytes: Int = 1 << 20) { self.maximumBytes = maximumBytes }
 
-    /// Reads a piece of the stream, and returns the events that it ends.
+    /// Parses a piece of the stream, and returns the events that it completes.
     ///
-    /// - Throws: ``TooLarge``, after which the stream cannot be read on.
+    /// - Throws: ``TooLarge``. The stream cannot be parsed further after that.
     public mutating func read(_ piece: some Sequence<UInt8>) throws(TooLarge) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         for byte in piece {

@@ -1,15 +1,15 @@
 internal import Platform
 
-/// What a client tells the transports below it, and they it, about a request that is on its way.
+/// The data that a client and the transports below it exchange about a request.
 ///
-/// It is handed down as a value of the task: a transport of the program's own needs to know nothing of it.
+/// It is a task-local value, so custom transports need not know about it.
 final class RequestNotes: Sendable {
-    /// The notes of the request that this task sends.
+    /// The notes of the request that the current task sends.
     @TaskLocal static var current: RequestNotes?
 
-    /// The seconds from the start of the request until its first byte came; nil where no transport says so.
+    /// The seconds from the start of the request until its first byte came; nil if no transport has told them.
     let secondsToFirstByte = LockedBox<Double?>(nil)
-    /// Tells clients apart: the address of what `removingSecrets` keeps alive.
+    /// The identity of the client: the address of an object that `removingSecrets` keeps alive.
     let client: ObjectIdentifier
     /// Removes the client's secrets from a text.
     let removingSecrets: @Sendable (String) -> String

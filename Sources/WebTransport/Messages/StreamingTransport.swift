@@ -1,18 +1,18 @@
-/// A transport that hands over the body of an answer piece by piece, for answers that do not end, such as streams of events.
+/// A transport that delivers the body of an answer in pieces, for endless answers such as streams of events.
 ///
-/// Its methods may be called on any thread, several at a time.
+/// Its methods may be called on any thread, and concurrently.
 public protocol StreamingTransport: Transport {
-    /// Sends a request and returns its answer as soon as the head is there.
+    /// Sends a request, and returns its answer when its head has arrived.
     ///
     /// - Parameters:
-    ///   - request: The request, with everything that is to be sent.
-    ///   - limits: The time until the head must be there. Neither the time nor the bytes of the body are limited.
-    /// - Throws: ``TransportError`` where no head came; `CancellationError` where the task is cancelled.
+    ///   - request: The complete request.
+    ///   - limits: The time limit for the head. The time and the size of the body are not limited.
+    /// - Throws: ``TransportError`` if no head has arrived; `CancellationError` if the task is cancelled.
     func stream(_ request: WebRequest, limits: TransportLimits) async throws -> WebStream
 }
 
 extension Transport {
-    /// Sends a request for an answer that comes piece by piece, where the transport can.
+    /// Sends a request for an answer in pieces, if the transport supports that.
     func stream(ifAble request: WebRequest, limits: TransportLimits) async throws -> WebStream {
         guard let transport = self as? any StreamingTransport else {
             throw TransportError(.invalid, request: request.summary, detail: "The transport does not hand over answers piece by piece.")
@@ -21,13 +21,13 @@ extension Transport {
     }
 }
 
-/// The answer to a ``WebRequest`` whose body is still coming.
+/// The answer to a ``WebRequest``, with a body that is still arriving.
 public struct WebStream: Sendable {
     /// The status code.
     public var status: Int
     /// The headers.
     public var headers: WebHeaders
-    /// The body in pieces, decompressed, for one reader. The connection is closed when nobody reads on.
+    /// The body in pieces, decompressed, for one reader. The connection is closed when the reader stops.
     public var pieces: AsyncThrowingStream<[UInt8], any Error>
 
     /// Creates an answer.
@@ -37,7 +37,7 @@ public struct WebStream: Sendable {
         self.pieces = pieces
     }
 
-    /// Creates an answer whose body has come.
+    /// Creates an answer from a complete one.
     public init(_ response: WebResponse) {
         let (pieces, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self, throwing: (any Error).self)
         if !response.body.isEmpty { continuation.yield(response.body) }
@@ -45,11 +45,11 @@ public struct WebStream: Sendable {
         self.init(status: response.status, headers: response.headers, pieces: pieces)
     }
 
-    /// Returns the whole answer.
+    /// Returns the complete answer.
     ///
     /// - Parameters:
-    ///   - maximumBytes: The number of bytes that the body may have.
-    ///   - tooLarge: The error for one that has more.
+    ///   - maximumBytes: The maximum size of the body, in bytes.
+    ///   - tooLarge: The error for a larger body.
     func whole(maximumBytes: Int, orThrow tooLarge: @autoclosure () -> any Error) async throws -> WebResponse {
         var response = WebResponse(status: status, headers: headers)
         for try await piece in pieces {
@@ -60,7 +60,7 @@ public struct WebStream: Sendable {
     }
 }
 
-/// Reads a sequence one element after the other, in whichever task.
+/// Reads a sequence one element after another, from any task.
 // Unchecked: the one reader makes one call at a time.
 final class SharedIterator<Iterator: AsyncIteratorProtocol>: @unchecked Sendable {
     private var iterator: Iterator

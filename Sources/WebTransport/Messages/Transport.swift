@@ -1,27 +1,27 @@
 internal import PropertyLists
 
-/// What brings a request to a service and its answer back.
+/// A transport for requests to a service, and for its answers.
 ///
-/// A transport sends a request once. Credentials, retries, redirects and limits of the rate are added by ``WebClient``, over any transport.
+/// A transport sends a request once. ``WebClient`` adds credentials, retries, redirects and rate limits, over any transport.
 ///
-/// Its methods may be called on any thread, several at a time.
+/// Its methods may be called on any thread, and concurrently.
 public protocol Transport: Sendable {
-    /// Sends a request and returns its answer, whatever status it has.
+    /// Sends a request and returns its answer, whatever its status.
     ///
     /// - Parameters:
-    ///   - request: The request, with everything that is to be sent.
-    ///   - limits: The time and the number of bytes that the answer may take.
-    /// - Throws: ``TransportError`` where no whole answer came; `CancellationError` where the task is cancelled.
+    ///   - request: The complete request.
+    ///   - limits: The limits of the answer's time and size.
+    /// - Throws: ``TransportError`` if there was no complete answer; `CancellationError` if the task is cancelled.
     func send(_ request: WebRequest, limits: TransportLimits) async throws -> WebResponse
 }
 
-/// What one answer may take.
+/// The limits of one answer.
 public struct TransportLimits: Hashable, Sendable, Codable {
-    /// The time until a connection must be there, in seconds.
+    /// The timeout for a connection, in seconds.
     public var connectSeconds: Double
-    /// The time until the whole answer must be there, in seconds.
+    /// The timeout for the complete answer, in seconds.
     public var requestSeconds: Double
-    /// The number of bytes of an answer's body, decompressed.
+    /// The maximum size of an answer's body, decompressed, in bytes.
     public var maximumBytes: Int
 
     /// Creates limits.
@@ -32,42 +32,42 @@ public struct TransportLimits: Hashable, Sendable, Codable {
     }
 }
 
-/// The error of a request to which no whole answer came.
+/// The error of a request without a complete answer.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What has failed.
+    /// The kinds of failure.
     public enum Kind: String, Hashable, Sendable {
-        /// No connection could be made: nothing was sent.
+        /// No connection could be made. Nothing was sent.
         case cannotConnect = "No connection could be made."
-        /// The service could not prove its identity: nothing was sent.
+        /// The service could not prove its identity. Nothing was sent.
         case untrusted = "The service could not prove its identity."
-        /// The time was over before the answer had come.
+        /// The answer did not arrive in time.
         case timedOut = "The answer did not come in time."
-        /// The connection ended before the answer had come.
+        /// The connection ended before the answer was complete.
         case lost = "The connection ended before the answer had come."
         /// The answer is larger than the limit.
         case tooLarge = "The answer is larger than the limit."
-        /// The answer is not what the protocol says.
+        /// The answer violates the protocol.
         case malformed = "The answer is not what HTTP says."
-        /// The redirects lead in a circle, or are too many, or lead where credentials may not go.
+        /// The redirects form a circle, are too many, or lead to a place where credentials must not go.
         case redirected = "The redirects could not be followed."
         /// There is no recorded answer to the request.
         case notRecorded = "There is no recorded answer to this request."
-        /// The request cannot be sent as it is: nothing was sent.
+        /// The request is invalid. Nothing was sent.
         case invalid = "The request cannot be sent."
-        /// The credentials for the request could not be had: the request was not sent.
+        /// The credentials for the request could not be obtained. The request was not sent.
         case unauthorized = "The credentials could not be had."
-        /// The service allows no more requests before the time for this one is over: nothing was sent.
+        /// The service allows no more requests within the time limit of this one. Nothing was sent.
         case rateLimited = "The service allows no more requests for now."
     }
 
-    /// What has failed.
+    /// The kind of failure.
     public var kind: Kind
     /// The request, without credentials: `GET https://api.example.com/albums`.
     public var request: String
-    /// What else is known, without credentials.
+    /// Further information, without credentials.
     public var detail: String
-    /// Whether the reason of ``Kind/unauthorized`` may pass by itself: the service that gives credentials could not be reached, or is busy. Otherwise
-    /// somebody has to sign in.
+    /// Whether the reason of ``Kind/unauthorized`` may be temporary: the service that issues credentials could not be reached, or is busy. Otherwise a
+    /// user has to sign in.
     public var isTemporary = false
 
     /// Creates an error.
@@ -78,7 +78,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         self.isTemporary = isTemporary
     }
 
-    /// Whether the service may have got the request.
+    /// Whether the service may have received the request.
     public var mayHaveArrived: Bool {
         switch kind {
         case .cannotConnect, .untrusted, .notRecorded, .invalid, .unauthorized, .rateLimited: false
@@ -97,7 +97,7 @@ extension TransportLimits {
         case maximumBytes
     }
 
-    /// Decodes what a file says of it; the rest is as by default.
+    /// Decodes the values in a file; missing ones have their defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let usual = TransportLimits()

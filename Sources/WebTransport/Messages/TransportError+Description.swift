@@ -1,6 +1,6 @@
 public import Foundation
 
 extension TransportError: LocalizedError {
-    /// The request and the reason: what users of the error as an `NSError` are told.
+    /// The request and the reason, for users of the error as an `NSError`.
     public var errorDescription: String? { description }
 }

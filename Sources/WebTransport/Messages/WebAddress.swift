@@ -1,33 +1,33 @@
-/// An absolute address of the web in its parts.
+/// The parts of an absolute web address.
 ///
-/// It reads only what every reader of addresses reads in the same way: the characters of RFC 3986, no name or password before the host, a
-/// host of letters, digits, dots, hyphens and underscores or in brackets. Whether a credential may go to an address is decided by its
-/// ``origin``: a backslash or a blank, which one reader takes for a part of the host and another does not, would decide it wrongly.
+/// It accepts only addresses that all parsers read in the same way: the characters of RFC 3986, no name or password before the host, and a host of
+/// letters, digits, dots, hyphens and underscores or in brackets. The ``origin`` decides whether a credential may go to an address. A backslash or a
+/// blank, which only some parsers take for a part of the host, could make that decision wrong.
 struct WebAddress: Hashable, Sendable {
-    /// The longest address that is read.
+    /// The maximum length of an address.
     static let maximumLength = 16_384
 
     /// `http` or `https`.
     var scheme: String
-    /// The host, in lower case; with brackets where it is an address of IPv6.
+    /// The host in lower case; an IPv6 address is in brackets.
     var host: String
-    /// The port; that of the scheme where none is named.
+    /// The port; the default of the scheme if the address has none.
     var port: Int
-    /// The path, percent-encoded, which begins with a slash.
+    /// The path, percent-encoded, with a slash at its beginning.
     var path: String
-    /// What follows the question mark, percent-encoded.
+    /// The text after the question mark, percent-encoded.
     var query: String?
 
     /// Whether the connection is encrypted.
     var isSecure: Bool { scheme == "https" }
 
-    /// The port of a scheme.
+    /// Returns the default port of a scheme.
     private static func usualPort(_ scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 
-    /// What must be equal for a credential to go along.
+    /// The origin, which must be equal for a credential to be sent.
     var origin: String { "\(scheme)://\(host):\(port)" }
 
-    /// The whole address. Brackets, which services write as they are and readers take for an error, are percent-encoded.
+    /// The whole address. Brackets are percent-encoded: services write them unencoded, and other parsers refuse them.
     var text: String {
         let rest = path + (query.map { "?" + $0 } ?? "")
         let hasBrackets = rest.utf8.contains { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }
@@ -35,7 +35,7 @@ struct WebAddress: Hashable, Sendable {
             + (hasBrackets ? rest.replacing("[", with: "%5B").replacing("]", with: "%5D") : rest)
     }
 
-    /// Why an address cannot be read.
+    /// The reasons why an address cannot be parsed.
     enum Problem: String, Error {
         case long = "It is too long."
         case scheme = "It must begin with http:// or https://."
@@ -44,7 +44,7 @@ struct WebAddress: Hashable, Sendable {
         case characters = "It has characters that must be percent-encoded."
     }
 
-    /// Reads an absolute address; what follows `#` is left out.
+    /// Parses an absolute address. The part from `#` on is dropped.
     init(_ text: String) throws(Problem) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumLength else { throw .long }
@@ -81,7 +81,7 @@ struct WebAddress: Hashable, Sendable {
         query = question.map { String(decoding: bytes[($0 + 1)..<end], as: UTF8.self) }
     }
 
-    /// Returns the address without a query, with another path.
+    /// Creates an address with another path and query.
     init(_ base: WebAddress, path: String, query: String?) {
         self = base
         self.path = path
@@ -95,12 +95,12 @@ struct WebAddress: Hashable, Sendable {
     private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 
-    /// Whether RFC 3986 has the character in an address, and the brackets and bars that services write besides.
+    /// Returns whether an address may contain a character: those of RFC 3986, and the brackets and bars that services write.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         isLetter(byte) || isDigit(byte) || "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
     }
 
-    /// Whether two hexadecimal digits follow a percent sign.
+    /// Returns whether two hexadecimal digits follow a percent sign.
     static func isEncoded(_ bytes: [UInt8], at index: Int) -> Bool {
         index + 2 < bytes.count && bytes[(index + 1)...(index + 2)].allSatisfy { isDigit($0) || (97...102).contains($0 | 0x20) }
     }

@@ -6,26 +6,26 @@ extension WebHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cus
         "signature",
     ]
 
-    /// The headers, without the values of those that have credentials: `[Accept: text/plain, Authorization: REMOVED]`.
+    /// The headers, with secret values replaced: `[Accept: text/plain, Authorization: REMOVED]`.
     public var description: String { "[\(fields.map(\.description).joined(separator: ", "))]" }
 
-    /// The headers, without the values of those that have credentials.
+    /// The headers, with secret values replaced.
     public var debugDescription: String { description }
 
-    /// The headers, without the values of those that have credentials.
+    /// The headers, with secret values replaced.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: fields.map(\.description), displayStyle: .collection) }
 }
 
 extension WebHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The header, without its value if that is a credential: `Authorization: REMOVED`.
+    /// The header, with its value replaced if that is a credential: `Authorization: REMOVED`.
     public var description: String {
         "\(name): \(WebHeaders.secretNames.contains(name.lowercased()) ? WebRequest.removed : value)"
     }
 
-    /// The header, without its value if that is a credential.
+    /// The header, with its value replaced if that is a credential.
     public var debugDescription: String { description }
 
-    /// The header, without its value if that is a credential.
+    /// The header, with its value replaced if that is a credential.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 

@@ -1,4 +1,4 @@
-/// The headers of a message: names, which differ by more than case, and values, in order.
+/// The headers of a message: case-insensitive names with values, in order.
 public struct WebHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// A header.
     public struct Field: Hashable, Sendable, Codable {
@@ -22,7 +22,7 @@ public struct WebHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Creates headers from names and values.
     public init(dictionaryLiteral elements: (String, String)...) { fields = elements.map { Field($0.0, $0.1) } }
 
-    /// The first value of a header; setting replaces all of its name, and nil removes them.
+    /// The first value of a header. Setting it replaces all headers of the name; setting nil removes them.
     public subscript(name: String) -> String? {
         get { fields.first { Self.equal($0.name, name) }?.value }
         set {
@@ -35,10 +35,10 @@ public struct WebHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Returns all values of a header.
     public func all(_ name: String) -> [String] { fields.filter { Self.equal($0.name, name) }.map(\.value) }
 
-    /// Adds a header beside those of the same name.
+    /// Adds a header, and keeps those of the same name.
     public mutating func add(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 
-    /// Whether two names are the same but for case.
+    /// Returns whether two names are equal, regardless of case.
     static func equal(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }

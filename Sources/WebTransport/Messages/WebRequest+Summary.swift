@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension WebRequest {
-    /// Names of query items whose values are secret in most services, in lower case.
+    /// The names of query items whose values are secret in most services, in lower case.
     static let secretQueryNames: Set<String> = [
         "access_token", "accesskey", "access_key", "api-key", "api_key", "apikey", "appid", "app_key", "auth", "auth_token",
         "authorization",
@@ -10,11 +10,11 @@ extension WebRequest {
         "x-amz-signature",
     ]
 
-    /// The method and the address, as errors and logs show them: the values of query items with names such as `token` are left out.
+    /// The method and the address, for errors and logs. The values of query items with names such as `token` are removed.
     var summary: String { "\(method.rawValue) \(Self.withoutSecrets(url))" }
 
-    /// Returns an address without a password before the host, and without the values of query items with these names
-    /// or with one that is secret in most services.
+    /// Returns an address without a password before the host, and without the values of query items that have one of these names, or a name that is
+    /// secret in most services.
     static func withoutSecrets(_ url: String, names: Set<String> = [], except kept: Set<String> = []) -> String {
         var text = Substring(url)
         if let hash = text.firstIndex(of: "#") { text = text[..<hash] }
@@ -34,10 +34,10 @@ extension WebRequest {
         return head + "?" + items.joined(separator: "&")
     }
 
-    /// What stands for a secret where it was.
+    /// The replacement for a secret.
     static let removed = "REMOVED"
 
-    /// Returns the name of a query item without its percent-encoding.
+    /// Returns the name of a query item, percent-decoded.
     static func decoded(_ text: Substring) -> String {
         text.contains("%") ? String(text).removingPercentEncoding ?? String(text) : String(text)
     }

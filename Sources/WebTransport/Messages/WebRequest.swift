@@ -1,4 +1,4 @@
-/// A request of the Hypertext Transfer Protocol.
+/// An HTTP request.
 public struct WebRequest: Hashable, Sendable {
     /// The method of a request.
     public struct Method: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
@@ -13,7 +13,7 @@ public struct WebRequest: Hashable, Sendable {
         public static let get: Method = "GET"
         /// Reads the headers of a resource.
         public static let head: Method = "HEAD"
-        /// Creates a resource, or does what the service says.
+        /// Creates a resource, or performs another action of the service.
         public static let post: Method = "POST"
         /// Replaces a resource.
         public static let put: Method = "PUT"
@@ -31,11 +31,11 @@ public struct WebRequest: Hashable, Sendable {
     public var headers: WebHeaders
     /// The body; nil for none.
     public var body: [UInt8]?
-    /// Whether the service may get the request twice without doing anything twice. By default so for all methods but `POST` and `PATCH`.
+    /// Whether the service may receive the request twice without a further effect. The default is true for all methods except `POST` and `PATCH`.
     public var isIdempotent: Bool
-    /// What the request is for, in logs and traces: `Album.list`.
+    /// The purpose of the request, for logs and traces: `Album.list`.
     public var label: String
-    /// The user whose request it is: it is sent while this user is signed in (``WebClient/principal``), or not at all. Nil for whoever is.
+    /// The user of the request: it is only sent while this user is signed in (``WebClient/principal``). Nil for any user.
     public var principal: String?
 
     /// Creates a request.
@@ -60,10 +60,10 @@ public struct WebResponse: Hashable, Sendable {
     public var headers: WebHeaders
     /// The whole body, decompressed.
     public var body: [UInt8]
-    /// The address that has answered, without credentials, where a client has followed redirects; nil where there were none.
+    /// The address that has answered, without credentials, if a client has followed redirects; otherwise nil.
     public var redirectedTo: String?
-    /// The status of the redirect that has made a `GET` of a request with another method; nil where none has. Such an answer says nothing of what the request was
-    /// to change.
+    /// The status of the redirect that has changed the method of the request to `GET`; nil if none has. Such an answer says nothing about the change
+    /// that the request was for.
     package var turnedToGet: Int?
 
     /// Creates a response.

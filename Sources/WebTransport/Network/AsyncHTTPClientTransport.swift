@@ -5,53 +5,53 @@ internal import NIOHTTP1
 internal import NIOHTTPCompression
 internal import NIOSSL
 
-/// A transport that sends requests over the network, with AsyncHTTPClient.
+/// A transport that sends requests over the network, by AsyncHTTPClient.
 ///
-/// It speaks HTTP/2 where the service does, and HTTP/1.1 elsewhere; keeps connections for the requests that follow; asks for compressed
-/// answers and decompresses them; and lets a service that cannot prove its identity have nothing. It follows no redirects and keeps no
-/// cookies: ``WebClient`` does. An answer that grows beyond ``TransportLimits/maximumBytes``, counted after decompression, ends the request
-/// as soon as it does: of a body of ten gigabytes only the first bytes are read.
+/// It uses HTTP/2 if the service supports it, and otherwise HTTP/1.1. It keeps connections open for later requests, and requests compressed answers,
+/// which it decompresses. It sends nothing to a service that cannot prove its identity. It follows no redirects and keeps no cookies: ``WebClient``
+/// does. An answer that exceeds ``TransportLimits/maximumBytes``, counted after decompression, ends the request at once: of a body of ten gigabytes,
+/// only the first bytes are read.
 ///
-/// A request whose first bytes were not sent within ``TransportLimits/connectSeconds`` could not connect, also where it waited for one of the
-/// connections of HTTP/1.1 that there may be to a host.
+/// A request whose first bytes were not sent within ``TransportLimits/connectSeconds`` fails as unable to connect, even if it was waiting for one of
+/// the limited number of HTTP/1.1 connections to a host.
 ///
-/// A transport may be used on any thread, and for any number of services at once.
+/// A transport may be used on any thread, and for any number of services at the same time.
 public struct AsyncHTTPClientTransport: Transport {
-    /// Who vouches for the identity of services.
+    /// The certificate authorities that vouch for the identity of services.
     public enum TrustRoots: Hashable, Sendable {
         /// The authorities that the system trusts.
         case system
-        /// Only the authorities whose certificates stand in these files of the form PEM.
+        /// Only the authorities with certificates in these PEM files.
         case files([String])
-        /// The authorities that the system trusts, and those whose certificates stand in these files.
+        /// The authorities that the system trusts, and those with certificates in these PEM files.
         case systemAndFiles([String])
     }
 
-    /// The client of all transports that have none of their own. It lives as long as the program.
+    /// The client of all transports without one of their own. It lives as long as the program.
     private static let shared = HTTPClient(configuration: configuration())
     private static let sharedLoops = EventLoopChoice(shared)
 
     let client: HTTPClient
-    /// Which of the client's event loops a request runs on.
+    /// The choice of an event loop for each request.
     private let loops: EventLoopChoice
-    /// Keeps the client going for as long as a copy of the transport is left.
+    /// Keeps the client running while a copy of the transport exists.
     private let owner: ClientOwner?
 
-    /// Creates a transport over connections that all such transports share.
+    /// Creates a transport with connections that all such transports share.
     public init() {
         client = Self.shared
         loops = Self.sharedLoops
         owner = nil
     }
 
-    /// Creates a transport over connections of its own.
+    /// Creates a transport with its own connections.
     ///
     /// - Parameters:
-    ///   - trustRoots: Who vouches for the identity of services.
-    ///   - maximumConnectionsPerHost: How many connections of HTTP/1.1 are open to a host at a time; further requests wait for one.
-    ///   - idleSeconds: How long a connection that nobody uses stays open.
-    ///   - speaksHTTP2: Whether HTTP/2 is spoken with services that offer it.
-    /// - Throws: A ``TransportError`` that names the file where a certificate cannot be read.
+    ///   - trustRoots: The certificate authorities that vouch for the identity of services.
+    ///   - maximumConnectionsPerHost: The maximum number of open HTTP/1.1 connections to a host; further requests wait for one.
+    ///   - idleSeconds: The time for which an unused connection stays open.
+    ///   - speaksHTTP2: Whether HTTP/2 is used with services that offer it.
+    /// - Throws: A ``TransportError`` that names the file if a certificate cannot be read.
     public init(
         trustRoots: TrustRoots, maximumConnectionsPerHost: Int = 64, idleSeconds: Double = 60, speaksHTTP2: Bool = true
     ) throws {
@@ -72,26 +72,26 @@ public struct AsyncHTTPClientTransport: Transport {
         loops = EventLoopChoice(client)
     }
 
-    /// Creates a transport over a client of the program's own, which shuts it down.
+    /// Creates a transport with a client of the program, which is responsible for shutting it down.
     ///
-    /// The client should not follow redirects, for it would take credentials along; nor retry connections, for the limits apply to one try;
-    /// and it should decompress answers. ``configuration()`` does all of this.
+    /// The client should not follow redirects, because it would send credentials along. It should not retry connections, because the limits apply to
+    /// one try. It should decompress answers. ``configuration()`` does all of this.
     public init(client: HTTPClient) {
         self.client = client
         loops = EventLoopChoice(client)
         owner = nil
     }
 
-    /// Returns the configuration of the shared client, for programs that make a client of their own from it.
+    /// Returns the configuration of the shared client, for programs that make their own client from it.
     public static func configuration() -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(120)), decompression: .enabled(limit: .none))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         configuration.connectionPool.retryConnectionEstablishment = false
-        // A span of a request is that of the client, with its tries and without credentials.
+        // ``WebClient`` makes the span of a request, which covers its tries and has no credentials.
         configuration.tracing.tracer = nil
-        // A small piece of a compressed answer may stand for a thousand times as much. It is decompressed as it is read, before anybody
-        // can count it: so no more than a few kilobytes are read at a time.
+        // A small compressed piece may expand a thousandfold. It is decompressed as it is read, before its size can be checked, so only a few kilobytes
+        // are read at a time.
         let smallReads: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
             channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 32 << 10))
                 .flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
@@ -111,9 +111,9 @@ public struct AsyncHTTPClientTransport: Transport {
         }
     }
 
-    /// Sends a request and returns its answer, whatever status it has.
+    /// Sends a request and returns its answer, whatever its status.
     ///
-    /// - Throws: ``TransportError`` where no whole answer came; `CancellationError` where the task is cancelled.
+    /// - Throws: ``TransportError`` if there was no complete answer; `CancellationError` if the task is cancelled.
     public func send(_ request: WebRequest, limits: TransportLimits) async throws -> WebResponse {
         let problem = TransportProblem(request: request, limits: limits)
         let address: WebAddress
@@ -147,7 +147,7 @@ public struct AsyncHTTPClientTransport: Transport {
     }
 }
 
-/// Shuts a client down when the last transport that uses it is gone.
+/// Shuts a client down when the last transport that uses it is released.
 private final class ClientOwner: Sendable {
     let client: HTTPClient
 
@@ -156,6 +156,6 @@ private final class ClientOwner: Sendable {
     deinit { client.shutdown { _ in } }
 }
 
-/// Returns an amount of time, at most some years.
+/// Returns a time interval, limited to a few years.
 func seconds(_ seconds: Double) -> TimeAmount { .nanoseconds(Int64(max(0, min(seconds.isNaN ? 0 : seconds, 1e8)) * 1e9)) }
 #endif

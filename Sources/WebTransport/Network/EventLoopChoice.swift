@@ -3,10 +3,10 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import Platform
 
-/// Chooses the event loop of a request: the one with the fewest requests of the transport, and among equals the first.
+/// Chooses the event loop of a request: the one with the fewest requests of the transport; of several, the first.
 ///
-/// Requests that follow each other so have the loop of the connection that they use, and no thread waits for another; requests side by side have
-/// several.
+/// Consecutive requests therefore run on the loop of the connection that they use, so that no thread waits for another, while simultaneous requests use
+/// several loops.
 // `LockedBox` guards what changes.
 final class EventLoopChoice: Sendable {
     private let loops: [any EventLoop]
@@ -18,7 +18,7 @@ final class EventLoopChoice: Sendable {
         busy = LockedBox(Array(repeating: 0, count: loops.count))
     }
 
-    /// Returns the loop for a request, and its place, which must be given back.
+    /// Returns the event loop for a request, and its index, which must be given back.
     func take() -> (place: Int, loop: any EventLoop) {
         let place = busy.withLock { busy in
             var place = 0

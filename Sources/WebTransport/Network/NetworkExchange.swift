@@ -4,18 +4,18 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import Platform
 
-/// One request on its way: it collects the answer, and ends the request where that is too large, does not come, or is not wanted any more.
+/// One request in progress. It collects the answer, and ends the request if the answer is too large or late, or if the task is cancelled.
 // Its variables are used on its event loop only.
 final class NetworkExchange: HTTPClientResponseDelegate, @unchecked Sendable {
     private let client: HTTPClient
     private let loop: any EventLoop
     private let problem: TransportProblem
     private let notes: RequestNotes?
-    /// Whether only the headers of a resource are read: their Content-Length counts bytes that do not come.
+    /// Whether the request is for headers only: their Content-Length counts bytes that are not sent.
     private let isHead: Bool
     private let start = NIODeadline.now()
     private var response = WebResponse(status: 0)
-    /// Whether the request's first bytes were written: without them the service knows nothing of it.
+    /// Whether the first bytes of the request were written. Otherwise the service does not know of it.
     private var hasSentHead = false
     private var task: HTTPClient.Task<WebResponse>?
     private var isCancelled = false
@@ -28,7 +28,7 @@ final class NetworkExchange: HTTPClientResponseDelegate, @unchecked Sendable {
         self.notes = notes
     }
 
-    /// Sends the request. Everything about it happens on the event loop, which so need not be woken for each part of it. Call it there, once.
+    /// Sends the request. Everything happens on the event loop, which need not be woken for each step. Call it there, once.
     ///
     /// - Parameter continuation: Receives the answer, or a ``TransportError``.
     func start(_ message: HTTPClient.Request, _ continuation: CheckedContinuation<WebResponse, any Error>) {
@@ -50,7 +50,7 @@ final class NetworkExchange: HTTPClientResponseDelegate, @unchecked Sendable {
         }
     }
 
-    /// Ends the request, or lets it not begin. Call it on the event loop.
+    /// Ends the request, or prevents its start. Call it on the event loop.
     func cancel() {
         loop.preconditionInEventLoop()
         isCancelled = true

@@ -4,9 +4,9 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension AsyncHTTPClientTransport: StreamingTransport {
-    /// Sends a request and returns its answer as soon as the head is there. The service is read from as fast as the pieces are taken.
+    /// Sends a request, and returns its answer when its head has arrived. The body is read from the service as fast as the reader takes its pieces.
     ///
-    /// - Throws: ``TransportError`` where no head came; `CancellationError` where the task is cancelled.
+    /// - Throws: ``TransportError`` if no head has arrived; `CancellationError` if the task is cancelled.
     public func stream(_ request: WebRequest, limits: TransportLimits) async throws -> WebStream {
         let problem = TransportProblem(request: request, limits: limits)
         var message: HTTPClientRequest
@@ -25,7 +25,7 @@ extension AsyncHTTPClientTransport: StreamingTransport {
         } catch { throw Self.failure(error, problem) }
     }
 
-    /// Returns the error of a request that may have arrived: nothing tells whether its head was sent.
+    /// Returns the error of a request that may have arrived, because it is not known whether its head was sent.
     private static func failure(_ error: any Error, _ problem: TransportProblem) -> any Error {
         Task.isCancelled ? CancellationError() : problem.error(for: error, hasSentHead: true)
     }

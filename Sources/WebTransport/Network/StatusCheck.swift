@@ -4,22 +4,22 @@ internal import NIOHPACK
 internal import NIOHTTP1
 internal import NIOHTTP2
 
-/// Ends an answer whose status is none: HTTP has those from 100 to 999, and the client below takes a smaller one for an interim answer, whose body it
-/// does not expect.
+/// Ends an answer with an invalid status: HTTP statuses are from 100 to 999, and the underlying client takes a smaller one for an interim answer, whose
+/// body it does not expect.
 // Its variables are used on its event loop only.
 final class StatusCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
 
-    /// The error of such an answer.
+    /// The error of an answer with an invalid status.
     struct Unknown: Error {
         let status: String
     }
 
-    /// Whether what comes on the connection is of no use any more.
+    /// Whether further data on the connection is ignored.
     private var isOver = false
 
-    /// Adds it to a connection, where answers are read already.
+    /// Adds the check to a connection, after its decoder.
     static func add(to channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.submit {
             let pipeline = channel.pipeline.syncOperations
@@ -38,7 +38,7 @@ final class StatusCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// The same for an answer over HTTP/2, whose status is a text until the client below reads it: it takes any number.
+/// The check for an answer over HTTP/2, whose status is text until the underlying client parses it: that accepts any number.
 // Its variables are used on its event loop only.
 final class StreamStatusCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
@@ -46,7 +46,7 @@ final class StreamStatusCheck: ChannelInboundHandler, RemovableChannelHandler {
 
     private var isOver = false
 
-    /// Adds it to the channel of a request.
+    /// Adds the check to the channel of a request.
     static func add(to channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.submit { try channel.pipeline.syncOperations.addHandler(StreamStatusCheck(), position: .first) }
     }

@@ -6,9 +6,9 @@ internal import NIOHTTPCompression
 internal import NIOPosix
 internal import NIOSSL
 
-/// Says in the words of this module what went wrong with a request below it.
+/// Converts the errors of the underlying libraries to errors of this module.
 struct TransportProblem: Sendable {
-    /// The request, whose credentials do not go along.
+    /// The request. Its credentials are not included in errors.
     let request: WebRequest
     let limits: TransportLimits
 
@@ -20,9 +20,9 @@ struct TransportProblem: Sendable {
 
     func tooLarge() -> TransportError { error(.tooLarge, "It may have \(limits.maximumBytes) bytes.") }
 
-    /// Returns the error for one of the libraries that transport requests.
+    /// Returns the error for an error of an underlying library.
     ///
-    /// No text of theirs goes along that may have a header's value.
+    /// Texts of the library that may contain the value of a header are left out.
     func error(for error: any Error, hasSentHead: Bool) -> TransportError {
         switch error {
         case let error as TransportError: return error
@@ -62,7 +62,7 @@ struct TransportProblem: Sendable {
         case .remoteConnectionClosed: return self.error(hasSentHead ? .lost : .cannotConnect)
         case .alreadyShutdown: return self.error(.invalid, "The client was shut down.")
         default:
-            // The names of headers and their values are in the error itself: they stay out.
+            // The error itself has the names and values of headers, which are left out.
             let name = error.shortDescription
             let isOfHeaders = name.lowercased().contains("header")
             return isOfHeaders

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Requests and the answers to them, in a file that a person can read.
+/// Requests and their answers, in a file that people can read.
 ///
-/// It is JSON. Headers are lines, and bodies that are text are arrays of pieces that make up the body when they are put together, without
-/// anything between them; other bodies are in base 64. The file has no secrets: ``RecordingTransport`` leaves them out.
+/// The file is JSON. Headers are lines. A body that is text is an array of strings, whose concatenation is the body. Other bodies are in Base64. The
+/// file has no secrets: ``RecordingTransport`` removes them.
 public struct Cassette: Hashable, Sendable {
     /// A request and its answer.
     public struct Interaction: Hashable, Sendable {
@@ -19,7 +19,7 @@ public struct Cassette: Hashable, Sendable {
         }
     }
 
-    /// The interactions, in the order in which the answers came.
+    /// The interactions, in the order of the answers.
     public var interactions: [Interaction]
 
     /// Creates a cassette.
@@ -27,7 +27,7 @@ public struct Cassette: Hashable, Sendable {
 
     /// Reads a cassette from a file.
     ///
-    /// - Throws: A ``TransportError`` that names the file and what is wrong with it.
+    /// - Throws: A ``TransportError`` that names the file and the mistake in it.
     public init(contentsOfFile path: String) throws {
         guard let data = FileManager.default.contents(atPath: path) else { throw Self.failure(path, "It cannot be read.") }
         do {
@@ -39,7 +39,7 @@ public struct Cassette: Hashable, Sendable {
 
     /// Reads a cassette from the bytes of a file.
     ///
-    /// - Throws: A ``TransportError`` that says what is wrong with them.
+    /// - Throws: A ``TransportError`` that names the mistake in them.
     public init(bytes: [UInt8]) throws {
         let file: File
         do {
@@ -64,7 +64,7 @@ public struct Cassette: Hashable, Sendable {
         return Array(try encoder.encode(File(format: 1, interactions: entries))) + [UInt8(ascii: "\n")]
     }
 
-    /// Writes the cassette to a file, which is the old one or the new one at any time.
+    /// Writes the cassette to a file, atomically.
     public func write(toFile path: String) throws {
         try Data(bytes()).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
@@ -88,7 +88,7 @@ public struct Cassette: Hashable, Sendable {
     }
 }
 
-/// A cassette as its file has it.
+/// The form of a cassette in a file.
 private struct File: Codable {
     struct Entry: Codable {
         var request: Request
@@ -153,10 +153,10 @@ private struct File: Codable {
             })
     }
 
-    /// Returns a body as pieces of text, or in base 64 where it is none.
+    /// Returns a body as strings, or in Base64 if it is not text.
     ///
-    /// Pieces end after a line, and where JSON has a comma before an object or after some values: so a change of one value changes one line of
-    /// the file.
+    /// A string ends after a line, and in JSON also after a comma before an object or after some values, so that a change of one value changes one line
+    /// of the file.
     static func pieces(_ body: [UInt8]) -> ([String]?, String?) {
         guard String(validating: body, as: UTF8.self) != nil else { return (nil, Data(body).base64EncodedString()) }
         let isJSON = body.first { $0 > 0x20 }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false

@@ -1,34 +1,34 @@
 internal import Platform
 
-/// Disturbs what goes through another transport, as networks and services do, and counts what it did.
+/// Injects the faults of networks and services into another transport, and counts them.
 ///
-/// What it does follows from a seed, as far as requests come one after the other. It may be used on any thread.
+/// The faults follow from a seed, as long as requests come one after another. The transport may be used on any thread.
 public final class FaultInjectingTransport: StreamingTransport {
-    /// How often something happens to a request, from 0 (never) to 1 (always). At most one fault happens to a request; delays come besides.
+    /// The probability of each fault, from 0 (never) to 1 (always). A request has at most one fault; delays come in addition.
     public struct Rates: Hashable, Sendable, Codable {
         /// The request waits before it is sent.
         public var delay = 0.0
-        /// The request waits until another has got its answer, so that they arrive in another order.
+        /// The request waits for the answer to another one, so that they arrive in a different order.
         public var reorder = 0.0
         /// The connection ends before the request has arrived.
         public var dropBefore = 0.0
-        /// The connection ends after the service has done what it should, before the answer comes.
+        /// The connection ends after the service has processed the request, before the answer arrives.
         public var dropAfter = 0.0
-        /// Only the first part of the answer's body comes.
+        /// Only the first part of the answer's body arrives.
         public var halfAnswer = 0.0
-        /// The answer's body is nonsense.
+        /// The answer's body is garbage.
         public var garbage = 0.0
         /// The service answers 429, and does nothing.
         public var tooManyRequests = 0.0
-        /// The service answers 500, and has done what it should, or not.
+        /// The service answers 500, with or without having processed the request.
         public var serverError = 0.0
         /// The service answers 503, and does nothing.
         public var unavailable = 0.0
 
-        /// Nothing happens.
+        /// Creates rates without faults.
         public init() {}
 
-        /// Everything happens as often as anything else, and something to so large a part of the requests.
+        /// Returns equal rates for all faults, with a total share of the requests.
         public static func all(_ rate: Double) -> Rates {
             var rates = Rates()
             (rates.delay, rates.reorder) = (rate, rate)
@@ -39,30 +39,30 @@ public final class FaultInjectingTransport: StreamingTransport {
         }
     }
 
-    /// How often something has happened.
+    /// The number of times that each fault has happened.
     public struct Counts: Hashable, Sendable, Codable, CustomStringConvertible {
-        /// The requests that came.
+        /// The requests that were sent.
         public var requests = 0
         /// The requests that were delayed.
         public var delays = 0
-        /// The requests that waited for another.
+        /// The requests that waited for another one.
         public var reordered = 0
         /// The connections that ended before the request had arrived.
         public var droppedBefore = 0
         /// The connections that ended after the request had arrived.
         public var droppedAfter = 0
-        /// The answers of which half came.
+        /// The answers that were cut off.
         public var halfAnswers = 0
-        /// The answers that were nonsense.
+        /// The answers that were garbage.
         public var garbage = 0
-        /// The answers 429.
+        /// The answers with the status 429.
         public var tooManyRequests = 0
-        /// The answers 500.
+        /// The answers with the status 500.
         public var serverErrors = 0
-        /// The answers 503.
+        /// The answers with the status 503.
         public var unavailable = 0
 
-        /// All faults together.
+        /// The number of all faults.
         public var faults: Int {
             droppedBefore + droppedAfter + halfAnswers + garbage + tooManyRequests + serverErrors + unavailable
         }
@@ -89,9 +89,9 @@ public final class FaultInjectingTransport: StreamingTransport {
         var generator: SplitMix
         var rates: Rates
         var counts = Counts()
-        /// The requests that are on their way.
+        /// The number of requests in progress.
         var running = 0
-        /// Those of them that wait for another one.
+        /// The requests that wait for another one.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -103,11 +103,11 @@ public final class FaultInjectingTransport: StreamingTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - transport: What sends the requests.
-    ///   - seed: What all that is by chance follows from.
-    ///   - rates: How often something happens.
+    ///   - transport: The transport that sends the requests.
+    ///   - seed: The seed of all random decisions.
+    ///   - rates: The probability of each fault.
     ///   - maximumDelay: The longest delay, in seconds.
-    ///   - time: How it waits.
+    ///   - time: The source of the waits.
     public init(_ transport: any Transport, seed: UInt64, rates: Rates, maximumDelay: Double = 0.05, time: ClientTime = .system) {
         self.transport = transport
         self.maximumDelay = maximumDelay
@@ -115,16 +115,16 @@ public final class FaultInjectingTransport: StreamingTransport {
         state = LockedBox(State(generator: SplitMix(state: seed), rates: rates))
     }
 
-    /// What has happened until now.
+    /// The counts so far.
     public var counts: Counts { state.withLock { $0.counts } }
 
-    /// How often something happens from now on.
+    /// The probability of each fault from now on.
     public var rates: Rates {
         get { state.withLock { $0.rates } }
         set { state.withLock { $0.rates = newValue } }
     }
 
-    /// Sends a request, or does not, and returns its answer, another one, or none.
+    /// Sends a request, or drops it, and returns its answer, a faulty one, or an error.
     public func send(_ request: WebRequest, limits: TransportLimits) async throws -> WebResponse {
         let (fault, delay, number) = state.withLock { $0.draw() }
         defer { leave() }
@@ -138,7 +138,7 @@ public final class FaultInjectingTransport: StreamingTransport {
         switch fault {
         case nil: return try await transport.send(request, limits: limits)
         case .dropBefore:
-            // A client may know that nothing was sent, or may not.
+            // The client may or may not know that nothing was sent.
             if number & 1 == 0 { throw lost() }
             throw TransportError(.cannotConnect, request: request.summary, detail: "A fault was injected.")
         case .dropAfter:
@@ -161,10 +161,9 @@ public final class FaultInjectingTransport: StreamingTransport {
         }
     }
 
-    /// Sends a request for an answer that comes piece by piece, or does not. Where only a part of an answer would come, or nonsense, the connection ends
-    /// after the first piece.
+    /// Sends a request for an answer in pieces, or drops it. If the fault is a partial answer or garbage, the connection ends after the first piece.
     ///
-    /// - Throws: Also a ``TransportError`` of the kind ``TransportError/Kind/invalid`` where the transport below does not hand over pieces.
+    /// - Throws: Also a ``TransportError`` of the kind ``TransportError/Kind/invalid`` if the underlying transport does not support pieces.
     public func stream(_ request: WebRequest, limits: TransportLimits) async throws -> WebStream {
         let (fault, delay, number) = state.withLock { $0.draw() }
         defer { leave() }
@@ -190,7 +189,7 @@ public final class FaultInjectingTransport: StreamingTransport {
         }
     }
 
-    /// Waits until another request has its answer, if this one should and there is another that does not wait itself.
+    /// Waits for the answer to another request, if there is one that does not wait itself.
     private func waitForAnother(draws number: UInt64) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let waits = state.withLock { state in
@@ -204,7 +203,7 @@ public final class FaultInjectingTransport: StreamingTransport {
         }
     }
 
-    /// Lets those go who wait for another request: this one has its answer.
+    /// Resumes the requests that wait for another one, because this one has its answer.
     private func leave() {
         let waiting = state.withLock { state in
             state.running -= 1
@@ -216,7 +215,7 @@ public final class FaultInjectingTransport: StreamingTransport {
 }
 
 extension FaultInjectingTransport.State {
-    /// Returns what happens to the next request.
+    /// Returns the fault of the next request.
     fileprivate mutating func draw() -> (FaultInjectingTransport.Fault?, delay: Double?, number: UInt64) {
         counts.requests += 1
         running += 1
@@ -264,7 +263,7 @@ extension FaultInjectingTransport.State {
     }
 }
 
-/// Numbers that follow from a seed.
+/// Random numbers from a seed.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
@@ -276,6 +275,6 @@ private struct SplitMix: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    /// A number from 0 to 1, without 1.
+    /// Returns a number from 0 to 1, excluding 1.
     mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Records what goes through another transport in a cassette, without secrets.
+/// Records the requests and answers of another transport in a cassette, without secrets.
 ///
 /// ```swift
 /// let recorder = RecordingTransport(AsyncHTTPClientTransport())
@@ -9,11 +9,11 @@ internal import Platform
 /// try recorder.cassette.write(toFile: "albums.json")
 /// ```
 ///
-/// Nothing is written by itself. It may be used on any thread; answers are recorded in the order in which they come.
+/// The cassette is not written automatically. The transport may be used on any thread. Answers are recorded in the order in which they arrive.
 public final class RecordingTransport: StreamingTransport {
     private struct State {
         var interactions: [Cassette.Interaction] = []
-        /// What removes the secrets of each client that has used the transport: a client may know some of them only from an answer.
+        /// A closure for each client of the transport, which removes its secrets: a client may learn some of them only from an answer.
         var clients: [ObjectIdentifier: @Sendable (String) -> String] = [:]
     }
 
@@ -24,14 +24,14 @@ public final class RecordingTransport: StreamingTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - transport: What sends the requests.
-    ///   - removal: What is left out, besides all secrets that the client uses.
+    ///   - transport: The transport that sends the requests.
+    ///   - removal: The rules for secrets, besides those that the client uses.
     public init(_ transport: any Transport, removing removal: SecretRemoval = SecretRemoval()) {
         self.transport = transport
         self.removal = removal
     }
 
-    /// What was recorded until now, without secrets.
+    /// The cassette so far, without secrets.
     public var cassette: Cassette {
         let (interactions, clients) = state.withLock { ($0.interactions, Array($0.clients.values)) }
         let literally: (String) -> String = { text in clients.reduce(text) { $1($0) } }
@@ -43,7 +43,7 @@ public final class RecordingTransport: StreamingTransport {
             })
     }
 
-    /// Sends a request, and records it with its answer. A request to which no whole answer comes is not recorded.
+    /// Sends a request, and records it with its answer. A request without a complete answer is not recorded.
     public func send(_ request: WebRequest, limits: TransportLimits) async throws -> WebResponse {
         if let notes = RequestNotes.current { state.withLock { $0.clients[notes.client] = notes.removingSecrets } }
         let response = try await transport.send(request, limits: limits)
@@ -51,9 +51,9 @@ public final class RecordingTransport: StreamingTransport {
         return response
     }
 
-    /// Sends a request for an answer that comes piece by piece. It is not recorded, for it need not end.
+    /// Sends a request for an answer in pieces. It is not recorded, because it may never end.
     ///
-    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/invalid`` where the transport below does not hand over pieces.
+    /// - Throws: ``TransportError`` of the kind ``TransportError/Kind/invalid`` if the underlying transport does not support pieces.
     public func stream(_ request: WebRequest, limits: TransportLimits) async throws -> WebStream {
         if let notes = RequestNotes.current { state.withLock { $0.clients[notes.client] = notes.removingSecrets } }
         return try await transport.stream(ifAble: request, limits: limits)

@@ -3,9 +3,8 @@ internal import Platform
 
 /// Answers requests from a cassette, without a network.
 ///
-/// A request is answered if the cassette has one of the same method and address, less secrets, and the same body, less secrets too. The
-/// order of the keys of JSON makes no difference. A request that was recorded several times gets the answers in their order, and then the last
-/// one again.
+/// The answer to a request is that of a recorded request with the same method, address and body, all without secrets. The order of the keys of JSON
+/// does not matter. A request that was recorded several times gets the answers in their order, and after that the last one again.
 ///
 /// It may be used on any thread.
 public final class ReplayingTransport: Transport {
@@ -18,14 +17,14 @@ public final class ReplayingTransport: Transport {
     private let cassette: Cassette
     private let removal: SecretRemoval
     private let places: [Key: [Int]]
-    /// How often each request has come.
+    /// The number of times that each request was sent.
     private let counts = LockedBox<[Key: Int]>([:])
 
     /// Creates a transport.
     ///
     /// - Parameters:
     ///   - cassette: The requests and their answers.
-    ///   - removal: What was left out when they were recorded.
+    ///   - removal: The rules for secrets of the recording.
     public init(_ cassette: Cassette, removing removal: SecretRemoval = SecretRemoval()) {
         self.cassette = cassette
         self.removal = removal
@@ -70,7 +69,7 @@ public final class ReplayingTransport: Transport {
         return Key(method: request.method, url: url, body: body)
     }
 
-    /// Names the recorded request that is most like one that is not recorded.
+    /// Returns the name of the most similar recorded request.
     private func nearest(to key: Key) -> String {
         func likeness(_ other: Key) -> Int {
             let urls = other.url == key.url ? 10_000 : other.url.commonPrefix(with: key.url).count

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// What a cassette leaves out.
+/// The rules for removing secrets from a cassette.
 ///
-/// The values of headers, query items and fields of bodies with these names become `REMOVED`, and so does each secret that a ``WebClient``
-/// above the transport has used, wherever it stands. The same is left out of requests before they are compared with those of a cassette.
+/// The values of headers, query items and fields of bodies with these names become `REMOVED`, and so does each secret that a ``WebClient`` above the
+/// transport has used, wherever it occurs. The same values are removed from requests before they are compared with those of a cassette.
 public struct SecretRemoval: Hashable, Sendable {
-    /// Headers besides `Authorization`, `Cookie`, `Set-Cookie` and their like.
+    /// Further headers besides `Authorization`, `Cookie`, `Set-Cookie` and similar ones.
     public var headers: Set<String>
-    /// Items of queries besides `token`, `api_key` and their like.
+    /// Further query items besides `token`, `api_key` and similar ones.
     public var queryItems: Set<String>
-    /// Fields of bodies, which are JSON or forms, besides `access_token`, `password` and their like.
+    /// Further fields of bodies, which are JSON or forms, besides `access_token`, `password` and similar ones.
     public var fields: Set<String>
-    /// Query items and fields that are kept, whatever their name.
+    /// Query items and fields that are kept, regardless of their names.
     public var kept: Set<String>
 
     /// Creates rules.
@@ -54,7 +54,7 @@ public struct SecretRemoval: Hashable, Sendable {
                 guard WebHeaders.secretNames.contains(name) || self.headers.contains(name) else {
                     return WebHeaders.Field(field.name, literally(field.value))
                 }
-                // The name of a cookie is no secret, and a session needs it.
+                // The name of a cookie is not secret, and a session needs it.
                 guard name == "set-cookie", let equals = field.value.firstIndex(of: "=") else {
                     return WebHeaders.Field(field.name, WebRequest.removed)
                 }
@@ -65,7 +65,7 @@ public struct SecretRemoval: Hashable, Sendable {
 
     func body(_ body: [UInt8], literally: (String) -> String) -> [UInt8] {
         guard !body.isEmpty else { return body }
-        // Bytes that are no text are looked through as if they were: secrets mostly have characters of ASCII only.
+        // Bytes that are not text are searched as if they were, because most secrets are ASCII.
         guard let text = String(validating: body, as: UTF8.self) else {
             let characters = String(String.UnicodeScalarView(body.map { Unicode.Scalar($0) }))
             let result = literally(characters)
@@ -80,7 +80,7 @@ public struct SecretRemoval: Hashable, Sendable {
         return Array(literally(String(decoding: bytes, as: UTF8.self)).utf8)
     }
 
-    /// Returns the values of secret fields of a body, which is JSON or a form.
+    /// Returns the values of secret fields in a body that is JSON or a form.
     func secrets(in body: [UInt8]) -> [String] {
         var found: [String] = []
         func collect(_ value: Any, isSecret: Bool) {
@@ -117,13 +117,13 @@ public struct SecretRemoval: Hashable, Sendable {
         return Array(items.joined(separator: "&").utf8)
     }
 
-    /// Returns JSON in which the strings that are values of secret fields are others. All else stays as it is, to the byte.
+    /// Returns JSON with the strings in secret fields replaced. All other bytes stay the same.
     private func withoutFields(json: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(json.count)
         let quote = UInt8(ascii: "\"")
         var index = 0
-        /// Whether the string that follows is the value of a secret field.
+        /// Whether the next string is the value of a secret field.
         var isValueOfSecret = false
         while index < json.count {
             let byte = json[index]

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// What errors quote of a service's answers, which may repeat what was sent.
+/// Removes secrets from parts of answers that errors quote, because services may repeat parts of requests.
 extension WebClient {
-    /// Returns a text without the secrets that the client has used, and without those of a request: the values of its headers, of the items of its query
-    /// and of the fields of its body that are secret by their names, in the forms in which services repeat them.
+    /// Returns a text without the secrets that the client has used, and without those of a request: the values of its headers, query items and body
+    /// fields that are secret by their names, in the forms in which services repeat them.
     package func removingSecrets(from text: String, of request: WebRequest) -> String {
         let own = Secrets(queryNames: secrets.queryNames.union(WebRequest.secretQueryNames))
         own.add(of: request, headers: secretHeaders)
@@ -27,8 +27,8 @@ extension WebClient {
         return secrets.remove(from: own.remove(from: text))
     }
 
-    /// Returns the beginning of an answer's body as text, without secrets: also without the values of fields that are secret by their names, which the
-    /// service itself may have issued. A body that is no text is named by its size.
+    /// Returns the beginning of an answer's body as text, without secrets, and without the values of fields that are secret by their names, which the
+    /// service itself may have issued. For a body that is not text, it returns the size.
     package func excerpt(of body: [UInt8], answering request: WebRequest, maximumBytes: Int = 2048) -> String {
         guard String(validating: body, as: UTF8.self) != nil else { return body.isEmpty ? "" : "\(body.count) bytes that are no text" }
         let clean = removal.body(body) { removingSecrets(from: $0, of: request) }

@@ -3,7 +3,7 @@ internal import JSONReading
 internal import WebTransport
 
 extension FileForms {
-    /// A secret, named by the environment variable or the file that has it. It never stands in a file itself.
+    /// A secret, given by the environment variable or the file that has it. The secret itself is never in a file.
     static let credential = FileForm<Credential>(
         expected: "{environment: NAME} or {file: PATH}", accepts: { _ in true },
         read: { value, context, _ in
@@ -25,7 +25,7 @@ extension FileForms {
             .key("file", text, "The path of the file that has the secret.", make: { .file($0) }) { encoded($0, "file") },
         ])
 
-    /// The name of an environment variable; what looks otherwise may be the secret itself.
+    /// The name of an environment variable. Text of another form may be the secret itself.
     private static let variable = plain(
         "the name of an environment variable (letters, digits and _)", ["type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"],
         { value in
@@ -35,7 +35,7 @@ extension FileForms {
             }
         }, { .string($0) }, accepts: { $0.string != nil })
 
-    /// The place of a secret, as its coding has it: nil for another place, and for a secret itself.
+    /// Returns the location of a secret, as it is encoded; nil for another kind of location, and for a secret itself.
     private static func encoded(_ credential: Credential, _ key: String) -> String? {
         let data = try? JSONEncoder().encode(credential)
         return data.flatMap { try? JSONValue(parsing: Array($0)) }?[key]?.string
@@ -143,7 +143,7 @@ extension FileForms {
             keys.key("expiredStatuses", \.expiredStatuses, set(integer(from: 100, to: 599)), "The statuses after which it logs in again.")
         })
 
-    /// How a client shows a service who it is.
+    /// The authentication of a client.
     static let authentication: FileForm<Authentication> = FileForm<Authentication>.choice(
         "kind of authentication",
         [
@@ -182,7 +182,7 @@ extension FileForms {
 }
 
 extension FileKeys {
-    /// Adds a key with a secret, which must be there.
+    /// Adds a required key with a secret.
     mutating func secret(_ name: String, _ path: any WritableKeyPath<Root, Credential> & Sendable, _ summary: String) {
         keys.append(
             FileKey(
@@ -194,7 +194,7 @@ extension FileKeys {
 
     /// Adds a key whose values cannot be compared.
     ///
-    /// - Parameter write: Returns the value; nil where it is not written.
+    /// - Parameter write: Returns the value; nil if it is not written.
     mutating func opaque<Value: Sendable>(
         _ name: String, _ form: FileForm<Value>, _ summary: String, read: @escaping @Sendable (inout Root, Value) -> Void,
         write: @escaping @Sendable (Root) -> Value?

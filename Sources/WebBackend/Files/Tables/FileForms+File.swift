@@ -50,7 +50,7 @@ extension FileForms {
         keys.key("redirects", \.redirects, redirects, "Which redirects are followed.")
     }
 
-    /// The keys of a file that the description of a service alone does not keep.
+    /// The keys of a file that a ``WebService`` alone cannot hold.
     static let clientKeys = [
         "authentication", "limits", "origins", "keepsCookies", "secretHeaders", "secretQueryItems",
     ]

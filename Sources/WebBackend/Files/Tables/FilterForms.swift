@@ -2,7 +2,7 @@ internal import JSONReading
 internal import RemoteStore
 
 extension FileForms {
-    /// A comparison, by its name or sign.
+    /// A comparison, as its name or sign.
     static let comparison = FileForm<Parameter.Operator>.choice(
         "comparison", Parameter.Operator.allCases.map { .word($0.word, $0, aliases: [$0.rawValue]) }
     ).named("comparison")
@@ -93,12 +93,12 @@ extension FileForms {
         addComparisons(&keys, \.self)
     }
 
-    /// How lists are filtered: `none`, `byName`, `{equal: "{name}={value}", isIn: "{name}__in={values}"}`.
+    /// The filters of lists: `none`, `byName`, `{equal: "{name}={value}", isIn: "{name}__in={values}"}`.
     static let filters = FileForm<FilterStyle>.either(
         words("style of filters", [("none", .none), ("byName", .byName)]),
         .object("filters", .none) { keys in
             keys.begin = { present, filters in
-                // Whoever writes comparisons where there were none means parameters.
+                // Comparisons in a style without filters imply the form “parameters”.
                 let names = Parameter.Operator.allCases.flatMap { [$0.word, $0.rawValue] }
                 if filters.form == .none, !present.contains("form"), !present.isDisjoint(with: names) { filters.form = .parameters }
             }
@@ -127,7 +127,7 @@ extension FileForms {
             keys.key("descending", \.descending, text, "The value for a descending order.")
         })
 
-    /// How lists are sorted: `none`, the name of the parameter, or an object.
+    /// The orders of lists: `none`, the name of the parameter, or an object.
     static let sorting = FileForm<SortStyle>.either(
         text.map(
             { $0 == "none" ? .none : SortStyle($0) },

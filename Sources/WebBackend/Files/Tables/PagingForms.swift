@@ -43,9 +43,9 @@ extension FileForms {
 
     private static let stability = words("stability", [("cursors", Paging.Stability.cursors), ("offsets", .offsets)])
 
-    /// How lists are divided into pages: `none`, `{page: page, size: per_page, of: 50}`, `{next: "link:next"}`.
+    /// The division of lists into pages: `none`, `{page: page, size: per_page, of: 50}`, `{next: "link:next"}`.
     ///
-    /// A description that says how the next page is found is complete; another one changes what the style says.
+    /// A description is complete if it says how the next page is found. Otherwise it changes the style's.
     static let paging = FileForm<PagingStyle>.either(
         words("form of pages", [("none", .none)]),
         .object("paging", .none) { keys in
@@ -74,7 +74,7 @@ extension FileForms {
                 paging = PagingStyle(.address)
             }
             keys.optional("first", \.firstPage, integer(from: 0), "The number of the first page, which is 1.")
-            // Of other forms it would say nothing.
+            // The key would have no effect on other forms.
             let first = keys.keys.removeLast()
             keys.keys.append(
                 FileKey(
@@ -108,7 +108,7 @@ extension FileForms {
 }
 
 extension PagingStyle {
-    /// The number of the first page; nil where pages have no numbers, which setting does not change.
+    /// The number of the first page; nil, and unchanged by setting, if pages have no numbers.
     fileprivate var firstPage: Int? {
         get { if case .number(_, let first) = form { first } else { nil } }
         set { if case .number(let name, _) = form { form = .number(name, first: newValue ?? 1) } }

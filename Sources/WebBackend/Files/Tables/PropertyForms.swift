@@ -27,7 +27,7 @@ extension FileForms {
         keys.key("as", \.transform, .deferred("a transform", { transform }), "How the value is written.")
     }
 
-    /// The words of an enumeration. In YAML, a key may be a number or a truth, which it is in the service, too.
+    /// The words of an enumeration. In YAML, a key may be a number or a Boolean, and so is the value in the service.
     private static let enumeration: FileForm<ValueTransform> = {
         let words = map(scalar)
         return FileForm(
@@ -47,7 +47,7 @@ extension FileForms {
             }, schema: words.schema)
     }()
 
-    /// How the value of an attribute is written in JSON.
+    /// The form of an attribute's value in JSON.
     static let transform: FileForm<ValueTransform> = FileForm<ValueTransform>.choice(
         "transform",
         [
@@ -110,7 +110,7 @@ extension FileForms {
         keys.key("constants", \.constants, map(text), "What is beside it; {type} is replaced.")
     }
 
-    /// How references to other resources are written.
+    /// The form of references to other resources.
     static let reference = FileForm<ReferenceStyle>.choice(
         "form of references",
         [
@@ -133,7 +133,7 @@ extension FileForms {
         ]
     ).named("reference")
 
-    /// Where the value of a property is, and how it is written: a path, or an object.
+    /// The place of a property's value and its form: a path, or an object.
     static let property = FileForm<PropertyMapping>.either(
         plain(
             "a path", ["type": "string"], { value in value.string.map { PropertyMapping(path: JSONPath($0)) } },

@@ -36,7 +36,7 @@ extension FileForms {
             keys.optional("answer", \.answer, answer, "What its answers have.")
         })
 
-    /// What answers to new and changed resources have: `resource:data`, `location`, `nothing`.
+    /// The content of answers to new and changed resources: `resource:data`, `location`, `nothing`.
     private static let answer = FileForm<SavingStyle.Answer>.choice(
         "answer to a save",
         [
@@ -118,7 +118,7 @@ extension FileForms {
         keys.key("version", \.version, path, isRequired: true, "The path to the version.")
     }
 
-    /// How changes are saved.
+    /// The way in which changes are saved.
     static let saving = FileForm<SavingStyle>.object("saving", SavingStyle()) { keys in
         keys.optional("create", \.create, action, none: "none", "How new resources are saved: POST {path}.")
         keys.optional("createIdentified", \.createIdentified, action, none: "none", "How new resources with an identifier are saved.")
@@ -141,7 +141,7 @@ extension FileForms {
         keys.optional("answer", \.answer, answer, "What answers to new and changed resources have: resource:data, location, nothing.")
     }
 
-    /// How errors are written in answers.
+    /// The form of errors in answers.
     static let errors = FileForm<ErrorStyle>.object("errors", ErrorStyle()) { keys in
         keys.key("messages", \.messages, list(path), "The paths to a message, the first of which counts.")
         keys.optional("list", \.list, path, "The path to a list of errors.")
@@ -165,7 +165,7 @@ extension FileForms {
         keys.key("deleted", \.deleted, path, isRequired: true, "The path to what marks removed resources.")
     }
 
-    /// How a service tells what has changed.
+    /// The way in which a service reports its changes.
     static let changeFeed = FileForm<ChangeFeedStyle>.choice(
         "feed of changes",
         [
@@ -196,7 +196,7 @@ extension FileForms {
         keys.key("idleSeconds", \.idleSeconds, seconds, "The time without a byte after which another connection is made.")
     }
 
-    /// How a service says at once that something has changed.
+    /// The way in which a service signals changes.
     static let changeSignals = FileForm<ChangeSignalStyle>.choice(
         "signal of changes",
         [

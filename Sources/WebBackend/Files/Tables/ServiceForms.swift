@@ -3,7 +3,7 @@ internal import RemoteStore
 internal import WebTransport
 
 extension FileForms {
-    /// Headers or parameters, which have no secrets.
+    /// Returns the form of headers or parameters without secrets.
     static func publicValues(isHeader: Bool) -> FileForm<[String: String]> {
         let values = map(scalar)
         @Sendable func check(_ names: [String], _ context: FileContext) throws {
@@ -37,7 +37,7 @@ extension FileForms {
         keys.key("for", \.keyPaths, oneOrMore(text), isRequired: true, "The key paths that it compares.")
         keys.optional("named", \.equalityName, text, "The name of the parameter for equality: short for equal: name={value}.")
         addComparisons(&keys, \.templates)
-        // Equality is written by the name alone where that says it.
+        // A template for equality that is the name alone is written as the name.
         keys.keys = keys.keys.map { key in
             guard key.name == "equal" else { return key }
             return FileKey(
@@ -142,7 +142,7 @@ extension FileForms {
         return keys
     }()
 
-    /// An address, which has no password before the host.
+    /// An address without a password before the host.
     private static let address = FileForm<String>(
         expected: text.expected, accepts: text.accepts,
         read: { value, context, _ in try checked(try text.read(value, context, nil), context) },
@@ -159,7 +159,7 @@ extension FileForms {
 }
 
 extension WebParameter {
-    /// The name of the parameter for equality, where its template is no other.
+    /// The name of the parameter for equality, if its template is the usual one.
     fileprivate var equalityName: String? {
         get {
             guard let template = templates[.equal], template.hasSuffix("={value}") else { return nil }

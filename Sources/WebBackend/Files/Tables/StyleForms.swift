@@ -6,7 +6,7 @@ extension FileForms {
         [("asTheyAre", NameStyle.asTheyAre), ("snakeCase", .snakeCase), ("kebabCase", .kebabCase), ("pascalCase", .pascalCase)]
     ).named("names")
 
-    /// Where versions are: `none`, `eTag`, `number:last_modified`, `tag:_rev`.
+    /// The place of versions: `none`, `eTag`, `number:last_modified`, `tag:_rev`.
     static let version = FileForm<VersionSource>.choice(
         "place of versions",
         [
@@ -64,7 +64,7 @@ extension FileForms {
 
     private static let convention = words("convention", ServiceStyle.conventions.map { ($0.name, $0.style) }).named("convention")
 
-    /// What the resources of a service have in common: a convention, or what differs from one.
+    /// The style of a service: a convention, or the differences from one.
     static let style = FileForm<ServiceStyle>.either(
         convention,
         .object("style", .plain) { keys in

@@ -2,7 +2,7 @@ internal import JSONReading
 internal import ObjectGraph
 internal import RemoteStore
 
-/// Whether resources that come along with others are what they are when they are read themselves.
+/// Checks whether included resources are the same as when they are read themselves.
 enum EmbeddedCheck {
     static let name = "embedded against linked"
 
@@ -28,7 +28,7 @@ enum EmbeddedCheck {
         }
     }
 
-    /// Compares one that no list has with the resource that is read alone.
+    /// Compares an included resource that is in no list with the resource that is read alone.
     private static func alone(
         _ property: PropertyPlan, _ pages: [(CallPlan, ProbeAnswer)], _ destination: EntitySample, _ sample: EntitySample,
         _ probe: ServiceProbe
@@ -68,7 +68,7 @@ enum EmbeddedCheck {
     }
 }
 
-/// Whether destinations of relationships come along when that is asked for.
+/// Checks whether destinations of relationships are included on request.
 enum IncludeCheck {
     static let name = "destinations that come along"
 
@@ -95,7 +95,7 @@ enum IncludeCheck {
     }
 }
 
-/// Whether answers have the properties that were asked for, and no others.
+/// Checks whether answers have exactly the requested properties.
 enum FieldsCheck {
     static let name = "fields"
 
@@ -141,7 +141,7 @@ enum FieldsCheck {
 }
 
 extension ResourcePlan {
-    /// Whether answers have a property whatever is asked for, since kinds or versions are read from it.
+    /// Returns whether answers have a property independently of the request, because kinds or versions are read from it.
     fileprivate func needs(_ property: PropertyPlan) -> Bool {
         let versions: JSONPath? =
             switch version {

@@ -2,10 +2,10 @@ internal import JSONReading
 internal import RemoteStore
 internal import WebTransport
 
-/// Whether the feed of changes tells what has changed since a token, and nothing else.
+/// Checks whether the feed of changes reports exactly the changes since a token.
 ///
-/// Only a change shows whether it is told, and a check only reads: where tokens count as the versions do, those changes are asked for that the
-/// sample's versions tell of.
+/// Only a change shows whether it is reported, and a check only reads. If tokens are comparable with versions, the check requests the changes that the
+/// versions of the sample imply.
 enum FeedCheck {
     static let name = "feed of changes"
 
@@ -77,7 +77,7 @@ private struct Feed {
         let missing = sample.resources.filter { resource in
             if case .number(let number)? = resource.version { number > middle && !ids.contains(resource.id) } else { false }
         }
-        // Where nothing comes, its tokens are something else after all.
+        // An empty answer means that its tokens are not versions.
         guard !ids.isEmpty, let first = missing.first else { return [] }
         return finding(
             "what is newer", "parameter: \(parameter)",

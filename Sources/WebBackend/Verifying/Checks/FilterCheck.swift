@@ -3,7 +3,7 @@ internal import ObjectGraph
 internal import Predicates
 internal import RemoteStore
 
-/// Whether a filter finds what it should, and nothing else, on all pages, alone and with others, and whether the number is that of what it finds.
+/// Checks whether a filter finds exactly what it should, on all pages, alone and with others, and whether the total is that of its results.
 enum FilterCheck {
     static let name = "filters"
 
@@ -32,12 +32,12 @@ enum FilterCheck {
                     try await tried(trials, list, sample, probe)
                 }
             }
-            // Before those that a small number of requests may leave out.
+            // First the ones that a small number of requests should not leave out.
             return Array(single.prefix(1)) + [two].compactMap { $0 } + cases.prefix(1) + single.dropFirst() + cases.dropFirst()
         }
     }
 
-    /// Whether a parameter compares text that the service has as it is.
+    /// Returns whether a parameter compares text that the service has unchanged.
     private static func isPlainText(_ parameter: Parameter, _ sample: EntitySample) -> Bool {
         guard case .attribute(.stringAttributeType, .byType)? = parameter.keyPaths.first.flatMap({ sample.plan.properties[$0] })?.kind
         else {
@@ -62,7 +62,7 @@ enum FilterCheck {
         return nil
     }
 
-    /// Asks for what all comparisons match.
+    /// Requests the resources that all comparisons match.
     private static func tried(
         _ trials: [FilterTrial], _ list: ListReading, _ sample: EntitySample, _ probe: ServiceProbe
     ) async throws -> [CapabilityFinding] {
@@ -111,7 +111,7 @@ enum FilterCheck {
         return total(found, text, sample)
     }
 
-    /// Returns whether the number that came along is that of another list.
+    /// Returns a finding if the total in the answer is that of another list.
     private static func total(_ found: ListReading, _ text: String, _ sample: EntitySample) -> [CapabilityFinding] {
         guard sample.isWhole, let total = found.total, total != found.ids.count, found.pages.allSatisfy({ $0.unreadable.isEmpty }) else {
             return []

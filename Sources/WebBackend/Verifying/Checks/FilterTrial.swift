@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 internal import RemoteStore
 
-/// A comparison whose outcome is known from a sample.
+/// A comparison whose result follows from a sample.
 struct FilterTrial {
     let parameter: Parameter
     let comparison: Parameter.Operator
@@ -13,9 +13,9 @@ struct FilterTrial {
     private let keyPath: String
     private let predicate: NSPredicate?
 
-    /// The comparison that tells most: of those with values of the sample, one that some resources match and others do not.
+    /// Returns the most informative comparison: one with a value of the sample that some resources match and others do not.
     ///
-    /// - Returns: Nil where the sample has no value for one.
+    /// - Returns: Nil if the sample has no value for one.
     static func best(_ parameter: Parameter, _ comparison: Parameter.Operator, _ sample: [TrialResource]) -> FilterTrial? {
         guard let keyPath = parameter.keyPaths.first, !keyPath.contains("."), !keyPath.hasPrefix("ANY ") else { return nil }
         if keyPath == "SELF" { return identifiers(sample.map(\.id), parameter, comparison) }
@@ -32,7 +32,7 @@ struct FilterTrial {
         return candidates.max { $0.weight(in: sample, keyPath) < $1.weight(in: sample, keyPath) }
     }
 
-    /// Returns the comparison of text with a value that differs from one of the sample by its case only.
+    /// Returns the comparison of text with a value that differs from one of the sample in case only.
     static func otherCase(_ parameter: Parameter, _ sample: [TrialResource]) -> FilterTrial? {
         guard let keyPath = parameter.keyPaths.first, parameter.isExact, parameter.text.isEmpty, parameter.operators.contains(.equal) else {
             return nil
@@ -48,13 +48,13 @@ struct FilterTrial {
         _ all: [ResourceID], _ parameter: Parameter, _ comparison: Parameter.Operator
     ) -> FilterTrial? {
         guard [.equal, .notEqual, .isIn].contains(comparison), let keyPath = parameter.keyPaths.first, !all.isEmpty else { return nil }
-        // Every other one, so that all and none are told from those.
+        // Every second one, so that the result differs from all and from none.
         let several = all.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element).prefix(
             min(max(1, parameter.maximumValues), 20))
         return FilterTrial(keyPath, parameter, comparison, ids: comparison == .isIn ? Array(several) : [all[all.count / 2]])
     }
 
-    /// The constants of a comparison that come into question, the middle ones of many first.
+    /// Returns the candidate constants of a comparison; of many, the middle ones come first.
     private static func constants(_ comparison: Parameter.Operator, _ sorted: [PropertyValue]) -> [[PropertyValue]] {
         let middle = sorted.count / 2
         // Bounded: places in a list.
@@ -78,8 +78,8 @@ struct FilterTrial {
         }
     }
 
-    /// How much the outcome tells: whether it is neither all nor nothing, and, of a comparison of a part of text, whether others have that part
-    /// elsewhere.
+    /// Returns how informative the result is: it should be neither everything nor nothing, and, for a comparison of a part of text, others should have
+    /// that part elsewhere.
     private func weight(in sample: [TrialResource], _ keyPath: String) -> Int {
         let count = sample.count(where: matches)
         var weight = count > 0 && count < sample.count ? 2 : 0
@@ -132,7 +132,7 @@ struct FilterTrial {
         predicate = NSPredicate(tree: tree)
     }
 
-    /// Whether a resource should be found.
+    /// Returns whether a resource should be found.
     func matches(_ resource: TrialResource) -> Bool {
         guard let predicate else {
             let id = keyPath == "SELF" ? resource.id : resource.values[keyPath]?.id
@@ -140,11 +140,11 @@ struct FilterTrial {
             return ids.contains(id) != (comparison == .notEqual)
         }
         guard let value = resource.values[keyPath]?.value else { return false }
-        // Neither services nor stores find nil by a comparison with a value; evaluated in memory, nil differs from each.
+        // Neither services nor stores find nil by a comparison with a value. In memory, nil differs from each value.
         if value.isNull, comparison != .isNil, comparison != .isNotNil { return false }
         return predicate.evaluate(with: [keyPath: value.any ?? NSNull()])
     }
 
-    /// Whether a resource has what is compared.
+    /// Returns whether a resource has the compared value.
     func knows(_ resource: TrialResource) -> Bool { keyPath == "SELF" || resource.values[keyPath] != nil }
 }

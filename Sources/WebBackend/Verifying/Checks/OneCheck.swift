@@ -2,7 +2,7 @@ internal import Foundation
 internal import ObjectGraph
 internal import RemoteStore
 
-/// Whether a resource that is read alone is the one that was asked for, with the values that the list has.
+/// Checks whether a resource that is read alone is the requested one, with the values in the list.
 enum OneCheck {
     static let name = "one against list"
 
@@ -77,7 +77,7 @@ enum OneCheck {
     }
 }
 
-/// Whether a resource that does not exist is answered as such.
+/// Checks whether a request for a missing resource is answered as such.
 enum MissingCheck {
     static let name = "a missing resource"
 
@@ -130,7 +130,7 @@ enum MissingCheck {
         return sample[candidate] == nil ? candidate : nil
     }
 
-    /// Returns another letter or digit for one: identifiers may have to be of a certain length and alphabet.
+    /// Returns another letter or digit: identifiers may need a certain length and alphabet.
     private static func next(_ character: Character) -> Character {
         switch character {
         case "0"..."8", "a"..."y", "A"..."Y":

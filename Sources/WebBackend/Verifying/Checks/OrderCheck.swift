@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 internal import RemoteStore
 
-/// Whether an order is the one that was asked for, on all pages.
+/// Checks whether an order is the requested one, on all pages.
 enum OrderCheck {
     static let name = "orders"
 
@@ -18,7 +18,7 @@ enum OrderCheck {
 
     private typealias Keys = [(keyPath: String, isAscending: Bool)]
 
-    /// Two keys, of which the first has equal values.
+    /// Returns a trial with two keys, of which the first has equal values.
     private static func two(_ sorting: Sorting, _ list: ListReading, _ sample: EntitySample) -> Trial? {
         guard sorting.maximumKeys > 1 else { return nil }
         func distinct(_ keyPath: String, _ resources: [TrialResource]) -> Set<ResourceValue> {
@@ -80,7 +80,7 @@ enum OrderCheck {
         keys.map { resource.values[$0.keyPath]?.shown ?? "?" }.joined(separator: ", ")
     }
 
-    /// Returns which of two resources comes first by the keys; nil where that is unknown.
+    /// Compares two resources by the keys; nil if their order is unknown.
     private static func compare(_ left: TrialResource, _ right: TrialResource, _ keys: Keys) -> Int? {
         for key in keys {
             guard let first = left.values[key.keyPath], let second = right.values[key.keyPath],
@@ -92,7 +92,7 @@ enum OrderCheck {
     }
 }
 
-/// The order of values that Core Data has.
+/// Core Data's order of values.
 enum TrialOrder {
     /// Returns a negative number, zero or a positive one; nil for values without an order.
     static func compare(_ left: PropertyValue, _ right: PropertyValue) -> Int? {

@@ -1,7 +1,7 @@
 internal import JSONReading
 internal import RemoteStore
 
-/// Whether pages are as large as was asked for, end where the service says, and bring everything once.
+/// Checks whether pages have the requested size, end where the service says, and return every resource once.
 enum PageCheck {
     static let name = "pages"
 
@@ -76,7 +76,7 @@ enum PageCheck {
 
     // MARK: Pages of another size
 
-    /// Pages of one resource less, whose borders are elsewhere, bring the same.
+    /// Returns a trial with pages that are smaller by one: their borders differ, and their resources must not.
     private static func otherSize(_ list: ListReading, _ sample: EntitySample) -> Trial? {
         let call = list.call
         guard call.endpoint.paging.takesLimit, let size = call.endpoint.paging.size, size > 1, list.count > 1 else { return nil }
@@ -121,7 +121,7 @@ enum PageCheck {
 
     // MARK: Behind the last page
 
-    /// Behind the last page there is nothing.
+    /// Returns a trial of the page after the last one, which must be empty.
     private static func behindTheEnd(_ list: ListReading, _ sample: EntitySample) -> Trial? {
         let call = list.call
         guard list.isWhole, let last = list.pages.last, let token = tokenBehind(list, last) else { return nil }
@@ -129,7 +129,7 @@ enum PageCheck {
         return Trial(asked, call, .paging) { probe in
             var request = sample.request(call)
             request.page = token
-            // Nobody asks there, so the service may answer anything but further resources.
+            // No store requests that page, so any answer without further resources is acceptable.
             let answer: ProbeAnswer
             do { answer = try await probe.ask(request, sample.plan, call) } catch is ServiceProbe.Refusal { return [] }
             let new = answer.resources.filter { !list.ids.contains($0.id) }
@@ -144,7 +144,7 @@ enum PageCheck {
         }
     }
 
-    /// The key of the description that tells the last page.
+    /// The key of the description that determines the last page.
     private static func end(_ call: CallPlan) -> String {
         let paging = call.paging
         if paging.hasMore != nil { return "hasMore" }
@@ -159,14 +159,14 @@ enum PageCheck {
         case .number(_, let first): return NumberToken(number: first + list.pages.count, size: paging.size).token
         case .offset: return NumberToken(number: list.count, size: paging.size).token
         case .cursor:
-            // Some services name a cursor at the end, too.
+            // Some services have a cursor at the end, too.
             guard case .body(let path)? = paging.next, let text = last.body?.value(at: path)?.string, !text.isEmpty else { return nil }
             return list.lastToken?.text == text ? nil : PageToken(text)
         }
     }
 }
 
-/// Whether the number of resources is right that a list tells without bringing them.
+/// Checks whether a list tells the right total in answers without resources.
 enum CountCheck {
     static let name = "count"
 

@@ -1,7 +1,7 @@
 internal import ObjectGraph
 internal import RemoteStore
 
-/// Whether references lead to resources.
+/// Checks whether references lead to resources.
 enum ReferenceCheck {
     static let name = "references"
 
@@ -15,7 +15,7 @@ enum ReferenceCheck {
             let strangers = sample.resources.flatMap { owner in
                 (owner.values[property.name]?.ids ?? []).filter { destination[$0] == nil && seen.insert($0).inserted }.map { (owner, $0) }
             }
-            // Those of a sample that is not whole say little.
+            // An incomplete sample tells little about references out of it.
             return strangers.prefix(2).map { owner, id -> Trial in
                 if let other = destination.resources.first(where: { $0.id.isSame(as: id) }) {
                     return Trial("\(property.name) \(id)", list.call, .relationship) { _ in
@@ -79,7 +79,7 @@ enum ReferenceCheck {
     }
 }
 
-/// Whether the list of a to-many relationship is what the other end says.
+/// Checks whether the list of a to-many relationship agrees with the other end.
 enum ListOfReferencesCheck {
     static let name = "both ends"
 
@@ -122,7 +122,7 @@ enum ListOfReferencesCheck {
     }
 }
 
-/// Whether the list that belongs to a resource has what belongs to it.
+/// Checks whether the list of an owner has the resources that belong to it.
 enum OwnedListCheck {
     static let name = "lists of an owner"
 
@@ -141,7 +141,7 @@ enum OwnedListCheck {
                             ?? false
                     }
                 }
-                // One of which not everything is.
+                // An owner to which not all resources belong.
                 let candidates = sample.resources.filter { sample.request(call, given: $0) != nil }
                 let given = candidates.first { one in sample.resources.contains { !belongs($0, to: one) } } ?? candidates.first
                 guard let given, let request = sample.request(call, given: given) else {

@@ -2,7 +2,7 @@ internal import JSONReading
 internal import ObjectGraph
 internal import RemoteStore
 
-/// Whether answers have the properties that they should have, in the form that is described.
+/// Checks whether answers have the described properties, in the described form.
 enum ValueCheck {
     static let name = "values"
 
@@ -14,7 +14,7 @@ enum ValueCheck {
         }
     }
 
-    /// Returns what is false of the resources of an answer, whatever it was the answer to.
+    /// Returns the findings about the resources of an answer to any request.
     static func findings(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
         unreadable(answer, call, sample) + dates(answer, call, sample) + identifiers(answer, call, sample) + words(answer, call, sample)
     }
@@ -38,7 +38,7 @@ enum ValueCheck {
 
     // MARK: What is not there
 
-    /// Returns the properties that answers should have and that resources lack.
+    /// Returns findings for the properties that answers should have and that resources lack.
     static func absent(_ answers: [ProbeAnswer], _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
         guard !sample.plan.style.omitsNil else { return [] }
         let items = answers.flatMap(\.items)
@@ -72,7 +72,7 @@ enum ValueCheck {
         }
     }
 
-    /// Returns the form in which a property's dates are written, and the key of the object that wraps them.
+    /// Returns the form of a property's dates, and the key of the object around them.
     private static func dateForm(_ property: PropertyPlan) -> (DateForm, key: String?)? {
         guard case .attribute(.dateAttributeType, let transform) = property.kind else { return nil }
         switch transform {
@@ -85,7 +85,7 @@ enum ValueCheck {
 
     // MARK: Enumerations
 
-    /// Returns the enumerations whose words are read, and would be written in another form than the service has them.
+    /// Returns findings for enumerations whose words can be read, and would be written in another form than the service's.
     private static func words(_ answer: ProbeAnswer, _ call: CallPlan, _ sample: EntitySample) -> [CapabilityFinding] {
         guard sample.plan.saving != nil else { return [] }
         return sample.properties(of: sample.plan.entity).compactMap { property in
@@ -121,14 +121,14 @@ enum ValueCheck {
     }
 }
 
-/// Dates as a service has written them, and the form that they are described in.
+/// The dates of a service, and their described form.
 struct DateSample {
     private let values: [JSONValue]
     private let form: DateForm
 
     init(_ values: [JSONValue], _ form: DateForm) { (self.values, self.form) = (values, form) }
 
-    /// A value that is written in another form, what is wrong with it, and what to do; nil for none.
+    /// A value in another form, the observation, and the advice; nil if there is none.
     var contradiction: (example: String, seen: String, advice: String)? {
         switch form {
         case .iso8601:
@@ -150,13 +150,13 @@ struct DateSample {
                 ($0, "It has a time, and a change would send the day without it.", "Describe the property as date:iso8601.")
             }
         case .millisecondsSince1970:
-            // As milliseconds all of them would be within the first two months of 1970.
+            // As milliseconds, all of them would be within the first two months of 1970.
             let numbers = values.compactMap(\.double).filter { $0 != 0 }
             // Bounded: a fraction, of which each has its opposite.
             guard let largest = numbers.max(), largest > 1e8, numbers.allSatisfy({ abs($0) < 5e9 }) else { return nil }
             return (shown(largest), "The numbers look like seconds since 1970.", "Describe the property as date:secondsSince1970.")
         case .secondsSince1970, .secondsSinceReferenceDate:
-            // As seconds they would be after the year 5000.
+            // As seconds, they would be after the year 5000.
             guard let largest = values.compactMap(\.double).max(), largest > 1e11 else { return nil }
             return (
                 shown(largest), "The number looks like milliseconds since 1970.", "Describe the property as date:millisecondsSince1970."

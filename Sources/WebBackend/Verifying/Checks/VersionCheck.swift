@@ -2,7 +2,7 @@ internal import JSONReading
 internal import RemoteStore
 internal import WebTransport
 
-/// Whether resources have the versions that they should have.
+/// Checks whether resources have the described versions.
 enum VersionCheck {
     static let name = "versions"
 
@@ -46,7 +46,7 @@ enum VersionCheck {
                 "The answer to \(id) has none: changes of others stay unnoticed.", answer.request,
                 "Say where the version is (number, tag), or version: none with conflicts: byReading.")
         }
-        // One revision may well be that of several resources, and a hash not.
+        // Several resources may share a revision, but not a hash.
         let known = answers.compactMap { $0.value.response.headers["ETag"] }
         guard known.count > 1, Set(known).count == 1, let tag = known.first, AnswerReader.opaque(tag).contains(where: { !$0.isNumber }),
             Set(answers.map(\.value.response.body)).count > 1
@@ -57,7 +57,7 @@ enum VersionCheck {
     }
 }
 
-/// Whether an answer that was asked for only if it has changed comes where it has, with the tag that it had.
+/// Checks whether a request with an outdated condition returns the resource, with its unchanged tag.
 enum ConditionCheck {
     static let name = "conditions"
     private static let made = "\"made-up-by-verify\""
@@ -79,14 +79,14 @@ enum ConditionCheck {
         return trials
     }
 
-    /// Returns a condition that no answer can meet, of the kind that answers are asked for again with.
+    /// Returns a condition that no answer can meet, of the kind that conditional requests have.
     private static func condition(_ response: WebResponse) -> (name: String, value: String)? {
         if response.headers["ETag"] != nil { return ("If-None-Match", made) }
         if response.headers["Last-Modified"] != nil { return ("If-Modified-Since", "Thu, 01 Jan 1970 00:00:01 GMT") }
         return nil
     }
 
-    /// Asks with a condition. A service need not understand tags that it has not made.
+    /// Sends a conditional request. A service need not understand tags that it has not made.
     private static func asked(
         _ request: BackendRequest, _ call: CallPlan, _ condition: (name: String, value: String), _ sample: EntitySample,
         _ probe: ServiceProbe
@@ -129,6 +129,6 @@ enum ConditionCheck {
 }
 
 extension AnswerReader {
-    /// Returns what two tags of the same state have in common: weak or not, and without quotation marks.
+    /// Returns the comparable part of a tag, without the mark of a weak tag and without quotation marks.
     fileprivate static func comparable(_ tag: String) -> String { opaque(tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag) }
 }
