@@ -63,7 +63,7 @@ extension BatchRun {
         let frozen = entity.entity.frozenParts
         let owners = UniqueOwners(content, connection)
         try await owners.load(insertion.rows.map(\.row), of: entity.entity)
-        /// The rows as they will be, by their key; those of the database with what they were.
+        /// The rows as they will be, by key, and the stored rows as they were.
         var (new, old): ([Int64: Row], [Int64: Row]) = ([:], [:])
         var (added, changed): ([Int64], [Int64: PropertySet]) = ([], [:])
         var found = Found()

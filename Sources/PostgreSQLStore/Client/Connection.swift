@@ -102,10 +102,10 @@ final class Connection: @unchecked Sendable {
 
     static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 
-    /// Runs statements in one round trip. Outside of a transaction they are one, which begins with the ``prelude``.
+    /// Runs statements in one round trip. Outside of a transaction, they form one of their own, which begins with the ``prelude``.
     ///
-    /// - Throws: ``ServerError`` of the first one that fails, after which none is run; `CancellationError` where the task was cancelled: the
-    ///   server has then given the statement up.
+    /// - Throws: ``ServerError`` of the first statement that fails, after which none is run; `CancellationError` if the task was cancelled and the
+    ///   server has given the statement up.
     @discardableResult
     func run(_ calls: [Call], isCancellable: Bool = true) async throws -> [QueryResult] {
         guard SQLRecording.isEnabled, let recording = SQLRecording.current else { return try await perform(calls, isCancellable) }
@@ -134,7 +134,8 @@ final class Connection: @unchecked Sendable {
 
     /// Sends statements in one round trip.
     ///
-    /// - Parameter take: Gets each result with the number of its statement when it has come, while the server goes on, and says whether it has taken it.
+    /// - Parameter take: Receives each result with the number of its statement as it arrives, while the server continues. Returns whether it has
+    ///   taken the result.
     /// - Returns: The results that were not taken.
     func send(
         _ calls: [Call], _ isCancellable: Bool, _ take: (Int, QueryResult) throws -> Bool = { _, _ in false }
@@ -145,7 +146,7 @@ final class Connection: @unchecked Sendable {
         var expected: [StatementKey?] = []
         for call in calls {
             if !ownsSession || !call.isPrepared {
-                // Another session may not have what was prepared in this one.
+                // Another session may lack the statements that were prepared in this one.
                 expected.append(nil)
                 let isSent = call.parameters.withPointers { count, values, lengths, formats in
                     PQsendQueryParams(handle, call.sql, count, call.parameters.types, values, lengths, formats, 1)
@@ -184,7 +185,7 @@ final class Connection: @unchecked Sendable {
             case PGRES_TUPLES_OK?, PGRES_COMMAND_OK?:
                 let kept = result.map(QueryResult.init)
                 guard key == nil, let kept else { break }
-                // What comes after an error is read, and not taken.
+                // Results after an error are read, but not taken.
                 if refusal == nil { do { if try !take(number, kept) { results.append(kept) } } catch { refusal = error } }
                 number += 1
             default:
@@ -281,7 +282,7 @@ final class Connection: @unchecked Sendable {
     ///
     /// - Parameter countsDefault: Whether a server takes none whose sessions begin as read-only ones.
     func takesChanges(countsDefault: Bool) async throws -> Bool {
-        // A server tells both by itself, from version 14 on; a program between may repeat what it was told long ago.
+        // Since version 14, a server reports both on its own; a proxy may repeat an outdated report.
         if ownsSession, let recovers = PQparameterStatus(handle, "in_hot_standby"),
             let isReadOnly = PQparameterStatus(handle, "default_transaction_read_only")
         {
@@ -303,7 +304,7 @@ final class Connection: @unchecked Sendable {
         func finish() async { await request?.value }
     }
 
-    /// Sends what is not sent yet, and takes in what comes meanwhile: the server may not read on before.
+    /// Sends the remaining data, and reads what arrives meanwhile: the server may not read further before that.
     func flush(_ task: inout Cancellation) async throws {
         while true {
             let left = PQflush(handle)
@@ -327,7 +328,7 @@ final class Connection: @unchecked Sendable {
         return PQgetResult(handle)
     }
 
-    /// Returns whether the socket has something within a millisecond.
+    /// Returns whether the socket becomes readable within a millisecond.
     private func comesAtOnce() -> Bool {
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 1) > 0
@@ -347,7 +348,7 @@ final class Connection: @unchecked Sendable {
     /// Asks the server to give up the running statement, over a connection of its own.
     private func requestCancellation() -> Task<Void, Never>? {
         guard let cancel = PQgetCancel(handle) else { return nil }
-        // libpq's call is one that may be used on any thread.
+        // libpq allows this call on any thread.
         let request = CancelRequest(handle: cancel)
         return Task.detached(executorPreference: BlockingCall.executor) {
             await withCheckedContinuation { continuation in
@@ -359,7 +360,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    // The handle is used once, by whoever sends it.
+    // The handle is used once, by the thread that sends the request.
     private struct CancelRequest: @unchecked Sendable {
         let handle: OpaquePointer
 
@@ -370,15 +371,15 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// What the socket of an unused connection tells.
+    /// The state of an unused connection, judged by its socket.
     enum Health {
         case open
-        /// Something has come that nobody asked for: a notice, or the last message of the server.
+        /// Unrequested data has arrived: a notice, or the last message of the server.
         case doubtful
         case lost
     }
 
-    /// Returns whether an unused connection is still open, as far as the socket tells.
+    /// Returns whether an unused connection is still open, judged by its socket.
     func health() -> Health {
         guard isUsable, !isInTransaction else { return .lost }
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)

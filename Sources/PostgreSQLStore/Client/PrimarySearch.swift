@@ -27,7 +27,7 @@ final class PrimarySearch: Sendable {
     /// - Parameters:
     ///   - names: The names of the hosts.
     ///   - place: The name of the cluster, for messages.
-    ///   - countsDefault: Whether a server is none whose sessions begin as read-only ones.
+    ///   - countsDefault: Whether a server whose sessions are read-only by default does not count as the primary.
     ///   - patience: The seconds that a search may take where there has been a primary.
     init(_ names: [String], _ place: String, countsDefault: Bool, patience: Double) {
         (self.names, self.place, self.countsDefault, self.patience) = (names, place, countsDefault, patience)
@@ -39,11 +39,11 @@ final class PrimarySearch: Sendable {
     /// Called where a server has turned out not to take changes.
     func forget() { state.withLock { $0.primary = nil } }
 
-    /// Returns a connection to the server that takes changes: the one that did last is asked first, then all at once, each again and again while
-    /// another may be taking over: one that does not answer holds up none of the others.
+    /// Returns a connection to the primary. The last known primary is tried first, then all hosts concurrently, repeatedly while a failover may be
+    /// under way. A host that does not answer delays none of the others.
     ///
     /// - Parameter open: Connects to a host, by its number, within some seconds; nil for the limit of the settings.
-    /// - Throws: ``ServerError`` where there is none; `CancellationError`.
+    /// - Throws: ``ServerError`` if no primary is found; `CancellationError`.
     func connection(
         _ open: @escaping @Sendable (_ host: Int, _ timeout: Double?) async throws -> Connection
     ) async throws -> Connection {
@@ -62,7 +62,7 @@ final class PrimarySearch: Sendable {
         throw failure(answers)
     }
 
-    /// What a host is.
+    /// The role of a host.
     private enum Answer: Sendable {
         case primary(Connection)
         /// A server that takes no changes.

@@ -1,11 +1,11 @@
 #if PostgreSQL
 internal import Predicates
 
-/// The numbers of rows that queries have found, of those that were many: the same query will mostly find many again, and is read in parts.
+/// The row counts of queries that found many rows. The same query probably finds many again, so it is read in parts.
 // `counts` is guarded by its lock.
 final class LargeResults: Sendable {
     private let counts = LockedBox<[String: Int]>([:])
-    /// Below this number of rows nothing is gained by parts.
+    /// The number of rows below which reading in parts gains nothing.
     private static let threshold = 5000
     /// The number of queries that are remembered.
     private static let limit = 200

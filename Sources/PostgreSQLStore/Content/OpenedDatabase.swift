@@ -19,7 +19,7 @@ struct OpenedDatabase: @unchecked Sendable {
     var settings: DatabaseSettings
     /// Whether saves of single objects may share transactions.
     var combinesSaves = false
-    /// The commits that there were; nil where nobody listens for more.
+    /// The state of the commits at opening; nil if no listener is needed.
     var look: RemoteChangeListener.Look?
     /// The coordinator whose store has opened the connections; nil for this store's own.
     var origin: NSPersistentStoreCoordinator?

@@ -7,7 +7,7 @@ internal import Predicates
 internal import SQLQueries
 internal import Synchronization
 
-/// An open database: its connections, its schema, and what is prepared for both.
+/// An open database: its connections, its schema, and the plans and statements prepared for both.
 // The prepared parts are in a `LockedBox`; the rest is immutable or guards itself.
 final class StoreContent: @unchecked Sendable {
     let pool: ConnectionPool
@@ -21,9 +21,9 @@ final class StoreContent: @unchecked Sendable {
     private let missingFunctions: MissingFunctions?
     /// Writes and reads the history.
     let history: StoreHistory
-    /// Does what follows commits.
+    /// The work that follows commits.
     let aftermath: CommitAftermath
-    /// What transactions set on the server, for the program's policies.
+    /// The settings that transactions make on the server, for the program's policies.
     let settings: DatabaseSettings
     /// Whether saves of single objects may share transactions.
     let combinesSaves: Bool
@@ -174,13 +174,13 @@ final class StoreContent: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// The number of attempts to read. What each server that it reaches fails at is not to be asked of it for ever.
+    /// The maximum number of attempts to read. A request that fails at every server must not be repeated for ever.
     private static let readLimit = 4
 
-    /// Reads the newest state, with a connection: again with another where that is lost or takes no changes, or where a statement is of an
-    /// earlier definition of its tables. A server that is away is waited for by whoever opens the connection.
+    /// Reads the newest state with a connection. Retries with another connection if the first is lost or is not to the primary, or if a statement
+    /// relies on an earlier definition of its tables. The code that opens the connection waits for an unavailable server.
     ///
-    /// - Parameter entity: Whose rows are read, for errors.
+    /// - Parameter entity: The entity of the rows, for errors.
     func reading<Result: Sendable>(
         of entity: SQLEntity? = nil, _ body: @escaping @Sendable (Connection) async throws -> Result
     ) async throws -> Result {
@@ -208,10 +208,11 @@ final class StoreContent: @unchecked Sendable {
         }
     }
 
-    /// Reads rows with the connection of a transaction, or from a replica that has all that this store has written and read, or the newest state.
+    /// Reads rows with the connection of a transaction, from a replica that has everything that this store has written and read, or in the newest
+    /// state.
     ///
     /// - Parameters:
-    ///   - entity: Whose rows are read, for errors.
+    ///   - entity: The entity of the rows, for errors.
     ///   - isCurrent: Whether the newest state is wanted.
     func readingRows<Result: Sendable>(
         of entity: SQLEntity? = nil, over connection: Connection? = nil, isCurrent: Bool = false,
@@ -290,16 +291,16 @@ final class StoreContent: @unchecked Sendable {
         }
     }
 
-    /// Returns the rows of objects, without those that do not exist.
+    /// Returns the rows of existing objects.
     ///
-    /// - Throws: `UnreadObjects` with the other rows where some cannot be read; the errors of the server.
+    /// - Throws: `UnreadObjects` with the other rows if some cannot be read; the errors of the server.
     func rows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> [Row] {
         let found = try await readRows(ids, over: connection, isCancellable: isCancellable)
         if found.failures.isEmpty { return Array(found.rows) }
         throw UnreadObjects(found.reasons, rows: Array(found.rows))
     }
 
-    /// Returns the rows of objects, without those that do not exist, and those that cannot be read.
+    /// Returns the rows of existing objects, and separately those that cannot be read.
     func readRows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> ReadRows {
         var groups: [ObjectIdentifier: (root: SQLEntity, ids: [NSManagedObjectID])] = [:]
         for id in ids {

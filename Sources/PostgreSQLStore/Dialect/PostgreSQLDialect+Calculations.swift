@@ -42,7 +42,7 @@ extension PostgreSQLDialect {
         return SQLTerm(sql: sql, kind: .number(.integer))
     }
 
-    /// What is not a number is nil, as in the evaluator.
+    /// A result that is not a number becomes nil, as in the evaluator.
     private func doubles(_ operation: ExpressionTree.ArithmeticOperator, _ left: SQLTerm, _ right: SQLTerm) -> SQLTerm? {
         let result: SQLFragment
         switch operation {

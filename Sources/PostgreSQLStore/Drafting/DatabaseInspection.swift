@@ -4,14 +4,14 @@ internal import MappedTables
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// What tools ask of a database before they open a store in it: whether it has one, and a model to open it with.
-// Unchecked: the model is not changed any more.
+/// The facts about a database that tools need before they open a store in it: whether it contains a store, and a model to open it with.
+// Unchecked: the model is no longer changed.
 package struct DatabaseInspection: @unchecked Sendable {
     /// Whose tables the schema has: a store's own, or those of another program.
     package let layout: PostgreSQLStoreOptions.Layout
-    /// The model that the store keeps, or one that is drafted from the tables of another program; nil for a store that keeps none.
+    /// The model that the store keeps, or one drafted from the tables of another program; nil for a store that keeps no model.
     package let model: NSManagedObjectModel?
-    /// What of the tables of another program is not in the model, each with the reason.
+    /// The parts of the other program's schema that are not in the model, each with the reason.
     package let unmapped: [String]
 
     /// Returns the URL of a connection text that libpq takes: a URL, which may name several hosts, or keywords with values; nil for other text.
@@ -62,9 +62,9 @@ extension NSPersistentStore {
         return SQLExplanation(sql: sql, values: statement.values.map(\.shown), steps: steps)
     }
 
-    /// A number that differs after any program has written to the database; nil for a store that is not in a PostgreSQL database.
+    /// A number that changes after any program has written to the database; nil for a store that is not in a PostgreSQL database.
     ///
-    /// It differs for what was written to other tables, too. Call it on any queue.
+    /// Writes to other tables change it, too. Call it on any queue.
     package func databaseStamp() throws -> Int64? {
         guard let content = (self as? DatabaseStore)?.content else { return nil }
         return try BlockingCall.wait(for: "the number of the database's transactions") {

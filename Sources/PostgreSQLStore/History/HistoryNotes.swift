@@ -16,7 +16,7 @@ struct HistoryNotes {
     private var entities: [Int64] = []
     private var objects: [Int64] = []
     private var properties: [String?] = []
-    /// Whether changes were written before those that are noted.
+    /// Whether tombstones were written before the changes that are noted.
     private var hasTombstones = false
 
     init(_ history: StoreHistory, _ commit: UUID, _ caller: StoreCaller) {
@@ -79,8 +79,8 @@ struct HistoryNotes {
         properties.append(kind == .update ? updated().map(\.name).joined(separator: ",") : nil)
     }
 
-    /// Returns the statement that records deletions with what is kept of the objects, to be sent before they are deleted; nil where nothing is kept:
-    /// they are noted like other changes then.
+    /// Returns the statement that records deletions with the tombstones of the objects, to be sent before the objects are deleted; nil if there are
+    /// no tombstones: the deletions are then noted like other changes.
     mutating func deletion(of keys: [Int64], _ entity: SQLEntity) -> Call? {
         guard isKept, !keys.isEmpty, let tombstone = StoreHistory.tombstone(of: entity, "t") else { return nil }
         hasTombstones = true

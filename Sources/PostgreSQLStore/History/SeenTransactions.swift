@@ -21,10 +21,10 @@ struct ServerSnapshot {
     func hasEnded(_ number: Int64) -> Bool { number < end && !running.contains(number) }
 }
 
-/// The transactions of a history that a reader has seen: what a token has of this store.
+/// The transactions of a history that a reader has seen: the part of a token about this store.
 ///
-/// Transactions are not committed in the order of their numbers, neither of those in the server nor of those of a sequence. One that runs
-/// while a token is taken is listed in the token, and is read with it later.
+/// Transactions are not committed in the order of their numbers, neither those of the server nor those of a sequence. A transaction that runs while a
+/// token is taken is listed in the token, and is read with that token later.
 struct SeenTransactions: Equatable {
     /// The cluster whose numbers these are.
     var system: Int64
@@ -53,13 +53,13 @@ struct SeenTransactions: Equatable {
         entry.system == system ? entry.xid < end && !unseen.contains(entry.xid) : entry.number <= otherSystems
     }
 
-    /// Returns what is seen after each of some transactions.
+    /// Returns the transactions seen after each of some transactions.
     ///
     /// - Parameters:
-    ///   - entries: All transactions that a snapshot contains and these do not, in the order of their numbers in the history.
+    ///   - entries: All transactions that the snapshot contains and these do not, ordered by their numbers in the history.
     func following(_ entries: [Entry], in snapshot: ServerSnapshot) -> [SeenTransactions] {
         var seen = self
-        // What had ended and is none of the entries is no transaction of the history, and never will be.
+        // A transaction that has ended and is not among the entries is not, and never will be, part of the history.
         seen.unseen = unseen.filter { !snapshot.hasEnded($0) }
         let own = entries.filter { $0.system == system }.map(\.xid).sorted()
         seen.unseen.formUnion(own.prefix { $0 < end })
@@ -97,7 +97,7 @@ struct SeenTransactions: Equatable {
         return "1:\(system):\(end):\(list):\(otherSystems):\(last):\(mark)"
     }
 
-    /// Creates what a token has; nil for another text.
+    /// Creates the value from its text in a token; nil for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 7, parts[0] == "1", let system = Int64(parts[1]), let end = Int64(parts[2]), let other = Int64(parts[4]),

@@ -12,16 +12,16 @@ struct MappedSaveRun {
     let changes: StoreChangeSet
     /// The IDs of new objects whose rows are inserted, by their temporary ones.
     var assigned: [NSManagedObjectID: NSManagedObjectID] = [:]
-    /// What is sent with the next round trip.
+    /// The statements to send with the next round trip.
     var calls: [Call] = []
-    /// What the number of rows changed by a call says.
+    /// The expected row count of each call, with the changes that it writes.
     var checks: [(call: Int, expected: Int, changes: [StoreChange], isDeletion: Bool)] = []
     /// The objects some of whose rows were not there to be updated, or to be deleted.
     private var unwritten: [StoreChange] = []
     private var undeleted: [StoreChange] = []
     /// The objects whose rows have given up a unique value, so that their version is another one.
     var parked: Set<NSManagedObjectID> = []
-    /// The pairs that are written already: both ends of a relationship tell of each.
+    /// The pairs that are written already: both ends of a relationship report each pair.
     var pairs: Set<MappedPair> = []
     /// The number of statements that are sent at once.
     private static let callLimit = 1000
@@ -112,7 +112,7 @@ struct MappedSaveRun {
         return groups.values.sorted { $0.entity.number < $1.entity.number }
     }
 
-    /// Returns the rows of deleted objects that were never read: what they refer to counts for the order.
+    /// Returns the rows of deleted objects that were never read: their references determine the order.
     private func unreadRows() async throws -> [NSManagedObjectID: Row] {
         let unread = changes.deleted.filter { $0.base == nil }.map(\.objectID)
         if unread.isEmpty { return [:] }
@@ -188,7 +188,7 @@ struct MappedSaveRun {
         if !undeleted.isEmpty {
             let found = try await content.readRows(undeleted.map(\.objectID), over: connection)
             let there = Set(found.rows.map(\.knownObjectID)).union(found.failures.map(\.id))
-            // The others are gone because the save has deleted what they referred to.
+            // The other rows are gone because the save has deleted the rows that they referred to.
             left += undeleted.filter { there.contains(resolved($0.objectID)) }
         }
         if left.isEmpty { return }
@@ -208,9 +208,9 @@ struct MappedSaveRun {
 
     // MARK: Updates
 
-    /// Updates the changed columns of a row, which is locked.
+    /// Updates the changed columns of a locked row.
     ///
-    /// - Parameter slots: The properties to write; nil for those that were changed.
+    /// - Parameter slots: The properties to write; nil for all changed ones.
     private mutating func update(_ change: StoreChange, slots: Set<Int>? = nil) async throws {
         guard let row = change.row else { return }
         let entity = try content.sqlEntity(change.entity)

@@ -3,7 +3,7 @@
 internal import SQLQueries
 
 extension LayoutMigration {
-    /// Gives the tables of pairs their new names and columns, and fills those that were keys of rows before.
+    /// Renames the tables of pairs and their columns, and fills those that replace keys of rows.
     mutating func moveJoins(_ plans: [ColumnPlan]) throws {
         var made: Set<SQLIdentifier> = []
         var moves: [(join: SQLJoin, former: SQLJoin)] = []

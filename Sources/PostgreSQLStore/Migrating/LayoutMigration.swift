@@ -24,12 +24,12 @@ struct LayoutMigration {
         let old: SQLEntity
         let mapped: InferredMapping.Entity
     }
-    /// Where the values of a column come from, for the rows of one older entity.
+    /// The source of a column's values, for the rows of one older entity.
     struct Origin {
         let number: Int64
         /// The older column, where its values stay as they are.
         let column: SQLIdentifier?
-        /// What selects the value, with the names of older columns.
+        /// Returns the SQL that selects the value, with the names of older columns.
         let value: (SQLIdentifier) -> String
         let source: SQLIdentifier?
         /// Whether the value is that of every new row.
@@ -66,7 +66,7 @@ struct LayoutMigration {
             else { return nil }
             return Kept(new: destination, old: source, mapped: mapped)
         }
-        // Deferred checks of earlier statements would be in the way of later ones.
+        // Pending deferred checks of earlier statements would block later ones.
         statements.append("SET CONSTRAINTS ALL IMMEDIATE")
         try chooseTables()
         deleteGone()
@@ -185,13 +185,13 @@ struct LayoutMigration {
     /// Returns the new number of an older entity; nil where it is gone.
     func newNumber(_ number: Int64) -> Int64? { kept.first { $0.old.number == number }?.new.number }
 
-    /// Returns what selects the new number of an entity.
+    /// Returns the SQL that selects the new number of an entity.
     func renumbered(_ column: String) -> String {
         let cases = kept.filter { $0.old.number != $0.new.number }.map { "WHEN \($0.old.number) THEN \($0.new.number)" }
         return cases.isEmpty ? column : "CASE \(column) \(cases.joined(separator: " ")) ELSE \(column) END"
     }
 
-    /// Deletes the rows of entities that are gone, while constraints see to what refers to them.
+    /// Deletes the rows of removed entities; constraints handle the references to them.
     private mutating func deleteGone() {
         for table in old.schema.tables {
             let former = old.schema.entities.filter { $0.table == table.name }

@@ -20,11 +20,11 @@ final class EntityWriter: @unchecked Sendable {
         let kind: Kind
     }
 
-    /// What is copied for a slot: mostly the bytes of the row, without a value between.
+    /// A slot and how it is copied: mostly as the bytes of the row, without an intermediate value.
     private struct CopyStep {
         enum Form {
             case integer, boolean, double, text, uuid
-            /// What is copied as the step with this place says.
+            /// The form of the step at this index.
             case other(Int)
         }
         let slot: RowLayout.Slot
@@ -162,13 +162,14 @@ final class EntityWriter: @unchecked Sendable {
         bytes.append(bigEndian: Int32(truncatingIfNeeded: number))
     }
 
-    /// Returns the statement that updates the changed properties of a row whose version is that which was read.
+    /// Returns the statement that updates the changed properties of a row if it still has the version that was read.
     func update(_ change: StoreChange, _ row: Row, key: Int64, orders: inout SQLOrderPositions) throws -> Call {
         let changed = properties(of: change, row)
         return Call(statement(updating: changed).plain, try values(updating: changed, row, key, &orders))
     }
 
-    /// Returns the statement of an update that writes nothing where others hold the row; nil for one that writes relationships, and may wait for other rows.
+    /// Returns the statement of an update that writes nothing if another transaction holds the row; nil for an update of relationships, which may
+    /// wait for other rows.
     func unwaitingUpdate(_ change: StoreChange, _ row: Row, key: Int64) throws -> Call? {
         let changed = properties(of: change, row)
         guard let sql = statement(updating: changed).unwaiting else { return nil }

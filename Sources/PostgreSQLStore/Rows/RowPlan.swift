@@ -13,14 +13,14 @@ final class RowPlan: @unchecked Sendable {
     struct Step {
         enum Form {
             case integer, boolean, double, date, text, data, uuid
-            /// What is read as the kind with this place says.
+            /// The form of the kind at this index.
             case other(Int)
         }
         let column: Int
         let place: RowPlace
         let form: Form
     }
-    /// What is not read by its form alone.
+    /// A property whose form alone does not tell how to read it.
     enum Kind {
         case attribute(SQLStorage, NSAttributeDescription)
         /// The destination and its keys, and the column of its entity where it may be one of several.
@@ -122,7 +122,7 @@ final class RowReader {
     private let schema: SQLSchema
     private let token: StoreToken
     private var writers: [Int64: PackedRowWriter] = [:]
-    /// What the last row was read with: most have the entity of the one before.
+    /// The entity, shape and writer of the last row: most rows have the entity of the one before.
     private var last: (number: Int64, shape: RowPlan.Shape, writer: PackedRowWriter)?
     /// The last created ID of a destination: rows that come together often have the same.
     private var lastID: NSManagedObjectID?

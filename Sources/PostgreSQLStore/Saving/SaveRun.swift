@@ -8,17 +8,17 @@ struct SaveRun {
     let content: StoreContent
     let connection: Connection
     let changes: StoreChangeSet
-    /// Whether the transaction ends with the last statements: the server itself refuses what others have changed then.
+    /// Whether the transaction ends with the last statements: the server itself then refuses changes to rows that others have changed.
     private let commitsAtOnce: Bool
     /// Whether the BEGIN was sent. Statements that are sent together are a transaction without it.
     private var isBegun = false
     private var notes: HistoryNotes
     var orders = SQLOrderPositions()
-    /// What is sent with the next round trip.
+    /// The statements to send with the next round trip.
     private var calls: [Call] = []
     /// The place of the statement that the notes check.
     private var mark: Int?
-    /// What the number of rows changed by a call says.
+    /// The expected row count of each call, with the changes that it writes.
     private var checks: [(call: Int, expected: Int, changes: [StoreChange])] = []
     /// The objects that others have changed or deleted.
     private var mismatched: [StoreChange] = []
@@ -39,11 +39,11 @@ struct SaveRun {
         notes = HistoryNotes(content.history, commit, caller)
     }
 
-    /// Writes everything: up to the commit, or a small save with it.
+    /// Writes everything: up to the commit, or, for a small save, including it.
     ///
     /// - Parameters:
     ///   - metadata: The metadata to write; nil for none.
-    ///   - commit: The ID of the transaction, by which a commit whose answer is lost is looked up.
+    ///   - commit: The ID of the transaction, which tells whether the commit succeeded if its answer is lost.
     /// - Returns: How far the transaction has come.
     /// - Throws: ``StoreConflicts``; the errors of the server.
     static func write(
@@ -111,7 +111,7 @@ struct SaveRun {
         return calls[1]
     }
 
-    /// Lets the server itself refuse what writes fewer rows than there are changes.
+    /// Makes the server itself refuse a statement that writes fewer rows than there are changes.
     private mutating func expectCounts() {
         for check in checks { calls[check.call] = calls[check.call].expecting(check.expected) }
         checks = []
@@ -129,19 +129,19 @@ struct SaveRun {
         checks = []
     }
 
-    /// Sends what has been gathered, and commits.
+    /// Sends the gathered statements, and commits.
     private mutating func sendLast() async throws {
         expectCounts()
         try await connection.run(isBegun ? calls + [Call("COMMIT")] : calls, isCancellable: false)
     }
 
-    /// Sends the only statement that writes a row, as one with that of the commit's row: where it writes none, nothing is written.
+    /// Sends the only statement that writes a row together with the commit's row, as one statement: if it writes no row, nothing is written.
     private func sendAlone(_ call: Call) async throws {
         let results = try await connection.run([notes.checkedMark(after: call)], isCancellable: false)
         guard results.last?.changedCount == 1 else { throw ServerError.unexpectedCount }
     }
 
-    /// Sends what has been gathered, and returns the result of one more statement.
+    /// Sends the gathered statements, and returns the result of one more.
     private mutating func query(_ sql: String, _ values: [BinaryValue]) async throws -> QueryResult {
         try await send()
         return try await connection.query(sql, values, isCancellable: false)
@@ -244,7 +244,7 @@ struct SaveRun {
         }
     }
 
-    /// Returns whether an object has no row and was changed only by losing references: nothing is written for it.
+    /// Returns whether an object has no row and was changed only by losing references. Nothing is written for such an object.
     private func isUnsavedReference(_ change: StoreChange) -> Bool {
         guard change.wasMissing else { return false }
         return change.changedProperties.allSatisfy { property in

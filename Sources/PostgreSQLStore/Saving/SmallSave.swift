@@ -17,9 +17,9 @@ struct SmallSave: Sendable {
     init?(_ changes: StoreChangeSet, _ content: StoreContent) throws {
         guard content.combinesSaves, changes.updated.count == 1, changes.inserted.isEmpty, changes.deleted.isEmpty, changes.locked.isEmpty,
             changes.returning.isEmpty,
-            // What a history records, and what a transaction sets, is of one context. Constraints let one save wait for another.
+            // The history's records and the transaction's settings belong to one context. Constraints make one save wait for another.
             !content.history.isKept, content.settings.prelude == nil, !content.hasUniqueness,
-            // Who records statements is told of their own.
+            // A recording of statements reports those of its own saves only.
             SQLRecording.current == nil
         else { return nil }
         let change = changes.updated[0]

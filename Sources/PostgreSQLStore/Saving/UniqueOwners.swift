@@ -22,7 +22,8 @@ final class UniqueOwners {
     ///
     /// - Throws: ``StoreConflicts``.
     func check(_ changes: StoreChangeSet) async throws {
-        // First it is seen what is asked; what is missing then is a conflict within the save at most, which the second time finds again.
+        // The first pass collects the questions. With missing answers, it can only report conflicts within the save, which the second pass finds
+        // again.
         do { try checkUniqueness(changes) } catch is StoreConflicts {}
         if asked.isEmpty { return }
         try await ask()

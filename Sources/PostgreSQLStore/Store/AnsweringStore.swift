@@ -65,7 +65,7 @@ extension AnsweringStore {
         do { statement = try content.statement(narrowed) } catch  where SQLQueryError.isUntranslatable(error) { return nil }
         guard case .rows = statement.plan.answer else { return nil }
         let sql = content.statement(statement.plan.sql, statement.values)
-        // What is evaluated in memory needs the values of all rows.
+        // Evaluation in memory needs the values of all rows.
         let rows = try await content.rows(foundBy: sql, statement.values, content.plan(statement.plan.entity), isCurrent: isCurrent).all()
         return try await FoundRows(rows, content, isCurrent: isCurrent).answer(rest)
     }

@@ -12,7 +12,7 @@ protocol DatabaseOpening: Sendable {
 }
 
 extension PostgreSQLStoreOptions.Layout {
-    /// Returns what opens a store.
+    /// Returns the operation that opens a store.
     ///
     /// - Throws: Code 134080 for a URL that libpq does not understand.
     func opening(

@@ -13,7 +13,7 @@ struct MappedOpening: DatabaseOpening {
     let options: PostgreSQLStoreOptions
     let pool: ConnectionPool
 
-    /// What was read of a database.
+    /// The facts that were read from a database.
     private struct Found: Sendable {
         let catalogue: Catalogue
         let uuid: UUID
@@ -45,7 +45,7 @@ struct MappedOpening: DatabaseOpening {
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 
-    /// The metadata of the store: the tables say whether the model fits, not hashes that somebody has written.
+    /// The metadata of the store. The tables themselves show whether the model fits, not stored hashes.
     private func metadata(_ uuid: UUID, _ mapping: Mapping) -> [String: Any] {
         [
             NSStoreTypeKey: ExistingPostgreSQLStoreType, NSStoreUUIDKey: uuid.uuidString,

@@ -20,7 +20,7 @@ final class MappedStore: DatabaseStore, AnsweringStore, @unchecked Sendable {
         openedMetadata = metadata ?? [:]
     }
 
-    /// Whether the metadata are those that were made at opening.
+    /// Whether the metadata are still those that were made at opening.
     private var hasNewMetadata: Bool {
         !NSDictionary(dictionary: metadata ?? [:]).isEqual(NSDictionary(dictionary: openedMetadata))
     }

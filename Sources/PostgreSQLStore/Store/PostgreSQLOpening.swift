@@ -135,7 +135,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     }
 
-    /// The metadata that say which version of the model a store is of.
+    /// The metadata that identify the store's version of the model.
     var versionMetadata: [String: Any] {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })

@@ -24,7 +24,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
     private let state = LockedBox(State())
     /// Sends small saves together.
     let combiners = SaveCombiners()
-    /// Listens for the commits of all programs, where that is asked for.
+    /// The listener for the commits of all programs, if it is enabled.
     private let listening = LockedBox<RemoteChangeListener?>(nil)
 
     deinit { listening.withLock { $0.take() }?.stop() }
