@@ -1,6 +1,6 @@
 /// The names in SQL.
 package enum SQLWords {
-    /// What ends a quotation, by what begins it.
+    /// The closing quotation marks, by their opening ones.
     private static let ends: [Character: Character] = ["\"": "\"", "`": "`", "[": "]", "'": "'"]
 
     private static func isOfWord(_ character: Character) -> Bool {
@@ -31,7 +31,7 @@ package enum SQLWords {
         return words
     }
 
-    /// Returns what follows a word that stands in no parentheses and no quotation marks; nil where there is none.
+    /// Returns the text after a word that is outside of parentheses and quotation marks; nil if there is no such word.
     package static func after(_ wanted: String, in sql: String) -> String? {
         var depth = 0
         var quotation: Character?

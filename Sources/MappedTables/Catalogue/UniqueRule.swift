@@ -4,7 +4,7 @@ package struct UniqueRule: Sendable {
     package let number: Int
     /// The columns that must differ in one of them, with those of which expressions are made.
     package let columns: [String]
-    /// SQL that says for which rows the rule is; nil for all.
+    /// The SQL condition of the rows that the rule applies to; nil for all rows.
     package let condition: String?
     /// The columns that the condition is about.
     package let conditionColumns: [String]

@@ -40,7 +40,7 @@ struct DraftedNames {
         }
     }
 
-    /// Returns the words of a column that refers to a row, without the last one where it says only that.
+    /// Returns the words of a column that refers to a row, without a last word that says only that.
     static func reference(_ column: String) -> [String] {
         var words = words(column)
         if words.count > 1, let last = words.last?.lowercased(), ["id", "uuid", "key", "code", "fk"].contains(last) { words.removeLast() }
@@ -48,7 +48,7 @@ struct DraftedNames {
         return words
     }
 
-    /// Returns the words for several of what words say.
+    /// Returns the plural of words.
     static func plural(_ words: [String]) -> [String] {
         guard let last = words.last else { return words }
         let plural: String =
@@ -62,7 +62,7 @@ struct DraftedNames {
         return words.dropLast() + [plural]
     }
 
-    /// Returns the words for one of what words say.
+    /// Returns the singular of words.
     static func singular(_ words: [String]) -> [String] {
         guard let last = words.last else { return words }
         let singular: String =

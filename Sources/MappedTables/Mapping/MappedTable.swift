@@ -1,7 +1,7 @@
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// The keys of the user info that say which tables and columns of an existing schema a model is about.
+/// The keys of the user info with which a model names tables and columns of an existing schema.
 package enum MappingKey {
     /// Of an entity: the table or view; by default the entity's name in lower case and underscores.
     package static let table = "tableName"
@@ -43,7 +43,7 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
     }
 
     package let relation: CatalogueRelation<Dialect>
-    /// The name in SQL, with its schema; or what selects its rows with their key, where the table has none.
+    /// The name in SQL, with its schema; or, for a table without a key, the SQL that selects its rows with their digest as the key.
     package let sql: String
     package let key: KeyColumns<Dialect>
     /// Why the rows cannot be saved; nil where they can.
@@ -72,7 +72,7 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
         return (relation.columns + [relation.rowNumber].compactMap { $0 }).filter { names.contains($0.name) }
     }
 
-    /// What selects the version of a row, which changes with each update. A row whose key is made of its values has one.
+    /// The SQL that selects the version of a row, which changes with each update. A row whose key consists of its values has a constant one.
     package var version: String {
         isNamedByValues ? Dialect.literal(1) : Dialect.version(of: relation, knownColumns, as: Self.alias)
     }

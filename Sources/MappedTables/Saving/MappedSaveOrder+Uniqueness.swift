@@ -12,7 +12,7 @@ extension MappedSaveOrder {
         let values: [PropertyValue]
     }
 
-    /// Puts those that give up unique values before those that get them.
+    /// Orders changes that give up unique values before those that take them.
     mutating func addUniqueness(_ membership: Membership) {
         var givers: [Claim: [Int]] = [:]
         var takers: [(claim: Claim, rule: UniqueRule, index: Int)] = []
@@ -66,12 +66,12 @@ extension MappedSaveOrder {
             names.compactMap { name in
                 guard let column = node.table.relation.column(name) else { return nil }
                 if case .expression = column.source { return nil }
-                // What refers to the row would refer to the one that gets its key.
+                // References to the row would lead to the row that takes its key.
                 if node.table.key.columns.contains(where: { $0.name == name }) { return nil }
                 return node.kind == .delete || node.table.slots(of: [name]).contains(where: node.writes) ? column : nil
             }
         }
-        // What is NULL fulfils no condition, and another value may.
+        // NULL fulfils no condition, while another value may.
         return [rule.columns, rule.conditionColumns].map(columns).flatMap { columns in
             columns.filter { !$0.isRequired } + columns.filter(\.isRequired)
         }

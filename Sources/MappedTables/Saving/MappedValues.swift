@@ -38,7 +38,7 @@ package protocol MappedValueWriting {
     func value(
         of row: Row, _ slot: RowLayout.Slot, _ storage: SQLStorage, _ attribute: NSAttributeDescription, _ form: Dialect.Form
     ) throws -> Dialect.Parameter
-    /// Returns the key of an object of the store, also of one that was just inserted.
+    /// Returns the key of an object of the store, including a newly inserted one.
     ///
     /// - Throws: Code 1600 for another object.
     func key(of id: NSManagedObjectID, _ kind: SQLKeyKind, for property: NSPropertyDescription) throws -> Dialect.Parameter
@@ -98,7 +98,7 @@ extension MappedValueWriting {
         case .inverse: return
         case .attribute(let column, let form):
             guard let attribute = property as? NSAttributeDescription, case .attribute(let stored) = entity.properties[slot] else { return }
-            // What is missing of a key is looked after when all values are known.
+            // Missing values of a key are checked when all values are known.
             let isOfKey = table.key.columns.contains { $0.name == column.name }
             if base == nil, row.isNil(at: place), column.hasDefault || isOfKey { return }
             let new = try self.value(of: row, place, stored.storage, attribute, form)

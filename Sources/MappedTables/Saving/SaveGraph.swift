@@ -9,7 +9,7 @@ struct SaveGraph<Reason> {
     private(set) var edges: [Edge] = []
     private var edgesFrom: [[Int]]
     private var edgesTo: [[Int]]
-    /// The number of those that each waits for; -1 once it is done.
+    /// The number of operations that each one waits for; -1 once it is done.
     private var waits: [Int]
     private(set) var leftCount: Int
     /// Nothing before it waits: edges are added before the first is removed.
@@ -32,7 +32,7 @@ struct SaveGraph<Reason> {
         waits[second] += 1
     }
 
-    /// Takes note that something is done, and returns what waits for nothing more.
+    /// Records that an operation is done, and returns the operations that no longer wait.
     mutating func finish(_ thing: Int) -> [Int] {
         waits[thing] = -1
         leftCount -= 1
@@ -48,11 +48,11 @@ struct SaveGraph<Reason> {
         return waits[second] == 0 ? second : nil
     }
 
-    /// The edges from something to what is left.
+    /// The edges from an operation to the remaining ones.
     func edgesThere(from thing: Int) -> [Int] { edgesFrom[thing].filter { edges[$0].isThere } }
     func edgesThere(to thing: Int) -> [Int] { edgesTo[thing].filter { edges[$0].isThere } }
 
-    /// Returns edges that lead in a circle, where each thing that is left waits for another one; none where nothing is left.
+    /// Returns edges that form a cycle, if each remaining operation waits for another one; empty if none remains.
     mutating func circle() -> [Int] {
         while firstWaiting < waits.count, waits[firstWaiting] <= 0 { firstWaiting += 1 }
         guard firstWaiting < waits.count else { return [] }

@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// What programs do to the connections of files before anything else.
+/// The program's callbacks that prepare the connections of files before any other use.
 enum SQLPreparations {
     /// By the path of the file. Calls that know nothing but a file, such as those for metadata, use it as it was opened last.
     private static let known = LockedBox<[String: SQLiteConnectionPreparation]>([:])

@@ -53,14 +53,14 @@ final class SQLStatement {
         }
     }
 
-    /// SQLite copies what it is given: C spells this as the function at the address -1, which nobody calls.
+    /// Makes SQLite copy the value that it is given: C spells this as the function at the address -1, which is never called.
     static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     /// An address for empty values, because nil would be NULL. Never read or written.
     nonisolated(unsafe) static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
     // MARK: Running
 
-    /// Steps to the next row. Returns false when there is none.
+    /// Steps to the next row. Returns false after the last one.
     @inline(__always) func step(_ action: SQLError.Action = .reading) throws -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }

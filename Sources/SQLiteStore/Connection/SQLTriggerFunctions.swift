@@ -41,7 +41,7 @@ enum SQLTriggerFunctions {
                 if match.1.lowercased() == "select" { names.insert(String(match.2).lowercased()) }
             }
         }
-        // Mostly there are none, and the list of SQLite's functions is long.
+        // Mostly there are no such names, and the list of SQLite's functions is long.
         if names.isEmpty { return }
         let known = try connection.texts("SELECT lower(name) FROM pragma_function_list WHERE name LIKE 'NSCoreData%'", .opening)
         for name in names.subtracting(known.compactMap { $0[0] }) {

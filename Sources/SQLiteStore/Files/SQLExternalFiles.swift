@@ -25,9 +25,9 @@ final class SQLExternalFiles {
     /// - Parameter store: The file of the store.
     init(of store: URL) { self.store = store }
 
-    /// Returns the file name in the bytes of a column; nil where the value is in the row.
+    /// Returns the file name in the bytes of a column; nil if the value is in the row.
     ///
-    /// The name is data of the file: one that leads to another directory is invalid.
+    /// The name is data of the file: a name that leads to another directory is invalid.
     static func name(in stored: Data) -> String? {
         guard stored.first == 2 else { return nil }
         let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)

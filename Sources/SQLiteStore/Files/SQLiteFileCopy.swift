@@ -120,9 +120,9 @@ enum SQLiteFileCopy {
 
     // MARK: Destroying
 
-    /// Empties an unused database and deletes all files beside it. Does nothing where there is none.
+    /// Empties an unused database and deletes all files beside it. Does nothing if there is no database.
     ///
-    /// The empty file remains, as on Apple's platforms: a process that opens it meanwhile has the same file.
+    /// The empty file remains, as on Apple's platforms: a process that opens the database meanwhile has the same file.
     ///
     /// - Parameter isForced: Whether to ignore other connections, and files that are not databases.
     /// - Throws: Code 134090 where others use the database; nothing is deleted then.

@@ -7,7 +7,8 @@ extension SQLiteFiles {
     /// - Returns: Nil where others undo it meanwhile, or write on: no copy is of one time then, and the file may be read where it is.
     static func connectToUnfinishedCopy(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
         let journal = url.path + "-journal"
-        // What the journal has is put over what the copy has. It is copied first: whatever others undid of the file meanwhile, the result is the same.
+        // The journal's pages overwrite those of the copy. The journal is copied first: whatever others roll back in the file meanwhile, the result
+        // is the same.
         for _ in 0..<5 {
             guard let before = FileManager.default.contents(atPath: journal) else { return nil }
             let connection = Result { try connectToCopy(url, beside: "-journal", timeout: timeout) }
@@ -49,7 +50,7 @@ extension SQLiteFiles {
         var place: sqlite3_int64 = 0
         while place < size {
             let count = Int(min(sqlite3_int64(block.count), size - place))
-            // The file may become shorter meanwhile: then its rest is read as zeros, and the journal has what was there.
+            // The file may become shorter meanwhile: its rest is then read as zeros, and the journal contains the former pages.
             let code = block.withUnsafeMutableBytes { read(file, $0.baseAddress, Int32(count), place) }
             try check(code == SQLITE_IOERR | (2 << 8) ? SQLITE_OK : code, url)
             try target.write(contentsOf: block.prefix(count))

@@ -27,7 +27,7 @@ package enum SQLiteFiles {
             || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
     }
 
-    /// Returns whether a URL stands for a store in memory.
+    /// Returns whether a URL denotes a store in memory.
     static func isInMemory(_ url: URL) -> Bool { url.path == "/dev/null" }
 
     /// Opens a connection for writing.
@@ -61,7 +61,7 @@ package enum SQLiteFiles {
     ///   is put back when the last reader is closed.
     static func connectForReading(_ url: URL, timeout: TimeInterval, keepsFiles: Bool = false) throws -> SQLConnection {
         try requireFile(url)
-        // What this process has made itself goes with its last reader, so that all of them are counted.
+        // Files that this process has created are removed with its last reader, so that all readers are counted.
         let own = SQLSharedMemory(joining: url.path)
         if keepsFiles, own == nil, let connection = try connectLeavingMemory(url, timeout: timeout) { return connection }
         defer { own?.close() }
@@ -79,7 +79,7 @@ package enum SQLiteFiles {
             return connection
         }
         do { return try connect() } catch let error as NSError where isUnfinished(error) {
-            // Only a connection that may write can undo what the program had begun.
+            // Only a connection that may write can roll back the program's unfinished transaction.
             if let copy = try connectToUnfinishedCopy(url, timeout: timeout) { return copy }
             return try connect()
         } catch let error as NSError where hasLog && isUnopened(error) {
@@ -144,7 +144,7 @@ package enum SQLiteFiles {
         return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
     }
 
-    /// Returns the identity of a file, which differs from that of another file at the same URL; nil where there is none.
+    /// Returns the identity of a file, which differs from that of another file at the same URL; nil if there is no file.
     static func identity(of url: URL) -> FileIdentity? {
         var status = stat()
         guard stat(url.path, &status) == 0 else { return nil }
@@ -207,7 +207,7 @@ package enum SQLiteFiles {
         try requireSideFiles(url.path)
     }
 
-    /// - Throws: An error where a pipe, a device or a folder stands where SQLite has files beside the store, for it would wait for them.
+    /// - Throws: An error if a pipe, a device or a folder is in the place of one of SQLite's files beside the store, since SQLite would wait for it.
     package static func requireSideFiles(_ path: String) throws {
         for ending in ["-wal", "-shm", "-journal"] {
             var status = stat()

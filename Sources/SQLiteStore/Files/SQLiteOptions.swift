@@ -20,7 +20,7 @@ package struct SQLiteOptions {
     let readerLimit: Int?
     let analyzes: Bool
     let vacuums: Bool
-    /// What is done to each connection before anything else.
+    /// The preparation of each connection before any other use.
     let preparation: SQLiteConnectionPreparation?
     /// Whether reading leaves the files beside the store as they are, see ``SQLiteKeepsFilesOption``.
     let keepsFiles: Bool
@@ -55,7 +55,7 @@ package struct SQLiteOptions {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isWord), !text.isEmpty,
                 text.utf8.allSatisfy({ Self.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
             else { throw Self.noPragma("\(name) = \(text)") }
-            // SQLite takes any other word for one of these, and a program would rely on what it has not.
+            // SQLite takes any other word for one of these settings, and a program would rely on one that is not in effect.
             if name.lowercased() == "synchronous", !Self.synchronousSettings.contains(text.lowercased()) {
                 throw Self.noPragma("\(name) = \(text)")
             }

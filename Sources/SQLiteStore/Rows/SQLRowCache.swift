@@ -81,7 +81,7 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
 
     // MARK: Changes
 
-    /// Increments the epoch, so that rows read before are not inserted where something has changed.
+    /// Increments the epoch, so that rows that were read before a change are not cached after it.
     @discardableResult func advance() -> UInt64 { epoch.add(1, ordering: .sequentiallyConsistent).newValue }
 
     /// Inserts saved rows, after ``advance()``.
@@ -103,7 +103,7 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
     @inline(__always) func remove(_ root: Int64, _ range: Range<Int>, _ key: (Int) -> Int64?) {
         change(root, range) { table, index, page, change in
             guard let key = key(index) else { return }
-            // Under the lock of the table: an earlier epoch would take back what another has noted since.
+            // Under the lock of the table: an earlier epoch would undo the note of another thread.
             let nothing = SQLCacheEntry.noRow(since: epoch.load(ordering: .sequentiallyConsistent))
             let entry = table.pointer(key, &page, &change) + Int(key & 255)
             let old = entry.pointee.value.exchange(nothing, ordering: .sequentiallyConsistent)

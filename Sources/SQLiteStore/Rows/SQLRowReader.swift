@@ -199,7 +199,7 @@ final class SQLRowReader {
         return slots
     }
 
-    /// Completes the row, also one that cannot be read: it is not returned, and its contents are released with its block.
+    /// Completes the row. A row that cannot be read is completed, too: it is not returned, and its contents are released with its block.
     @inline(__always) private func finish(_ slots: UnsafeMutableRawPointer, _ size: Int) {
         let whole = (size + 7) & ~7
         SlotPointer(slots).prefix.pointee.size |= UInt32(truncatingIfNeeded: whole)

@@ -1,8 +1,8 @@
 internal import SQLQueries
 
-/// The UPDATE of rows that still have the version with which they were read.
+/// The UPDATE of rows that still have the version that was read.
 ///
-/// It changes fewer rows than it is told where somebody else has changed or deleted one in the meantime: that is how conflicts are found.
+/// It changes fewer rows than requested if another writer has changed or deleted one in the meantime: this reveals conflicts.
 enum SQLVersionedUpdate {
     /// Updates one row: the last two parameters are its key and the version that was read.
     static func one(_ assignments: [String], of table: SQLIdentifier) -> String {

@@ -308,7 +308,7 @@ struct SQLBatchAssignment {
     let column: SQLIdentifier
     let value: SQLValue
 
-    /// Returns the assignments of a request; nil for one that an expression computes, or that only the row writer can convert.
+    /// Returns the assignments of a request; an assignment is nil if an expression computes it, or if only the row writer can convert it.
     ///
     /// - Throws: An error for a key that is not an attribute, and for a constant that its attribute cannot hold.
     static func all(of request: NSBatchUpdateRequest, _ entity: SQLEntity) throws -> [SQLBatchAssignment?] {

@@ -30,8 +30,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns what tells a transaction from another one with its number. A file that goes back to an earlier state, as by the restoration of a backup, gives the
-    /// numbers again.
+    /// Returns a mark that distinguishes a transaction from another one with its number. A file that returns to an earlier state, for example when a
+    /// backup is restored, assigns the numbers again.
     private func mark(of time: Double) -> String { String(time.bitPattern, radix: 16) }
 
     private func lastHistoryNumber(_ connection: SQLConnection) throws -> Int64 {

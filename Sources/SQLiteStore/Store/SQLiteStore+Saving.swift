@@ -27,10 +27,10 @@ extension SQLiteStore {
         cache.sweepIfLarge()
     }
 
-    /// Throws if objects violate a uniqueness constraint; if others have changed any of the save, they are the conflict.
+    /// Throws if objects violate a uniqueness constraint. If other clients have changed objects of the save, those are the conflict instead.
     ///
-    /// The versions come first, as in every store: who has which values is known when the merge policy has merged what others have saved. Saves
-    /// without a conflict compare the versions while they write.
+    /// Versions are compared first, as in every store: the owners of unique values are only known after the merge policy has merged the other
+    /// clients' changes. Saves without a conflict compare the versions while they write.
     private func checkConflicts(_ changes: StoreChangeSet) throws {
         var constraints: StoreConflicts?
         do { try checkUniqueness(changes) } catch let conflicts as StoreConflicts { constraints = conflicts }

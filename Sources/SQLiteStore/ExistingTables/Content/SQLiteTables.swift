@@ -19,14 +19,14 @@ final class SQLiteTables: Sendable {
     let hasUniqueness: Bool
     /// The identity of the file that was opened.
     private let file: SQLiteFiles.FileIdentity?
-    /// Readers that nobody uses; nil once the store was removed.
+    /// The idle readers; nil once the store was removed.
     private let readers: LockedBox<[Lent]?>
     private let writer = LockedBox<Lent?>(nil)
     /// The number of unused readers that are kept.
     private static let keptReaders = 4
 
-    /// A reader, which one thread at a time has.
-    // Unchecked: whoever takes it out of the box has it alone.
+    /// A reader, which belongs to one thread at a time.
+    // Unchecked: the thread that takes it out of the box is the only one that has it.
     private struct Lent: @unchecked Sendable { let reader: SQLiteTableReader }
 
     init(_ url: URL, _ mapping: Mapped, token: StoreToken, timeout: TimeInterval, keepsFiles: Bool, first: SQLConnection) throws {

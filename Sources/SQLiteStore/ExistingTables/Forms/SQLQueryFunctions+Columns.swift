@@ -120,7 +120,7 @@ enum SQLiteColumnValue {
         case (11..., SQLITE_INTEGER), (11..., SQLITE_FLOAT):
             let unit = SQLiteDateForm.Unit.all[min(Int(code) - 11, 2)]
             let seconds = unit.count.seconds(sqlite3_value_double(value))
-            // Infinite ones are those that they are read as in PostgreSQL, too.
+            // Infinite dates are read as the same dates as in PostgreSQL.
             let date = seconds.isFinite ? nil : seconds < 0 ? Date.distantPast : Date.distantFuture
             sqlite3_result_double(context, date?.timeIntervalSinceReferenceDate ?? seconds)
         default: return false
@@ -140,7 +140,7 @@ enum SQLiteColumnValue {
         }
     }
 
-    /// Returns the error of a value that is not what its column is taken for.
+    /// Returns the error for a value that does not have its column's form.
     static func mismatch(_ value: SQLiteRawValue, _ code: Int32, _ place: String, key: String? = nil) -> NSError {
         let row = key.map { ", in the row with the key \($0)," } ?? ""
         var mistake = ""

@@ -26,7 +26,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
     /// Whether conditions are about the column itself, whose index they reach. The values that would not be compared right are looked for before,
     /// see ``exception(_:)``.
     let isPlain: Bool
-    /// What SQLite makes of values that are written.
+    /// The conversion that SQLite applies to written values.
     private let affinity: SQLiteColumnType.Affinity
     private let isBinary: Bool
 
@@ -120,7 +120,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
 
     // MARK: Statements
 
-    /// Returns what selects a column.
+    /// Returns the SQL that selects a column.
     ///
     /// - Parameter key: The names of the columns of the row's key, for errors.
     func selected(_ column: String, key: [String]) -> String {
@@ -129,7 +129,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
         return "CoreDataColumn(\(column), \(code), \(([sqlLiteral(place)] + key.prefix(10)).joined(separator: ", ")))"
     }
 
-    /// The condition that a value of a plain column is of another kind than its form, for which an index is used; nil where there is none.
+    /// The condition that a value of a plain column is of another kind than its form. An index serves it. It is nil if there can be no such value.
     func exception(_ column: String) -> String? {
         guard isPlain else { return nil }
         // NULL, numbers, texts and bytes have this order.
@@ -159,7 +159,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
         }
     }
 
-    /// What the column must hold, in messages.
+    /// The values that the column must hold, in messages.
     static func name(ofCode code: Int32) -> String {
         switch code {
         case 1: "an integer"
@@ -180,7 +180,7 @@ enum SQLiteUUIDStyle: Hashable, Sendable {
     case text(hasHyphens: Bool, isUpper: Bool)
     case bytes
 
-    /// The style of a column's values, or of its type where there are none.
+    /// The style of a column's values, or the one that its type suggests if there are none.
     init(_ type: SQLiteColumnType) {
         if let text = type.values.firstText {
             self = .text(hasHyphens: text.utf8.count == 36, isUpper: text.contains { $0.isUppercase })
@@ -226,7 +226,7 @@ enum SQLiteDateForm: Hashable, Sendable {
     case text(DateStyle)
     case number(Unit)
 
-    /// The form of a column's values, or of its type where there are none.
+    /// The form of a column's values, or the one that its type suggests if there are none.
     init(_ type: SQLiteColumnType) {
         let values = type.values
         if values.numbers > values.texts || values.count == 0 && (type.affinity == .integer || type.affinity == .real) {

@@ -55,7 +55,7 @@ enum SQLiteTableDialect: TableDialect {
     static func placeholder(_ number: Int) -> String { "?\(number)" }
     static func literal(_ number: Int64) -> String { "\(number)" }
     static func selected(_ column: String, _ form: SQLiteColumnForm, key: [String]) -> String { form.selected(column, key: key) }
-    // Dates are converted row by row: infinite ones are what they are read as.
+    // Dates are converted row by row, which includes infinite ones.
     static func bounded(_ selected: String, _ form: SQLiteColumnForm) -> String? { nil }
     static func written(_ parameter: String, _ form: SQLiteColumnForm, _ type: SQLiteColumnType) -> String { parameter }
 
@@ -130,7 +130,7 @@ enum SQLiteTableDialect: TableDialect {
         return switch columns[0].type.affinity {
         case .integer: (.integer, true)
         case .text: (.text, true)
-        // Each value says what it is.
+        // Each value has a type of its own.
         case .numeric, .real, .none: (.text, false)
         }
     }
@@ -151,7 +151,7 @@ enum SQLiteTableDialect: TableDialect {
     static func key(of parts: [Any], _ columns: [Column]) -> String? {
         guard let json = try? JSONSerialization.data(withJSONObject: parts) else { return nil }
         let values = zip(SQLiteKeys.parts(String(decoding: json, as: UTF8.self)), columns).map { value, column -> SQLiteRawValue in
-            // A number that is written as a text, and the other way round, is what the column would make of it.
+            // A number that is written as a text, or a text as a number, becomes what the column would make of it.
             switch (value, column.type.affinity) {
             case (.text(let text), .integer): Int64(text).map { .integer($0) } ?? value
             case (.integer(let number), .text): .text(String(number))

@@ -17,12 +17,12 @@ package final class ExistingSQLiteStore: NSPersistentStore, @unchecked Sendable 
     /// The metadata that were made at opening.
     private var openedMetadata: [String: Any] = [:]
 
-    /// True: the tables decide, not hashes that somebody has written.
+    /// True: the tables themselves show whether the model fits, not stored hashes.
     package override class var checksModelVersion: Bool { true }
 
     /// Opens the file and compares the model with its tables. The coordinator makes the metadata: the UUID is that of the URL.
     ///
-    /// - Throws: Code 260 where there is no file, 259 where it is none of SQLite's, 134020 with every difference between model and tables.
+    /// - Throws: Code 260 if there is no file, 259 if it is not a SQLite file, 134020 with every difference between model and tables.
     package override func loadMetadata() throws {
         guard let url, url.isFileURL else {
             throw CoreDataError.make(
@@ -61,7 +61,7 @@ package final class ExistingSQLiteStore: NSPersistentStore, @unchecked Sendable 
         return try tables.reading { try $0.explanation(query, entity) }
     }
 
-    /// Whether the metadata are those that were made at opening.
+    /// Whether the metadata are still those that were made at opening.
     private var hasNewMetadata: Bool { !NSDictionary(dictionary: metadata ?? [:]).isEqual(NSDictionary(dictionary: openedMetadata)) }
 }
 

@@ -10,7 +10,7 @@ struct SQLiteTablesOpening {
     var timeout = SQLiteStoreDefaults.timeout
     var keepsFiles = false
 
-    /// The names of the columns that statements have for what every row has.
+    /// The column names by which statements refer to the key, entity and version of every row.
     static let identity = SQLIdentityColumns(
         key: TableNames.identifier("id"), entity: TableNames.identifier("entity"), version: TableNames.identifier("version"))
 

@@ -85,7 +85,7 @@ package final class SQLiteInspection {
 
     /// Calls `body` with each row of a statement, as it is read.
     ///
-    /// - Throws: SQLite's errors, and what `body` throws.
+    /// - Throws: SQLite's errors, and the errors of `body`.
     package func forEachRow(_ sql: String, _ body: ([Cell]) throws -> Void) throws {
         let statement = try SQLStatement(sql, connection: connection, isKept: false)
         let count = Int(sqlite3_column_count(statement.handle))

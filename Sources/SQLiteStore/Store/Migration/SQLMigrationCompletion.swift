@@ -5,7 +5,7 @@ internal import Logging
 internal import Predicates
 internal import SQLQueries
 
-/// What migrations in place and into a copy have in common, on a connection whose main database becomes the newer version.
+/// The common part of migrations in place and into a copy, on a connection whose main database becomes the newer version.
 struct SQLMigrationCompletion {
     let plan: SQLMigrationPlan
     let mapping: InferredMapping
@@ -118,7 +118,7 @@ struct SQLMigrationCompletion {
         case .triggers(let triggers):
             guard let sql = triggers.first?.sql, let begin = sql.range(of: " BEGIN "), let end = sql.range(of: " END", options: .backwards)
             else { return }
-            // What the trigger does for a new row is done for each row that there is.
+            // The action of the trigger for a new row is applied to each existing row.
             let body = String(sql[begin.upperBound..<end.lowerBound])
                 .replacing("NEW.Z_PK", with: "?1")
                 .replacing(/NEW\.("(?:[^"]|"")*"|\w+)/) { "(SELECT \($0.1) FROM \(entity.table) WHERE Z_PK = ?1)" }

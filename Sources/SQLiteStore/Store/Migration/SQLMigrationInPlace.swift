@@ -57,7 +57,7 @@ struct SQLMigrationInPlace {
         for step in completion.steps { try step.run(connection) }
         let changes = try SQLMigrationIndexes.changes(in: connection, to: plan.destination)
         for name in changes.drop { try connection.execute("DROP INDEX \(SQLIdentifier(name))") }
-        // A constraint is part of what the version promises, other indexes only make fetches faster.
+        // The version guarantees its constraints, while other indexes only make fetches faster.
         for index in changes.create where !completion.rules.deferred || index.sql.hasPrefix("CREATE UNIQUE") {
             try completion.create(index, on: connection)
         }
@@ -118,11 +118,11 @@ struct SQLMigrationInPlace {
         try connection.texts("SELECT name FROM pragma_table_info(\(sqlLiteral(table.name)))").compactMap { $0[0] }
     }
 
-    /// Renames columns, drops those that are not used any more, and adds new ones.
+    /// Renames columns, drops unused ones, and adds new ones.
     ///
     /// - Parameters:
-    ///   - wanted: The columns, each with its present name; nil for a new one, and with what its declaration ends.
-    ///   - known: The columns that the older version had, which are dropped where they are not wanted.
+    ///   - wanted: The columns, each with its present name, or nil for a new one, and with the end of its declaration.
+    ///   - known: The columns of the older version; those that are not wanted are dropped.
     private func change(
         _ table: SQLIdentifier, _ wanted: [(name: SQLIdentifier, old: SQLIdentifier?, declaration: String)], known: [SQLIdentifier]
     ) throws {
@@ -186,7 +186,7 @@ struct SQLMigrationInPlace {
             return (column.name, nil, column.type)
         }
         try change(table.name, wanted, known: old)
-        // Rows of a table that one entity had for itself may have any number.
+        // Rows of a table that belonged to one entity alone may have any number.
         if isShared, table.numbers.count == 1, plan.source.entities.first(where: { $0.number == table.numbers[0] })?.isAlone ?? false {
             updates.insert("UPDATE \(table.name) SET Z_ENT = \(table.numbers[0]) WHERE Z_ENT IS NOT \(table.numbers[0])", at: 0)
         }

@@ -2,11 +2,11 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// How the tables of one version become those of another: each column of the newer version with where its values come from.
+/// The conversion of one version's tables to those of another: each column of the newer version with the source of its values.
 ///
-/// Keys and entity numbers stay as they are, so that relationships and the history do; new entities get numbers that were never used.
+/// Keys and entity numbers stay the same, so relationships and the history remain valid; new entities get numbers that were never used.
 struct SQLMigrationPlan {
-    /// Where the values of a column come from, in the rows of one entity.
+    /// The source of a column's values, in the rows of one entity.
     struct Value: Equatable {
         /// The column of the older version; nil for a property that it does not have.
         var column: SQLIdentifier?
@@ -59,7 +59,7 @@ struct SQLMigrationPlan {
 
     struct Join {
         let table: SQLJoinTable
-        /// The table of the older version with the same pairs; nil where there is none.
+        /// The table of the older version with the same pairs; nil if there is none.
         var source: SQLIdentifier?
         /// The older columns, in the order of the table's own.
         var columns: [SQLIdentifier?] = []
@@ -80,7 +80,7 @@ struct SQLMigrationPlan {
         var isCopy = false
     }
 
-    /// Something that is done once all rows are there. Doing it twice does no harm.
+    /// A step that follows once all rows exist. Repeating it does no harm.
     struct Step {
         let name: String
         let sql: [String]
@@ -91,14 +91,14 @@ struct SQLMigrationPlan {
     var tables: [Table] = []
     var joins: [Join] = []
     var pairs: [Pairs] = []
-    /// What completes the rows, in order.
+    /// The steps that complete the rows, in order.
     var steps: [Step] = []
     /// The entities of the older version that are gone.
     var removed: [SQLEntity] = []
     /// Derived attributes whose values are computed row by row.
     var derived: [(entity: SQLEntity, attribute: NSDerivedAttributeDescription)] = []
 
-    /// Returns a table of the older version that no table of the newer one comes from.
+    /// Returns the tables of the older version that are not the source of a table of the newer one.
     var tablesWithoutSuccessor: [SQLIdentifier] {
         let used = Set(tables.compactMap { $0.source?.name.lowercased() } + joins.compactMap { $0.source?.name.lowercased() })
         return (source.tables.map(\.name) + source.joins.map(\.name)).filter { !used.contains($0.name.lowercased()) }
@@ -118,7 +118,7 @@ struct SQLMigrationPlan {
                 if found.count > 1 || values.contains(where: \.hasOtherType) { return false }
                 guard let name = found.first else { continue }
                 if !columns.insert(name).inserted { return false }
-                // Rows of an entity whose values come from elsewhere would have to be cleared.
+                // If the values of an entity's rows come from another source, its rows would have to be cleared.
                 if values.contains(where: { $0.column == nil }) { return false }
             }
         }

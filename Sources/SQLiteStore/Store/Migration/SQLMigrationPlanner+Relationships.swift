@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-// Where the keys, entity numbers, positions and pairs of relationships come from.
+// The sources of the keys, entity numbers, positions and pairs of relationships.
 
 extension SQLMigrationPlanner {
     /// Returns the relationships of the older version that a relationship of the newer one continues: several, where those of several entities
@@ -269,7 +269,7 @@ extension SQLMigrationPlanner {
         return isSwapped ? (orders.inverse, orders.order) : orders
     }
 
-    /// Returns what makes SELECT of the pairs of a relationship of the older version: `owner` and `other`.
+    /// Returns a function that makes the SELECT of a relationship's pairs in the older version: `owner` and `other`.
     private static func pairs(
         _ storage: SQLProperty, _ source: SQLSchema, _ origin: NSRelationshipDescription, isSwapped: Bool,
         further: [SQLIdentifier] = []

@@ -8,7 +8,7 @@ struct SQLMigrationPlanner {
     let destination: SQLSchema
     let mapping: InferredMapping
     var plan: SQLMigrationPlan
-    /// The entities with rows: each with what it was.
+    /// The entities with rows, each with its former self.
     let kept: [(destination: SQLEntity, source: SQLEntity, mapping: InferredMapping.Entity)]
     /// The places of columns in the plan's tables, by table and column.
     private var places: [String: [String: (table: Int, column: Int)]] = [:]
@@ -118,7 +118,7 @@ struct SQLMigrationPlanner {
         }
     }
 
-    /// Returns whether what a derivation reads has changed in more than its place.
+    /// Returns whether a derivation's inputs have changed in more than their place.
     private func isTouched(_ attribute: NSDerivedAttributeDescription, _ entity: SQLEntity) -> Bool {
         guard case .keyPath(let keys)? = try? attribute.derivationExpression?.tree(), let first = keys.first,
             let relationship = entity.entity.propertiesByName[first] as? NSRelationshipDescription

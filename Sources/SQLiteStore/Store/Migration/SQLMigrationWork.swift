@@ -3,7 +3,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import PropertyLists
 
-/// Tells a progress of rows that are written, and asks it whether to go on.
+/// Reports written rows to a progress, and checks whether it was cancelled.
 struct SQLMigrationWork {
     let progress: Progress?
     let path: String

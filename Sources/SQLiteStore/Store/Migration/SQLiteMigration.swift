@@ -4,7 +4,7 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// The migration of one store: reads what it is of, and chooses how to migrate it.
+/// The migration of one store: reads the store's version, and chooses how to migrate it.
 package struct SQLiteMigration {
     /// The metadata key of a store with parts of a migration still to do, which is Core Data's.
     static let deferredKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
@@ -24,7 +24,7 @@ package struct SQLiteMigration {
     /// The tables with constraints in their declarations, as older versions of Core Data made them: only another table is without them.
     private let constrainedTables: Set<String>
 
-    /// - Throws: Code 134020 for a file that lacks what the older version has, and the errors of reading.
+    /// - Throws: Code 134020 for a file that lacks parts of the older version, and the errors of reading.
     init(
         _ url: URL, _ options: [AnyHashable: Any]?, _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel,
         _ mapping: InferredMapping
@@ -166,7 +166,7 @@ package struct SQLiteMigration {
         if isInPlace {
             SQLMigrationCopy.remove(of: url)
             do { return try migrateInPlace(completion, connection, work) } catch let error as NSError {
-                // What others have put into the file may refer to a column that is dropped: a copy is made without it.
+                // An object that others have added to the file may refer to a dropped column: the migration then makes a copy without it.
                 guard error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_ERROR) else { throw error }
                 Log.store.notice("The store at \(url.path) is copied: \(error.localizedDescription)")
             }
@@ -212,7 +212,7 @@ package struct SQLiteMigration {
         plan.source.entities.first { $0.table == table.source }.flatMap { highestKeys[$0.rootNumber] }
     }
 
-    /// Returns what a copy depends on: the content of the file, both versions, and the rules.
+    /// Returns the fingerprint of a copy's inputs: the content of the file, both versions, and the rules.
     private func fingerprint(_ connection: SQLConnection, _ rules: MigrationRules) throws -> String {
         let old = NSManagedObjectModel.versionHashesDigest(of: own(plan.source.entities))
         let new = NSManagedObjectModel.versionHashesDigest(of: own(plan.destination.entities))

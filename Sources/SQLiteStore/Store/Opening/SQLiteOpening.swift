@@ -178,13 +178,13 @@ package struct SQLiteOpening {
 
     // MARK: Versions
 
-    /// Whether the option says that versions do not matter.
+    /// Whether the option to ignore versions is set.
     private var ignoresVersions: Bool {
         let option = store.options?[NSIgnorePersistentStoreVersioningOption]
         return (option as? NSNumber)?.boolValue ?? (option as? Bool) ?? false
     }
 
-    /// Compares the versions of the model and the file, unless an option says that they do not matter.
+    /// Compares the versions of the model and the file, unless the option to ignore versions is set.
     ///
     /// - Returns: This framework's hashes of the model in the file, if they were compared.
     /// - Throws: Code 134100 with the entities that differ.
@@ -217,9 +217,9 @@ package struct SQLiteOpening {
             info: [NSAffectedStoresErrorKey: [store], "metadata": metadata, "NSDifferingEntities": differing])
     }
 
-    /// Checks that a file has what the model needs, where versions do not matter.
+    /// Checks that a file has the parts that the model needs, if versions are ignored.
     ///
-    /// - Throws: Code 134020 where it lacks entities, tables or columns of the model.
+    /// - Throws: Code 134020 if it lacks entities, tables or columns of the model.
     private func checkParts(_ connection: SQLConnection) throws {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return }
         let (known, tables) = (Self.dictionary(try numbers(in: connection)), try Self.tables(in: connection))

@@ -50,7 +50,7 @@ extension SQLReader {
             if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
             throw SQLiteLimits.tooComplex(request, error)
         } catch {
-            // The error of a failing function says more than SQLite's.
+            // The error of a failing function is more precise than SQLite's.
             throw queries.functions?.takeError() ?? error
         }
     }

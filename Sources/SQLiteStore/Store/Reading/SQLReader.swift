@@ -19,7 +19,7 @@ final class SQLReader: RowTable {
     let cache: SQLRowCache
     let related: SQLRelatedCache
     private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
-    /// The one that was asked for last: faults mostly come entity by entity.
+    /// The last requested plan: faults mostly come entity by entity.
     @exclusivity(unchecked) private var lastPlan: SQLRowPlan?
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     /// Created at the first fetch.

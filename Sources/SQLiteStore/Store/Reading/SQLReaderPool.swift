@@ -5,8 +5,10 @@ internal import Synchronization
 
 /// The pool of readers for concurrent reads of a file.
 ///
-/// They are opened when they are first needed. Where all are out, who comes waits. A thread that has a reader and comes again gets the same one.
-// `condition`, which is waited for and so not a `LockedBox`, guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
+/// Readers are opened when they are first needed. If all of them are in use, the caller waits. A thread that already has a reader gets the same one
+/// again.
+// `condition`, which threads wait for and which is therefore not a `LockedBox`, guards `opened`; the places are atomics, and a place's reader belongs
+// to the thread that occupies the place.
 final class SQLReaderPool: @unchecked Sendable {
     /// The owner of a reader. Places are far enough apart to prevent false sharing.
     private struct Place: ~Copyable {

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Keeps the rows of a batch insert between the program's handler, which is called without a lock, and the transaction, which needs one.
 ///
-/// Few rows stay in memory; many go to a temporary file that has no name, so that a batch of any size takes the memory of one chunk.
+/// Few rows stay in memory; many go to a temporary file without a name, so that a batch of any size takes the memory of one chunk.
 // Used by one thread.
 final class SQLBatchSpool {
     /// The number of rows that are kept in memory.
