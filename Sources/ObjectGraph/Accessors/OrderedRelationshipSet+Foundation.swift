@@ -1,7 +1,7 @@
 public import Foundation
 internal import Predicates
 
-// The rest of what NSOrderedSet and NSMutableOrderedSet have.
+// The remaining methods of NSOrderedSet and NSMutableOrderedSet.
 extension OrderedRelationshipSet {
     // MARK: Reading
 
@@ -52,7 +52,7 @@ extension OrderedRelationshipSet {
     public func sortedArray(comparator: (Any, Any) -> ComparisonResult) -> [Any] {
         array.sorted { comparator($0, $1) == .orderedAscending }
     }
-    /// Returns the objects sorted by sort descriptors. Those that name no property stop the program with a message.
+    /// Returns the objects sorted by sort descriptors. A descriptor that names no property stops the program with a message.
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] { array.sortedOrStopping(using: sortDescriptors) }
 
     // MARK: Changing
@@ -78,7 +78,7 @@ extension OrderedRelationshipSet {
         let kept = Set(array.filtered(using: predicate))
         owner.editOrder(of: relationship) { $0.removeAll { !kept.contains($0) } }
     }
-    /// Sorts the objects by sort descriptors. Those that name no property stop the program with a message.
+    /// Sorts the objects by sort descriptors. A descriptor that names no property stops the program with a message.
     public func sort(using sortDescriptors: [NSSortDescriptor]) {
         let sorted = array.sortedOrStopping(using: sortDescriptors)
         owner.editOrder(of: relationship) { $0 = sorted }

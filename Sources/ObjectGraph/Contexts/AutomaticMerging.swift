@@ -31,12 +31,12 @@ final class MergeableSave: Sendable {
 }
 
 /// A context that is notified of saves; it is not kept alive by pending saves.
-// What it has been told is in a `LockedBox`; the lock of the listeners guards `position`.
+// The notified saves are in a `LockedBox`; the lock of the listeners guards `position`.
 final class MergeListener: SaveListener, @unchecked Sendable {
     let registry: ObjectRegistry
     private let queue: ContextQueue
     private struct State {
-        /// What the context has been told and has not merged.
+        /// The saves that the context was notified of and has not merged.
         var pendingSaves: [MergeableSave] = []
         var isMergeEnqueued = false
     }

@@ -140,7 +140,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Makes an object that was to be inserted again one that is changed: its row is there.
+    /// Turns an object that was to be reinserted into a changed one: its row exists.
     func treatAsUpdated(_ object: NSManagedObject) {
         insertedList.remove(object)
         object.flags.remove(.inserted)

@@ -5,7 +5,7 @@ internal import Logging
 struct MovedContent {
     /// How the objects are known in the destination.
     enum Identity {
-        /// By the same IDs, which lead to the destination now.
+        /// By the same IDs, which now refer to the destination.
         case same
         /// By new IDs, here by the old ones.
         case new([NSManagedObjectID: NSManagedObjectID])
@@ -18,7 +18,7 @@ struct MovedContent {
 }
 
 extension ContextList {
-    /// The contexts, apart from those that are being deallocated, and all below them. Children come before their parents, which they may wait for.
+    /// The contexts and their descendants, except those that are being deallocated. Children come before their parents, which they may wait for.
     fileprivate var childrenFirst: [NSManagedObjectContext] {
         all.compactMap { unsafeDowncast($0, to: ObjectRegistry.self).livingContext }.flatMap { $0.children.childrenFirst + [$0] }
     }
@@ -33,12 +33,12 @@ extension NSPersistentStoreCoordinator {
         let held = contexts.childrenFirst.filter(\.isToBeWaitedFor)
         return try hold(held[...]) {
             var content = try exchange()
-            // With those that were made meanwhile. A child asks its parent, which must know the objects already.
+            // Includes the contexts that were made meanwhile. A child queries its parent, which must know the objects already.
             for context in contexts.childrenFirst.reversed() {
                 if context.canBeWaitedFor || held.contains(where: { $0 === context }) {
                     context.performAndWait { context.moveObjects(of: &content) }
                 } else {
-                    // The stores are compared, and asked for their tokens, which stay theirs.
+                    // The stores are only compared, and read for their tokens, which never change.
                     nonisolated(unsafe) let known = content
                     context.contextQueue.async { [weak context] in
                         var content = known
@@ -82,9 +82,9 @@ extension NSManagedObjectContext {
     /// Whether nothing on the queue of this context can be waiting for the calling thread.
     fileprivate final var canBeWaitedFor: Bool { contextQueue !== ContextQueue.main || contextQueue.isCurrent }
 
-    /// Makes the objects of a store those of the one that has taken its place, with the changes of this context.
+    /// Moves the objects of a store to its replacement, together with the changes of this context.
     ///
-    /// - Parameter content: It gets the IDs of new objects that had permanent ones before they were saved, for the children.
+    /// - Parameter content: Receives the IDs of new objects that had permanent IDs before they were saved, for the children.
     fileprivate func moveObjects(of content: inout MovedContent) {
         // A context pinned to a state of the old store would go on reading that.
         generation.advance()
@@ -99,10 +99,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Tells a store which objects this context has of it, under the IDs of the one before.
+    /// Registers the objects that this context has of a store with the store, which has replaced a former one.
     private func registerAnew(with store: NSPersistentStore) {
         let objects = registry.all
-        // The store before knew those that are gone.
+        // The former store knew the released objects.
         source.didUnregister(registry.takeReleasedIDs().filter { $0.token !== store.token })
         let ids = objects.compactMap(\.identifier).filter { $0.token === store.token }
         if !ids.isEmpty { notifySourceOfRegistration(ids) }
@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Replaces the IDs in the rows of an object with changes, so that its changes are told from what was stored.
+    /// Replaces the IDs in the rows of a changed object, so that its changes are still computed against its stored values.
     fileprivate func moveReferences(to ids: [NSManagedObjectID: NSManagedObjectID]) {
         let isOwn = snapshot != nil && row === snapshot
         if let known = snapshot { snapshot = moved(known, to: ids) }

@@ -23,8 +23,8 @@ extension NSManagedObjectContext {
         if !twins.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: Set(twins))) }
     }
 
-    /// Takes an object out of the context, because a new one turns out to be the same: its store had saved that one at an earlier attempt whose outcome
-    /// was not known, and a fetch has found it meanwhile.
+    /// Removes an object from the context, because a new one turns out to be the same: its store had saved the new object at an earlier attempt whose
+    /// outcome was unknown, and a fetch has found it meanwhile.
     private func replace(_ twin: NSManagedObject, by object: NSManagedObject) {
         for owner in registry.all where owner !== twin {
             for relationship in owner.owningEntity.frozen!.relationships { owner.replace(twin, by: object, in: relationship) }

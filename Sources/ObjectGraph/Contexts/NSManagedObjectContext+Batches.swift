@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
 
     /// Loads the rows of all objects in the batch of an object whose fault is about to fire, unless they were requested before.
     ///
-    /// - Throws: `CancellationError`; the next fault tries again. Any other error of the store is told where the object is asked for by itself.
+    /// - Throws: `CancellationError`; the next fault tries again. Any other error of the store is reported when the object is requested on its own.
     func prepareRow(of object: NSManagedObject) throws {
         // A child has no rows of its own; its parent loads them.
         guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let part = batch.part(of: object)
@@ -27,15 +27,15 @@ extension NSManagedObjectContext {
                 for object in faults { try readUnlessNoted(object) { _ = try source.row(for: object.objectID, in: self) } }
             }
         } catch {
-            // It does not tell which object it is about: each is asked for by itself, and has its own error. A store that breaks its contract may do so there
-            // in silence.
+            // The error does not name an object: each object is requested on its own, and has its own error. A store that violates its contract may
+            // do so there without an error.
             if !eagerly, !(error is CancellationError), !Self.isBreach(error) { return }
             batch.stopFiring(part)
             throw error
         }
     }
 
-    /// Whether an error says that a store breaks its contract, or its answer cannot be used.
+    /// Whether an error means that a store violates its contract, or that its answer cannot be used.
     private static func isBreach(_ error: any Error) -> Bool {
         let error = error as NSError
         return error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreOperationError
@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
             batch.setObjects(objects, of: step)
             return objects
         } catch {
-            // As for rows: otherwise each object is asked for by itself.
+            // As for rows: otherwise each object is requested on its own.
             if !eagerly, !(error is CancellationError), !Self.isBreach(error) { return [] }
             batch.setObjects(nil, of: step)
             throw error

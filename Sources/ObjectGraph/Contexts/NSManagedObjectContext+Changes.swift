@@ -121,12 +121,12 @@ extension NSManagedObjectContext {
         eventDeletions = []
     }
 
-    /// Nullifies the inverse of a deleted object's relationship where its delete rule says so.
+    /// Nullifies the inverse of a deleted object's relationship if its delete rule requires that.
     private func nullify(_ relationship: NSRelationshipDescription, ofDeleted object: NSManagedObject) {
         switch relationship.deleteRule {
         case .denyDeleteRule where !object.flags.contains(.inserted):
-            // Denied deletions fail in validation; no relationship is nullified before. An object that was never saved is removed without
-            // validation. An undo that restores the object needs what it leads to.
+            // A denied deletion fails in validation; no relationship is nullified before. An object that was never saved is removed without
+            // validation. An undo that restores the object needs its destinations.
             if object.extras?.undoState != nil { _ = object.related(relationship) }
             return
         case .nullifyDeleteRule, .denyDeleteRule: break

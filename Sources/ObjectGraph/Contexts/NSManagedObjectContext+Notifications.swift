@@ -92,8 +92,8 @@ extension NSManagedObjectContext {
         NSManagedObjectContextQueryGenerationKey, newHistoryTokenKey,
     ])
 
-    /// Returns what a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
-    /// network are not asked: no save is to wait for that.
+    /// Returns the states of the stores for a did-save notification: the query generation, and the end of the history if a store tracks it. Stores
+    /// over a network are not queried, since no save may wait for that.
     private func statesAfterSave() -> (generation: NSQueryGenerationToken?, token: NSPersistentHistoryToken?) {
         guard parent == nil, let persistentStoreCoordinator else { return (nil, nil) }
         let asked = persistentStoreCoordinator.persistentStores.filter { !($0.interface is any AsynchronousStore) }

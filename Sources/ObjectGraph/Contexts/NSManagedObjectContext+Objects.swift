@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
         return makeFault(persistentStoreCoordinator?.ownID(of: id) ?? id)
     }
 
-    /// Returns the registered object with an ID, also one that a parent has saved since; implements the public
+    /// Returns the registered object with an ID, including an ID that a parent has since replaced in a save; implements the public
     /// ``registeredObject(for:)``.
     func findRegisteredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue("registeredObject(for: \(objectID)) is called")
@@ -129,7 +129,8 @@ extension NSManagedObjectContext {
 
     /// Adds objects without values, which are not in the identity map yet, for rows of one block.
     ///
-    /// What all of them hold is counted for all at once: where contexts on several threads fetch the same, they would wait for each other's processors.
+    /// The shared references are retained once for all objects: otherwise contexts that fetch the same on several threads would contend for the
+    /// reference counts.
     private func appendFaults(of rows: RowList, _ run: Range<Int>, of block: RowBlock, to objects: inout [NSManagedObject]) {
         block.withOrigin { origin in
             guard let origin else {
@@ -339,7 +340,7 @@ extension NSManagedObjectContext {
             guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }
             let current = id.current
             if current === id { return false }
-            // The parent's object may have given way to one that is registered here: changes reach that one by the old ID, too.
+            // The parent's object may have been replaced by one that is registered here: changes then reach that object by the old ID, too.
             if registry.object(with: current) == nil { assign(permanentID: current, to: object) }
             return true
         }

@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     /// Enqueues the processing of changes made outside `perform`.
     func scheduleEvent() {
         guard !isInEvent, !isEventEnqueued else { return }
-        // A thread that works on a confined context cannot be told from the queue.
+        // A thread that works on a confined context cannot be distinguished from the queue.
         if isConfined, contextQueue !== ContextQueue.main { return }
         isEventEnqueued = true
         queue.async { [registry] in

@@ -29,14 +29,14 @@ extension NSManagedObjectContext {
         do { try resolveConflicts(error(of: StoreConflicts(partial.conflicts))) } catch { throw partial.error }
     }
 
-    /// Processes pending changes, and returns whether a save is to go on: no other one is running.
+    /// Processes pending changes, and returns whether the save may continue: no other save is running.
     ///
-    /// A save without changes goes on, too: metadata may have been set, and it is told as any other, as on Apple's platforms.
+    /// A save without changes continues, too: metadata may have been set, and it posts notifications like any other save, as on Apple's platforms.
     ///
-    /// - Parameter isRepeated: Whether it is the rest of a save, which is over where nothing is left.
+    /// - Parameter isRepeated: Whether this is the rest of a save, which is over if no changes are left.
     func beginSave(isRepeated: Bool = false) throws -> Bool {
         try throwPendingFaultError()
-        // A save asks again for what it needs.
+        // A save requests the values that it needs again.
         if hasChanges { forgetAllFaultErrors() }
         _ = processEvent(isSaving: true)
         return !isSaving && (hasChanges || !isRepeated)
@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Calls `willSave` for all objects of the save, then for the objects changed or inserted by these calls, until there are none.
+    /// Calls `willSave` for all objects of the save, then for the objects changed or inserted by these calls, until there are no more.
     private func callWillSave() throws {
         var objects = insertedList.elements.appending(contentsOf: updatedList.elements).appending(contentsOf: deletedList.elements)
         for _ in 0..<1000 {
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
 
     // MARK: The save itself
 
-    /// - Returns: The saved changes, the rows that stores changed, and what is left of a partial save.
+    /// - Returns: The saved changes, the rows that stores changed, and the remainder of a partial save.
     private func writeResolvingConflicts() throws -> (changes: ChangeSet, rows: [Row], partial: PartialSave?) {
         for _ in 0..<mostSaveAttempts {
             do {
@@ -226,7 +226,7 @@ extension NSManagedObjectContext {
 
     /// Calls `didSave()`, posts the did-save notifications, notifies other contexts and removes deleted objects from the context.
     ///
-    /// - Parameter isWhole: Whether nothing remains to be saved. A part of which nothing was saved is not told.
+    /// - Parameter isWhole: Whether nothing remains to be saved. A part in which nothing was saved posts no notification.
     func completeSave(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges, isWhole: Bool) {
         asynchronousWork?.noteSave(changes)
         saveCount.add(1, ordering: .releasing)

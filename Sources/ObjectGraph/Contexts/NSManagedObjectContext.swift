@@ -68,8 +68,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var shouldDeleteInaccessibleFaults = true
     /// Whether the context automatically merges saves by other contexts into the coordinator or the parent context. The default is false.
     ///
-    /// Merging happens asynchronously on this context's queue, as by ``mergeChanges(fromContextDidSave:)``. A child merges what its
-    /// parent saves and merges, and what other children save into the parent.
+    /// Merging happens asynchronously on this context's queue, as by ``mergeChanges(fromContextDidSave:)``. A child merges its parent's saves and
+    /// merges, and the saves of other children into the parent.
     open var automaticallyMergesChangesFromParent = false { didSet { updateListening() } }
     /// Returns whether a fault without a row reads as deleted; with false, the read is an error.
     ///
@@ -298,8 +298,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Inserts an object that was created without a context, or has left its context. Call it on the context's queue.
     ///
-    /// An object whose deletion was saved, or that a rollback or a reset has dropped, comes back as a new one: with the values that it shows, and with the
-    /// relationships that were set since. Its ID is another one where a store or a parent knew it. An object that is to be deleted stays so.
+    /// An object whose deletion was saved, or that a rollback or a reset has dropped, is inserted as a new one: with its present values, and with the
+    /// relationships that were set since. It gets a new ID if a store or a parent knew it. An object that is to be deleted stays so.
     open func insert(_ object: NSManagedObject) { performInsert(object) }
 
     /// Marks an object for deletion by the next save. Call it on the context's queue.
@@ -377,11 +377,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Errors of reads
 
-    /// The first error since the last save that reading or writing a property could not throw; nil when there was none.
+    /// The first error since the last save that a property access could not throw; nil if there was none.
     ///
-    /// Properties cannot throw, so the context keeps the error of a failed fault, and that of a change to an object that has given way to
-    /// another (see ``NSMergePolicy/resolve(constraintConflicts:)``): the next `save` throws and clears it, before it writes anything. Fetches and counts
-    /// of what can be read go on. Which object could not be read tells ``NSManagedObject/faultError``.
+    /// Properties cannot throw, so the context keeps the error of a failed fault, and that of a change to a replaced object (see
+    /// ``NSMergePolicy/resolve(constraintConflicts:)``): the next `save` throws and clears it, before it writes anything. Fetches and counts of
+    /// readable objects continue. ``NSManagedObject/faultError`` tells which object could not be read.
     public var pendingFaultError: (any Error)? { faultError }
 
     /// Throws and clears ``pendingFaultError``, if there is one: call it where several properties have been read, and none may be missing.
@@ -393,7 +393,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     func noteFaultError(_ error: any Error, of object: NSManagedObject) {
-        // The parent has asked: here it is only told.
+        // The parent has queried the store: this context is only informed.
         if parent != nil, object.isFault { faultErrors.note(.init(error), of: object.objectID) }
         if faultErrors.mayLog(object.objectID) { Log.context.error("The values of \(object.objectID) could not be read: \(error)") }
         keep(error)

@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// A state of the stores that a context can read from while others write.
 ///
-/// SQLite stores in files support query generations in write-ahead logging mode, which is the default unless a pragma says otherwise. A
-/// state is kept for as long as a context or the program holds its token.
+/// SQLite stores in files support query generations in write-ahead logging mode, which is the default unless a pragma changes it. A state is kept for
+/// as long as a context or the program holds its token.
 ///
 /// Source: [NSQueryGenerationToken](https://developer.apple.com/documentation/coredata/nsquerygenerationtoken).
 // Immutable; the views guard their state by their own locks.
 open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
-    /// Stands for the state of the stores at a context's next read.
+    /// The state of the stores at a context's next read.
     public static let current = NSQueryGenerationToken([])
 
     /// The stores' past states, each with the store that it is a view of.

@@ -2,10 +2,10 @@ internal import CoreDataRuntime
 internal import Foundation
 
 extension ObjectRegistry {
-    /// What does not hold of the table; empty for a table as it should be. On the context's queue, where no object gets another identity meanwhile.
+    /// The violated invariants of the table; empty if there are none. Call it on the context's queue, where no object changes its identity meanwhile.
     ///
-    /// Each living object is filed under the key of its identity, belongs to the registry and says that it is filed, and no two of them have the same
-    /// identity. Objects whose deinitialization has begun are about to leave, and may have a successor already.
+    /// Each living object is filed under the key of its identity, belongs to the registry and is marked as filed, and no two of them have the same
+    /// identity. Objects whose deinitialization has begun are about to leave, and may already have a successor.
     var invariantViolations: [String] {
         var violations: [String] = []
         var living: [(key: Int64, object: NSManagedObject)] = []
@@ -39,7 +39,7 @@ extension ObjectRegistry {
         return object.madeID.map(other.isIdentified(by:)) ?? false
     }
 
-    /// Stops the program where the table is not as it should be, if the checks are on. Without the lock, on the context's queue.
+    /// Stops the program if the table violates its invariants, and if the checks are on. Call it without the lock, on the context's queue.
     @inline(__always) func checkInvariants() {
         #if COREDATA_INTERNAL_CHECKS
         lock.lock()

@@ -15,7 +15,7 @@ final class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) private var remembersReleases = false
     /// Not held. The context clears it, under the lock, when it goes. Weak would make every count of the context's references slow.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
-    /// How far the deallocation of the context has come.
+    /// The progress of the context's deallocation.
     @exclusivity(unchecked) private var departure = Departure.notBegun
 
     private enum Departure {
@@ -79,8 +79,9 @@ final class ObjectRegistry: @unchecked Sendable {
         return find(id)
     }
 
-    // An object that is filed has its memory: its deinitialization takes it out under the lock first. So what never changes after the deinitialization has
-    // begun, the identity, may be read of each under the lock; whoever wants the object itself must get a reference, which fails from then on.
+    // A filed object still has its memory: its deinitialization first removes it under the lock. So its identity, which never changes after the
+    // deinitialization has begun, may be read under the lock. Code that needs the object itself must obtain a reference, which fails once the
+    // deinitialization has begun.
 
     private func find(_ id: NSManagedObjectID) -> NSManagedObject? {
         let found = map.find(id.key) { pointer in
@@ -322,7 +323,7 @@ final class ObjectRegistry: @unchecked Sendable {
         guard object.flags.contains(.registered), let key = object.identityKey else { return }
         lock.lock()
         map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
-        // Once it is out of the map, nobody else reads its identity: the ID goes over without being counted.
+        // Once the object is out of the map, no other thread reads its identity: the ID is moved without being retained.
         if remembersReleases, object.hasPermanentID {
             if let id = object.madeID.take() { releasedIDs.append(id) } else if let id = object.identifier { releasedIDs.append(id) }
         }

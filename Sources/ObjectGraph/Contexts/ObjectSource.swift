@@ -37,7 +37,7 @@ protocol ObjectSource: AnyObject {
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
     /// Saves changes.
     ///
-    /// - Returns: What stores changed and assigned during the save.
+    /// - Returns: The values that stores changed and assigned during the save.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues
     /// Whether the source is notified of registered and released objects.
     var wantsRegistrations: Bool { get }
@@ -49,11 +49,11 @@ protocol ObjectSource: AnyObject {
     func didRegister(_ ids: [NSManagedObjectID])
     /// Notifies the source that objects were released.
     func didUnregister(_ ids: [NSManagedObjectID])
-    /// Releases cached rows that nobody uses, where they take much memory.
+    /// Releases unused cached rows, if they take much memory.
     func releaseUnusedRows()
 }
 
-/// What stores changed and assigned during a save.
+/// The values that stores changed and assigned during a save.
 struct SavedValues {
     /// The rows that stores changed.
     var rows: [Row] = []

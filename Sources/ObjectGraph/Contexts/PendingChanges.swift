@@ -61,7 +61,7 @@ struct PendingChanges {
         var touched = Set(deleted.map(ObjectIdentifier.init))
         for object in changed {
             touched.insert(ObjectIdentifier(object))
-            // What else is unknown of it a store would be asked for.
+            // This queries a store for unknown values of the object.
             if try predicate?.matches(object.subject(reading: predicateAttributes)) ?? true { matching.append(object) }
         }
         var objects = deletedIDs.isEmpty ? fetched : fetched.filter { !deletedIDs.contains($0.objectID) }

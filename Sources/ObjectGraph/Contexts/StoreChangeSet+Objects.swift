@@ -64,7 +64,7 @@ extension NSManagedObject {
         return isPrepared ? Row(slots) : nil
     }
 
-    /// Returns the changes of to-many relationships that a save writes: those that changed, or all of a new object.
+    /// Returns the changes of to-many relationships that a save writes: the changed ones, or all of a new object.
     fileprivate func listDifferences() throws -> [ListDifference] {
         var differences: [ListDifference] = []
         let isNew = flags.contains(.inserted)

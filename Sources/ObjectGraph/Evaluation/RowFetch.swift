@@ -73,7 +73,7 @@ package struct RowFetch {
     /// Returns the rows that match the query's predicate.
     private func matches(_ schema: RowSchema) throws -> RowList {
         let predicate = try query.predicate?.compiled(for: schema)
-        // Taken right before the rows are looked at, which are those that it holds.
+        // The holder is taken right before the search, and holds exactly the rows that are searched.
         guard let holder = table.holder(ofRowsOf: query.entity) else {
             var found = RowList()
             try forEachMatch(predicate) { found.append(UnsafeMutableRawPointer(mutating: $0.slots)) }
@@ -127,7 +127,7 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
             }
         }
         let destination = table.schema(of: relationship.destinationEntity!)
-        // The closures do not hold the rows: the destination's schema does, which whoever evaluates holds.
+        // The closures do not hold the rows: the destination's schema does, which the evaluating code holds.
         if let numbered = destination.numbered {
             return Self.property(relationship, slot, of: destination, Unmanaged.passUnretained(numbered))
         }
@@ -152,7 +152,7 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
     private static func property(
         _ relationship: NSRelationshipDescription, _ slot: RowLayout.Slot, of destination: RowSchema, _ rows: Unmanaged<NumberedRows>
     ) -> PredicateProperty {
-        // What a row holds of a relationship: IDs, which the row keeps.
+        // Returns the value of a relationship in a row: IDs, which the row keeps alive.
         func held<Held: AnyObject>(_ subject: PredicateSubject, as type: Held.Type) -> Unmanaged<Held>? {
             subject.slots.load(fromByteOffset: slot.location.offset, as: UnsafeRawPointer?.self).map(Unmanaged.fromOpaque)
         }

@@ -116,7 +116,7 @@ final class FetchedContents {
         return sort.compare(keys, try sort.values(of: node.object.subject(reading: sortProperties))) == .orderedSame
     }
 
-    /// Creates a node for a new object, or for one that was removed.
+    /// Creates a node for an object that is new in the list, or was removed before.
     func makeNode(_ object: NSManagedObject, sequence: Int) throws -> FetchedNode {
         let node = FetchedNode(object, sequence: sequence, section: FetchedSection(try sectionName(of: object)))
         node.keys = try sort.values(of: object.subject(reading: sortProperties))
@@ -126,7 +126,7 @@ final class FetchedContents {
     /// Inserts an object at its place.
     ///
     /// - Returns: The section, if it is new.
-    /// - Throws: An error where the object's section name does not fit its place; the error of a failing fault. Nothing is changed then.
+    /// - Throws: An error if the object's section name does not fit its position; the error of a failing fault. Nothing is changed then.
     func insert(_ node: FetchedNode) throws -> FetchedSection? {
         let keys = node.keys.known("a node is made with its keys")
         let index = try objects.partitionPoint { other in

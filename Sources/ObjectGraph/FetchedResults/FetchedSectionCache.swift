@@ -22,9 +22,9 @@ struct CachedSections: Codable, Equatable {
 
 /// The section caches of fetched results controllers, by name: in memory for this run of the program, in files for the next.
 ///
-/// What a cache spares is reading the section name of every object, for which each has to be read from its store. The fetch itself, with its
-/// order, is the store's work and not spared.
-// What is known is in a `LockedBox`; files are written whole.
+/// A cache saves reading the section name of every object, for which each object has to be read from its store. It does not save the fetch itself,
+/// with its order, which the store does.
+// The known sections are in a `LockedBox`; files are written as a whole.
 final class FetchedSectionCache: Sendable {
     static let shared = FetchedSectionCache()
     private let known = LockedBox<[String: CachedSections]>([:])

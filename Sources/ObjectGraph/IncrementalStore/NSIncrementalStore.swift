@@ -17,9 +17,9 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Serializes the requests.
     // It is not a `LockedBox`: it guards the program's own store, and is recursive, because the store may use the requesting context.
     private let requestLock = NSRecursiveLock()
-    /// What the store is to be told of registered objects once no request is running.
+    /// The registrations to report to the store once no request is running.
     private let registrations = LockedBox<[Registration]>([])
-    /// Whether it is being told. Guarded by `requestLock`.
+    /// Whether they are being reported. Guarded by `requestLock`.
     private var isBeingTold = false
 
     private struct Registration {
@@ -152,8 +152,8 @@ open class NSIncrementalStore: NSPersistentStore {
         return try body()
     }
 
-    /// Tells the store of registered or released objects: at once, or after the request that is running on another thread. Does not wait
-    /// for it, because the caller may be a deinitializer.
+    /// Notifies the store of registered or released objects: at once, or after the request that is running on another thread. Does not wait for that
+    /// request, because the caller may be a deinitializer.
     final func tell(ofRegistered ids: [NSManagedObjectID], isRegistered: Bool) {
         let registration = Registration(ids: ids, isRegistered: isRegistered)
         if acceptsConcurrentRequests { return deliver(registration) }
@@ -161,7 +161,7 @@ open class NSIncrementalStore: NSPersistentStore {
         tellOfRegistrations()
     }
 
-    /// Tells the store what is waiting unless a request is running on another thread, which does it at its end.
+    /// Reports the waiting registrations, unless a request is running on another thread, which does it at its end.
     private func tellOfRegistrations() {
         while registrations.withLock({ !$0.isEmpty }), requestLock.try() {
             let isNested = isBeingTold
@@ -171,7 +171,7 @@ open class NSIncrementalStore: NSPersistentStore {
         }
     }
 
-    /// Tells the store what is waiting, in order. Call it under `requestLock`; a call from within does nothing.
+    /// Reports the waiting registrations to the store, in order. Call it under `requestLock`; a reentrant call does nothing.
     private func deliverRegistrations() {
         if isBeingTold { return }
         isBeingTold = true

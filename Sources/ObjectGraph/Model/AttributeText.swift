@@ -60,7 +60,7 @@ package enum AttributeText {
         }
     }
 
-    /// Returns seconds without a fraction where there is none, like Xcode.
+    /// Returns seconds, without a fraction if it is zero, like Xcode.
     static func seconds(_ value: Double) -> String { Int64(exactly: value).map(String.init) ?? "\(value)" }
 
     static func real(_ value: Any) -> Double? {

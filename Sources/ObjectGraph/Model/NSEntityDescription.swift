@@ -59,9 +59,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     package final var unknownElements: [XMLElement] = []
     /// A version hash computed by Apple's tools.
     final var adoptedHash: AdoptedHash?
-    /// How often what the version hash depends on was edited in the entity itself.
+    /// The number of edits in the entity itself that affect the version hash.
     final var hashEdits = 0
-    /// This framework's hash of the entity, once somebody has asked for it, and the state that it is of.
+    /// This framework's hash of the entity, once it was computed, and the state that it belongs to.
     final let madeHash = LockedBox<(state: HashState, hash: Data)?>(nil)
 
     /// The entity that this one inherits from.
@@ -112,10 +112,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // The table of `frozen`, so that access by key counts no reference; nil before, and where objects record reads.
     @exclusivity(unchecked) final var keyEntries: UnsafePointer<KeyEntry>?
     @exclusivity(unchecked) final var keyMask = 0
-    /// What an object of the entity takes from `frozen`; nil before.
+    /// The parts of `frozen` that the entity's objects use; nil before.
     @exclusivity(unchecked) final var partsOfObjects: PartsOfObjects?
-    /// What freezing the model has computed, for those who have an object, an ID, a row or a checked request of the entity: there is none of these before
-    /// the model is in use, which freezes it for good.
+    /// The data computed when the model is frozen, for callers that have an object, an ID, a row or a checked request of the entity: none of these
+    /// exists before the model is in use, which freezes it for good.
     @inlinable @inline(__always) package final var frozenParts: FrozenEntity { frozen.known("the entity's model is in use") }
 
     /// Creates an entity without a name and properties.
@@ -159,8 +159,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open override var description: String { name ?? "entity without a name" }
 }
 
-/// What an object of an entity takes from ``FrozenEntity``, so that making one counts no reference. All of it belongs to the layout, which lives as long
-/// as the entity.
+/// The parts of ``FrozenEntity`` that an object of the entity uses, so that creating one counts no reference. All of them belong to the layout, which
+/// lives as long as the entity.
 struct PartsOfObjects {
     let places: UnsafeMutablePointer<PlaceEntry>
     let placeMask: UInt32
@@ -179,7 +179,7 @@ struct PartsOfObjects {
     }
 }
 
-/// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
+/// The data computed once when a model is frozen, so that lookups on the way to a value cost at most one dictionary access.
 // Immutable once `NSManagedObjectModel.freeze()` is done; `hashes` has a lock of its own.
 @usableFromInline package final class FrozenEntity: @unchecked Sendable {
     package let properties: [NSPropertyDescription]
@@ -221,7 +221,7 @@ struct PartsOfObjects {
     fileprivate(set) var descendants: Set<ObjectIdentifier> = []
     /// The class of the objects; nil for ``NSManagedObject`` where no other was found. ``objectClass`` gives it with its type.
     let ownClass: AnyClass?
-    /// What resolves the properties of objects; ``schema`` makes it.
+    /// The schema that resolves the properties of objects; ``schema`` makes it.
     let madeSchema = LockedBox<AnyObject?>(nil)
     /// The properties by their names, for access by key.
     let keys: KeyTable
@@ -229,7 +229,7 @@ struct PartsOfObjects {
     unowned let entity: NSEntityDescription
     /// Whether the entity is abstract.
     let isAbstract: Bool
-    /// The hashes of the entity, once somebody has asked for them: the public one, and this framework's.
+    /// The hashes of the entity, once they were computed: the public one, and this framework's.
     let hashes = LockedBox<(version: Data?, own: Data?)>((nil, nil))
 
     init(

@@ -90,9 +90,10 @@ struct StoreCopy {
         }
     }
 
-    /// Returns the members of a relationship by their owners, as the members themselves tell: a service would be asked once for each owner.
+    /// Returns the members of a relationship by their owners, derived from the members themselves: a service would be queried once for each owner.
     ///
-    /// - Returns: Nil where they do not tell all: of ordered relationships, of those without a to-one inverse, and where a row has it unknown.
+    /// - Returns: Nil if the members do not have all the information: for ordered relationships, for those without a to-one inverse, and if the
+    ///   inverse is unknown in a row.
     private static func members(
         of relationship: NSRelationshipDescription, among rows: [Row]
     ) -> [NSManagedObjectID: [NSManagedObjectID]]? {

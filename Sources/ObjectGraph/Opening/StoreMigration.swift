@@ -104,7 +104,7 @@ struct StoreMigration {
         }
     }
 
-    /// Opens the copy in the place of the old store. Where it cannot be opened, the old one stays.
+    /// Opens the copy in the place of the old store. If it cannot be opened, the old store stays.
     ///
     /// - Parameter areSameFiles: Whether both stores have the same UUID and the same keys, so that the IDs of the old one lead to the copy.
     private func exchangeForFiles(_ files: any FileStore.Type, areSameFiles: Bool) throws -> NSPersistentStore {

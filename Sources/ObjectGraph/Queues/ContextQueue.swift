@@ -4,10 +4,10 @@ internal import Synchronization
 
 /// A context's serial queue: runs one block at a time, in the order of submission.
 ///
-/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, on its own thread;
-/// one that has to wait may meanwhile be asked to serve those it waits for, see ``DeadlockResolution``.
-// `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `owner` is set once, before the queue
-// has anything to do. It is not a `LockedBox`: `holder` is read without it, and every block passes here.
+/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, on its own thread; a
+/// caller that has to wait may meanwhile be asked to serve the queues that it waits for, see ``DeadlockResolution``.
+// `lock` guards the waiting blocks and their states; `holder` is written under it, and read by any thread. `owner` is set once, before the queue has
+// anything to do. It is not a `LockedBox`: `holder` is read without it, and every block passes here.
 final class ContextQueue: @unchecked Sendable {
     /// A waiting request or job.
     private enum Entry {
@@ -65,7 +65,7 @@ final class ContextQueue: @unchecked Sendable {
     }
     private static let mainKey = DispatchSpecificKey<Bool>()
 
-    // MARK: Who holds it
+    // MARK: Holder
 
     private func isHeld(by activity: Activity) -> Bool { holderAddress.load(ordering: .relaxed) == Self.address(activity) }
     private static func address(_ activity: Activity?) -> UInt { activity.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
@@ -115,7 +115,7 @@ final class ContextQueue: @unchecked Sendable {
     /// Calls a worker if the queue is free. Call it under `lock`.
     private func callWorker() { if requestWorker() { QueueWorkers.shared.add(self, isDeferred: isDeferred) } }
 
-    /// Notes that a worker is called if the queue is free, and returns whether it is to be. Call it under `lock`.
+    /// Notes that a worker is requested if the queue is free, and returns whether to request one. Call it under `lock`.
     private func requestWorker() -> Bool {
         guard holderAddress.load(ordering: .relaxed) == 0, !isWorkerRequested || (isDeferred && undeferrableCount > 0) else { return false }
         isWorkerRequested = true

@@ -25,8 +25,8 @@ struct QueueBound<Value>: @unchecked Sendable {
         return carried
     }
 
-    /// The value for the caller of a context, who is told to use it on the context's queue. Until then it is only passed on, and asked for what never
-    /// changes: how many objects there are, and of which classes.
+    /// The value for the caller of a context, whose documentation requires its use on the context's queue. Until then it is only passed on, and read
+    /// for immutable facts: the number of objects, and their classes.
     func givenToCaller() -> Value { carried }
 }
 

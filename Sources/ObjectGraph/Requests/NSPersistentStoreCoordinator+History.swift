@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
         return NSPersistentHistoryResult(try answer(request, records), request.resultType)
     }
 
-    /// Checks that the stores of a token are there: what has replaced one of them has another history, in which the token has no position.
+    /// Checks that the stores of a token exist: the replacement of such a store has another history, in which the token has no position.
     private func checkStores(of request: NSPersistentHistoryChangeRequest, _ asked: [NSPersistentStore]) throws {
         guard case .token(let token?) = request.limit else { return }
         let missing = Set(token.positions.keys).subtracting(persistentStores.compactMap(\.identifier)).sorted()

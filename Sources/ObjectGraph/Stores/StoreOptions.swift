@@ -35,15 +35,14 @@ public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtection
 /// The option to destroy a store even if it is in use: an `NSNumber`.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 
-/// The option for what happens in a migration with rows that the new version forbids: a ``ForbiddenRowsPolicy`` or its raw value. Not one of
-/// Apple's.
+/// The option for the handling of rows that the new version forbids in a migration: a ``ForbiddenRowsPolicy`` or its raw value. Not one of Apple's.
 public let ForbiddenRowsPolicyOption = "ForbiddenRowsPolicyOption"
 /// The option for a `Progress` that an automatic migration reports to and is cancelled by. Without it, the migration reports to the current
 /// progress of the thread that opens the store. Not one of Apple's.
 public let MigrationProgressOption = "MigrationProgressOption"
 
-/// What happens in an automatic migration with rows that the new version forbids: those without a value that becomes required, and those that
-/// are equal in what becomes unique.
+/// The handling of rows that the new version forbids in an automatic migration: rows without a value that becomes required, and rows that are equal
+/// in values that become unique.
 public enum ForbiddenRowsPolicy: String, Sendable {
     /// The migration fails, and names the rows. The store is as before.
     case fail

@@ -1,26 +1,26 @@
 internal import Foundation
 
-/// The calls by which files get to their place: a migration changes names by these only, so that tests can look at what each of them leaves.
+/// The calls that put files in their places. A migration changes names only by these, so that tests can examine the result of each call.
 package enum FileCalls {
     /// A call.
     package enum Call: Sendable {
         /// A file, or a folder with its names, is brought to the disk.
         case synchronize(URL)
-        /// A file gets another name, and replaces what had it.
+        /// A file gets another name, and replaces the file that had it.
         case rename(URL, to: URL)
         /// A file gets a further name.
         case link(URL, to: URL)
         case remove(URL)
     }
 
-    /// Who is told of calls. A closure alone is no value of a task: optimized code of Swift 6.3 crashes where it is set.
+    /// An observer of calls. A closure alone is not used as a task-local value: optimized code of Swift 6.3 crashes when it is set.
     package struct Observer: Sendable {
         let note: @Sendable (Call) -> Void
 
         package init(_ note: @escaping @Sendable (Call) -> Void) { self.note = note }
     }
 
-    /// Told before each call of the task. Only tests set it.
+    /// Called before each call of the task. Only tests set it.
     @TaskLocal package static var observer: Observer?
 
     /// Brings a file, or a folder with its names, to the disk.
@@ -34,7 +34,7 @@ package enum FileCalls {
         guard fsync(descriptor) == 0 else { throw failure("cannot be synced", url) }
     }
 
-    /// Gives a file another name, in one step. What had that name is gone.
+    /// Renames a file, in one step. A file that had the new name is replaced.
     package static func rename(_ url: URL, to place: URL) throws {
         observer?.note(.rename(url, to: place))
         guard Foundation.rename(url.path, place.path) == 0 else { throw failure("cannot be moved to its place", place) }
@@ -47,7 +47,7 @@ package enum FileCalls {
         try FileManager.default.copyItem(at: url, to: place)
     }
 
-    /// Removes a file; nothing where there is none.
+    /// Removes a file; does nothing if there is none.
     package static func remove(_ url: URL) throws {
         observer?.note(.remove(url))
         guard unlink(url.path) == 0 || errno == ENOENT else { throw failure("cannot be removed", url) }

@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
         for path in query.relationshipKeyPathsForPrefetching {
             let names = try Self.relationshipNames(in: path, from: query.entity)
             var current = objects
-            // What one of them has to say is kept until it is read.
+            // The error of a single object is kept until the object is read.
             for name in names { current = try await load(name, of: current, queries).targets }
         }
     }

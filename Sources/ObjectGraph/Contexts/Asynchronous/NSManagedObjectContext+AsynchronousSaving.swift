@@ -4,13 +4,13 @@ internal import Synchronization
 extension NSManagedObjectContext {
     /// Saves like ``save()`` and suspends until the save is done. Not in Apple's API.
     ///
-    /// The context runs other blocks meanwhile, and no thread of the task pool waits for stores that load asynchronously. The save writes the changes that
-    /// are pending when it begins, and they count as saved from then on; later changes stay pending on top of them. If the save fails,
-    /// its changes become pending again, together with those made since. See the article *Contexts and threads*. A second save waits for
-    /// the first. A subclass's override of ``save()`` is not called. Stores that subclass Apple's interface receive the context's objects and save on its queue.
+    /// The context runs other blocks meanwhile, and no thread of the task pool waits for stores that load asynchronously. The save writes the changes
+    /// that are pending when it begins; from then on they count as saved, and later changes stay pending on top of them. If the save fails, its
+    /// changes become pending again, together with those made since. See the article *Contexts and threads*. A second save waits for the first. A
+    /// subclass's override of ``save()`` is not called. Stores that subclass Apple's interface receive the context's objects and save on its queue.
     ///
-    /// - Throws: The errors of ``save()``; `CancellationError` where the task is cancelled before the save
-    ///   begins. A save that has begun is not cancelled.
+    /// - Throws: The errors of ``save()``; `CancellationError` if the task is cancelled before the save begins. A save that has begun is not
+    ///   cancelled.
     public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
         try await afterEarlierSaves { try await self.saveNow() }
     }
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
             && (persistentStoreCoordinator?.persistentStores ?? []).contains { $0.interface is any ContextReceivingStore }
     }
 
-    /// Collects the pending changes; returns nil where nothing is pending or everything is already saved. Call it on the context's queue.
+    /// Collects the pending changes; returns nil if there are none, or if everything is already saved. Call it on the context's queue.
     private func sendable(isRepeated: Bool) throws -> SaveInFlight? {
         waitForSaveInFlight()
         if handsObjectsOver {

@@ -19,7 +19,7 @@ final class SaveInFlight: @unchecked Sendable {
     var isAnswerApplied = false
     /// The error that the caller of the save receives.
     var error: NSError?
-    /// Whether the merge policy resolved the conflicts, so that the save is to be repeated.
+    /// Whether the merge policy resolved the conflicts, so that the save must be retried.
     var isToBeRepeated = false
 
     private let answer = Synchronization.Mutex<SaveAnswer?>(nil)
@@ -88,7 +88,7 @@ struct SaveAnswer: Sendable {
     var error: (any Error)?
 
     /// A store that an answer retains.
-    // Stores guard what they change by locks of their own.
+    // Stores guard their mutable state with locks of their own.
     struct StoreReference: @unchecked Sendable { let store: NSPersistentStore }
 }
 

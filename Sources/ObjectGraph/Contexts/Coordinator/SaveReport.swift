@@ -60,7 +60,7 @@ struct SaveReport {
         if case .failure = outcome, let prepared { access.cache.remove(prepared) }
         switch outcome {
         case .success(let outcome):
-            // Rows with assigned IDs in them are others than those that were prepared.
+            // Rows that contain assigned IDs differ from the prepared ones.
             access.didSave(part.naming(outcome.assignedIDs), outcome.assignedIDs.isEmpty ? prepared : nil)
             access.keep(outcome.rows)
         case .failure(let incomplete as IncompleteSave):
@@ -132,7 +132,7 @@ struct SaveReport {
             }
         let object = context.object(with: id)
         var info: [String: Any] = [NSAffectedObjectsErrorKey: [object]]
-        // What a store says of a property reads like an error of the validation before a save.
+        // A store's error about a property has the form of a validation error before a save.
         for key in [NSValidationKeyErrorKey, NSValidationValueErrorKey, NSDetailedErrorsKey] { info[key] = cause?.userInfo[key] }
         if info[NSValidationKeyErrorKey] != nil { info[NSValidationObjectErrorKey] = object }
         return CoreDataError.make(
@@ -144,9 +144,9 @@ struct SaveReport {
 
 /// A save of which only a part succeeded.
 struct PartialSave: Error {
-    /// The saved objects, by the IDs in their changes and those that were assigned.
+    /// The IDs of the saved objects, both those in their changes and those that were assigned.
     let accepted: Set<NSManagedObjectID>
-    /// What stores changed and assigned during the save.
+    /// The values that stores changed and assigned during the save.
     let values: SavedValues
     /// The error for the caller of the save.
     let error: NSError

@@ -101,7 +101,7 @@ internal import Synchronization
             KeyPathRecorder.note(property, as: Value.self, of: object, isConverted: !fits)
             return place
         }
-        // What the table finds is read without a conversion.
+        // Entries of the table are read without a conversion.
         if fits { frozen.layout.places.insert(key, type, place) }
         return place
     }

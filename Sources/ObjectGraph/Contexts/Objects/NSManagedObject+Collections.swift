@@ -33,7 +33,7 @@ extension Sequence where Element: NSManagedObject {
     }
 }
 
-// Not generic: its callers are, and what is generic is compiled for a class only where the class is known.
+// Not generic: its callers are, and generic code is specialized for a class only if the class is known.
 extension Array where Element == NSManagedObject {
     /// Returns the objects that match a predicate, each compiled once for each entity.
     fileprivate func matching(_ predicate: NSPredicate) throws -> [NSManagedObject] {

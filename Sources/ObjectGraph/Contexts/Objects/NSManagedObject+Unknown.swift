@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
 
     /// Loads an unknown value of an object and of all objects of its batch that lack it.
     ///
-    /// - Throws: The store's error, which is not asked for again, see ``NSManagedObject/faultError``.
+    /// - Throws: The store's error, after which the value is not requested again, see ``NSManagedObject/faultError``.
     func loadUnknown(_ property: NSPropertyDescription, of object: NSManagedObject) throws {
         if let error = faultErrors.error(of: object.objectID, property.name) { throw error }
         var lacking = [object]

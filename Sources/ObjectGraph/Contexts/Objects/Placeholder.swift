@@ -1,7 +1,7 @@
 internal import CoreDataRuntime
 internal import Foundation
 
-/// Makes values of types that are known by their conformances only, for objects that record reads: a getter has to return something.
+/// Makes placeholder values of types that are only known by their conformances, for objects that record reads: a getter has to return a value.
 enum Placeholder {
     /// Returns some valid value of a type; nil where none can be made.
     static func value<Value>(of type: Value.Type) -> Value? {

@@ -186,7 +186,7 @@ final class ToManyStorage {
         }
     }
 
-    /// Notes that an object has come back as a new one: the store knows the one that was deleted, for which `former` stands.
+    /// Records that an object has returned as a new one: the store knows the deleted object, for which `former` stands.
     func renewStored(_ object: NSManagedObject, by former: NSManagedObject?) {
         guard let index = stored.firstIndex(where: { $0 === object }) else { return }
         if let former { stored[index] = former } else { stored.remove(at: index) }

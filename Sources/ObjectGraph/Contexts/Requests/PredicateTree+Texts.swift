@@ -46,7 +46,7 @@ extension PredicateComparison {
 }
 
 extension ExpressionTree {
-    /// The list with texts for its numbers; nil for what is no list of constants, and for one without numbers.
+    /// The list with texts for its numbers; nil if it is not a list of constants, and for a list without numbers.
     fileprivate var texts: ExpressionTree? {
         switch self {
         case .constant(.array(let values)):

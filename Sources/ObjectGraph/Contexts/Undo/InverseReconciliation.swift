@@ -7,8 +7,8 @@ struct ChangedLink {
     let other: NSManagedObject
     /// Whether the other end decides: the object was restored with the relationships it had when it was deleted.
     var otherEndWins = false
-    /// Whether the other end takes the link unless it refers elsewhere: the undo restores the other object, and what has cut the link in
-    /// the store meanwhile was cut here by its deletion.
+    /// Whether the other end takes the link unless it refers elsewhere: the undo restores the other object, and a link that others have removed in
+    /// the store meanwhile was removed here by the object's deletion.
     var fillsOtherEnd = false
     /// Whether the object referred to the other one before the undo, so that the other one refers back unless the undo changed that.
     var existedBefore = false

@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Looks for references that a save would write, and that lead to objects which are neither stored nor saved with them: readers would find nothing there.
+    /// Looks for references that a save would write to objects which are neither stored nor saved with them: readers would find no object there.
     ///
-    /// A saved reference without an inverse that the program leaves as it is may lead to an object that is deleted: the save does not write it.
+    /// A saved reference without an inverse that the program leaves unchanged may lead to a deleted object: the save does not write it.
     ///
     /// - Throws: Code 1550 with the two objects of such a reference; several are combined.
     func checkReferences(_ changes: ChangeSet) throws {
@@ -47,11 +47,12 @@ extension NSManagedObject {
     /// Whether a save of this object can refer to another one of its context.
     @inline(__always) private func canRefer(to target: NSManagedObject, isChild: Bool) -> Bool {
         guard target.registry === registry, target.flags.isDisjoint(with: [.deleted, .inaccessible]) else { return false }
-        // What a parent has inserted and not saved has no permanent ID in a child. A child may refer to what the parent has discarded since.
+        // An object that a parent has inserted and not saved has no permanent ID in a child. A child may refer to an object that the parent has
+        // discarded since.
         return isChild || target.flags.contains(.inserted) || target.hasPermanentID
     }
 
-    /// Why a save of this object cannot refer to another one, and what the program can do about it.
+    /// The reason why a save of this object cannot refer to another one, and the action that the program can take.
     private typealias Invalidity = (reason: String, next: String)
 
     /// Returns why a save of this object cannot refer to another one; nil where it can.

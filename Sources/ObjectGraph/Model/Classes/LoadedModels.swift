@@ -6,10 +6,10 @@ final class LoadedModels: Sendable {
     static let shared = LoadedModels()
     private struct Weak { weak var model: NSManagedObjectModel? }
 
-    /// Models, those that were added last at the end.
+    /// The models in the order in which they were added.
     ///
-    /// Some may be there twice, or gone. They are removed now and then: to look through all of them at each addition would take a program with
-    /// many models the time of their number squared.
+    /// Some models may occur twice, or be gone. These entries are removed now and then: searching all of them at each addition would take time that
+    /// is quadratic in the number of models.
     private struct Models {
         private var entries: [Weak] = []
         /// How many entries there may be before they are looked through.
@@ -25,7 +25,7 @@ final class LoadedModels: Sendable {
             entries.append(Weak(model: model))
         }
 
-        /// The models, the one that was added last first. A model that is there twice counts where it comes first.
+        /// The models, the last added first. A model that occurs twice counts where it comes first.
         var all: [NSManagedObjectModel] { entries.reversed().compactMap(\.model) }
     }
 

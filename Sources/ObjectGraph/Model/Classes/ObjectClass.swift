@@ -1,4 +1,4 @@
-/// What a model asks the class of an entity's objects. ``NSManagedObject`` conforms, with its subclasses, and nothing else does.
+/// The interface that a model needs of the class of an entity's objects. Only ``NSManagedObject`` conforms, with its subclasses.
 package protocol ObjectClass: AnyObject {
     /// Whether it is the class of entities that have none of their own.
     static var isStandardClass: Bool { get }

@@ -139,7 +139,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         set { settings.havingPredicate = newValue }
     }
 
-    /// Whether a store with its own query language may load more rows and evaluate in memory what its queries cannot express. The default
+    /// Whether a store with its own query language may load more rows and evaluate in memory the clauses that its queries cannot express. The default
     /// is false: the fetch then fails with an error that names the clause.
     ///
     /// The SQLite store has no SQL for block predicates, comparators and transformed values. With this property set, it loads the rows

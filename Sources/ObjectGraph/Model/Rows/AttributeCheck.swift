@@ -89,7 +89,7 @@ package enum AttributeCheck {
         return "\(value)"
     }
 
-    /// Says why an attribute of a type cannot hold a value.
+    /// Returns the reason why an attribute of a type cannot hold a value.
     static func misfit(_ value: Any?, _ type: NSAttributeType) -> String {
         let value = unwrapped(value)
         let isOfKind =

@@ -122,7 +122,7 @@ package struct IDIndex {
         return Int(known.number)
     }
 
-    /// Numbers the objects of rows, and returns how many of them, from the first, were new; it ends with one that was not.
+    /// Numbers the objects of rows, and returns the number of leading rows whose objects were new; it stops at the first object that was not.
     package mutating func insert(_ rows: RowList) -> Int {
         for index in 0..<rows.count where !Row.with(rows.slots(index), { numberMaking($0.knownObjectID).isNew }) { return index }
         return rows.count

@@ -8,7 +8,7 @@ package struct IDTable<Value> {
 
     /// The number of values.
     @inlinable package var count: Int { index.count }
-    /// Whether there are none.
+    /// Whether the table has no objects.
     @inlinable package var isEmpty: Bool { index.count == 0 }
 
     /// Makes room for so many values in all.
@@ -27,7 +27,7 @@ package struct IDTable<Value> {
         if isEmpty, values.capacity > 1024 { removeAll() }
     }
 
-    /// Returns the number of an object; one that has none gets one, and a value.
+    /// Returns the number of an object; an object without one gets a number and a value.
     @inlinable @inline(__always) package mutating func number(_ id: NSManagedObjectID, default value: @autoclosure () -> Value) -> Int {
         let (number, isNew) = index.numberMaking(id)
         if isNew {
@@ -60,7 +60,7 @@ package struct IDTable<Value> {
         }
     }
 
-    /// The value of an object; one that has none gets a value.
+    /// The value of an object; an object without one gets the default.
     @inlinable package subscript(id: NSManagedObjectID, default value: @autoclosure () -> Value) -> Value {
         get { self[id] ?? value() }
         _modify {

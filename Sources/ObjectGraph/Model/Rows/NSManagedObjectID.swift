@@ -41,7 +41,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     /// Whether the ID is temporary: the object has not been saved yet.
     open var isTemporaryID: Bool { isTemporary }
 
-    // First what loops over many IDs read, so that it mostly lies in one line of the processor's cache.
+    // The fields that loops over many IDs read come first, so that they mostly lie in one cache line.
     package final let reference: Reference
     final let isTemporary: Bool
     /// The integer key in identity maps; equal IDs have equal keys.

@@ -138,7 +138,7 @@ package final class PackedRowWriter {
         return place
     }
 
-    /// An unknown destination is a reference, which the row must say that it holds.
+    /// Stores unknown destinations as references, and marks the row as holding references.
     private func resolveReferences() {
         noteReferences()
         for slot in toOne where slot.location.isPacked(started) { row.setObjectID(.unresolved, at: slot) }
@@ -186,7 +186,7 @@ package final class PackedRowWriter {
     @inlinable package func set(utf8 bytes: UnsafeRawBufferPointer, at place: RowPlace) {
         let slots = slots.known("a row has been begun")
         let bits = (slots + Int(place.nullOffset)).assumingMemoryBound(to: UInt64.self)
-        // Neither a string of its own, which must be released, nor one that does not fit.
+        // The slot must not hold a string of its own, which must be released, and the bytes must fit.
         guard bits[1] & place.nullMask != 0, size &+ bytes.count <= room else { return pack(bytes, place) }
         pack(bytes, place, slots)
     }
@@ -211,7 +211,7 @@ package final class PackedRowWriter {
         pack(bytes, place, started)
     }
 
-    /// Releases what the slot of a string or data holds, which packed bytes replace.
+    /// Releases the value in the slot of a string or data, which packed bytes replace.
     private func releaseValue(_ place: RowPlace) {
         let slot = layout.slots[Int(place.index)]
         if !slot.location.isPacked(started) { row.store(.null, in: slot) }
@@ -291,7 +291,7 @@ package final class PackedRowWriter {
 }
 
 extension StorageKind {
-    /// Whether a value is a word that nobody releases.
+    /// Whether a value is a plain word that is never released.
     fileprivate var isWord: Bool {
         switch self {
         case .integer, .boolean, .double, .date: true

@@ -85,7 +85,7 @@ public struct Row: @unchecked Sendable {
 
     // MARK: Identity
 
-    /// The ID of a row that has an object, as all have that stores, contexts and saves hand on.
+    /// The ID of a row that has an object. All rows that stores, contexts and saves pass on have one.
     package var knownObjectID: NSManagedObjectID { objectID.known("the row has an object") }
 
     /// The last word of the prefix, which everybody reads and writes as an atomic once the row is shared. The block holds the ID that it names.
@@ -202,7 +202,7 @@ public struct Row: @unchecked Sendable {
         for slot in layout.slots.prefix(count) { copyValue(from: other, at: slot) }
     }
 
-    /// Copies one value of a row of the same layout, or of one that this row's layout extends.
+    /// Copies one value of another row. The rows have the same layout, or this row's layout extends that of the other.
     package func copyValue(from other: Row, at slot: RowLayout.Slot) {
         if other.mayHaveUnknown, other.isUnknown(at: slot) { return setUnknown(at: slot) }
         if mayHaveUnknown { setKnown(at: slot) }
@@ -235,7 +235,7 @@ public struct Row: @unchecked Sendable {
     package func text(at slot: RowLayout.Slot) -> String { slot.location.value(slots) }
     package func data(at slot: RowLayout.Slot) -> Data { slot.location.value(slots) }
 
-    /// What a slot of a reference holds. Its kind says of which class that is: whoever stores one goes by the kind too.
+    /// Returns the reference in a slot. The slot's kind determines its class: code that stores a reference follows the kind, too.
     private func reference(at slot: RowLayout.Slot) -> AnyObject? {
         SlotPointer(slots).place(slot.location.offset, of: AnyObject?.self).pointee
     }

@@ -110,11 +110,11 @@ private final class Transformers: Sendable {
     subscript(name: NSValueTransformerName) -> ValueTransformer? {
         get {
             if let known = transformers.withLock({ $0[name] }) { return known }
-            // Foundation prints a complaint about what can be no name of a class.
+            // Foundation prints a complaint about a text that cannot be the name of a class.
             guard name.rawValue.allSatisfy({ $0.isLetter || $0.isNumber || "._".contains($0) }), !name.rawValue.hasPrefix("."),
                 !name.rawValue.hasSuffix("."), let found = NSClassFromString(name.rawValue) as? ValueTransformer.Type
             else { return nil }
-            // Without the lock: the initializer is the program's own, and may ask for other transformers.
+            // Without the lock: the initializer is the program's own, and may look up other transformers.
             let made = found.makeInstance()
             return transformers.withLock { transformers in
                 if let known = transformers[name] { return known }

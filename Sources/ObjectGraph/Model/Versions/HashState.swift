@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// Computing a state takes a fraction of the time of the hash.
 struct HashState: Equatable, Sendable {
-    /// How often what the hash depends on was edited: of the entity, its superentities, and their properties.
+    /// The number of edits that affect the hash: those of the entity, its superentities, and their properties.
     private var edits: [Int] = []
     /// The names of others that are in the hash: of superentities, destinations and inverses.
     private var names: [String?] = []
@@ -54,7 +54,7 @@ extension NSEntityDescription {
         return adoptedHash.own.flatMap { $0 == ownVersionHash ? adoptedHash.hash : nil }
     }
 
-    /// Notes that what the hash depends on is about to be edited.
+    /// Records that an edit is about to affect the hash.
     final func willEditHash() {
         requireMutable()
         keepOwnHash()
@@ -89,7 +89,7 @@ extension NSEntityDescription {
 }
 
 extension NSPropertyDescription {
-    /// Notes that what the hash of the entity depends on is about to be edited.
+    /// Records that an edit is about to affect the hash of the entity.
     final func willEditHash() {
         requireMutable()
         entity?.keepOwnHash()

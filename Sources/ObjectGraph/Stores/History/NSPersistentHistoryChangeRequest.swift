@@ -25,7 +25,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// The boundary of the requested history.
     enum Limit {
         case date(Date)
-        /// Nil stands for the beginning of the history.
+        /// Nil denotes the beginning of the history.
         case token(NSPersistentHistoryToken?)
     }
     final var limit = Limit.token(nil)

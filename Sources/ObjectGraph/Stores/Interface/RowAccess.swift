@@ -39,7 +39,7 @@ package protocol RowAccess: AnyObject {
     var batchesFaults: Bool { get }
     func didRegister(_ ids: [NSManagedObjectID])
     func didUnregister(_ ids: [NSManagedObjectID])
-    /// Releases cached rows that nobody uses, where they take much memory.
+    /// Releases unused cached rows, if they take much memory.
     func releaseUnusedRows()
 }
 

@@ -1,5 +1,5 @@
 /// The rows of new objects, with the entries of a cache that were made for them while their store writes.
-// Its own thread makes it; whoever saves has it afterwards, which `SideWork` puts in this order.
+// Its own thread makes it; the saving thread has it afterwards, and `SideWork` orders the two.
 final class PreparedRows: @unchecked Sendable {
     struct Place: Sendable {
         /// The number of the entry.

@@ -36,10 +36,11 @@ internal import Predicates
     ///
     /// - Throws: The reason of a failure; nothing is removed then.
     static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws
-    /// Takes over what another store of the class has in memory and not in its files, which are those of this store: the versions of objects, the keys that
-    /// it has given to new ones. Called once, when this store is open and before it gets requests; the other one gets none any more.
+    /// Takes over the state that another store of the class has in memory and not in its files, which are those of this store: the versions of
+    /// objects, and the keys that it has assigned to new ones. Called once, when this store is open and before it gets requests; the other store gets
+    /// no more requests.
     ///
-    /// - Throws: The reason of a failure; the other store goes on then.
+    /// - Throws: The reason of a failure; the other store continues then.
     func takeOver(stateOf former: any FileStore) throws
 }
 
@@ -77,16 +78,16 @@ extension LateIdentityStore {
     }
 }
 
-/// A store that is told what the cache of its rows does, and tells it which rows are newer.
+/// A store that observes the cache of its rows, and decides which rows are newer.
 @_spi(Stores) public protocol RowCacheObserver: StoreInterface {
     /// Called when no context has the objects any more.
     func didRelease(_ ids: [NSManagedObjectID])
     /// Called before objects are read anew, because a context wants their current values.
     func willReload(_ ids: [NSManagedObjectID])
-    /// Returns whether a row is older than another of the same object, whenever it was asked for.
+    /// Returns whether a row is older than another row of the same object, whenever they were requested.
     func isOlder(_ row: Row, than other: Row) -> Bool
-    /// Returns when a row was asked for that the store has just returned, where that was before the call; nil otherwise. In nanoseconds of the
-    /// system's uptime, as `DispatchTime` has them. Called once for each returned row that is cached.
+    /// Returns the time at which a row that the store has just returned was requested, if that was before the call; otherwise nil. The time is in
+    /// nanoseconds of the system's uptime, as in `DispatchTime`. Called once for each returned row that is cached.
     func timeOfEarlierQuery(for row: Row) -> UInt64?
     /// Whether ``timeOfEarlierQuery(for:)`` must be called for the rows that the store has just returned.
     var mayHaveEarlierQueries: Bool { get }
@@ -115,7 +116,7 @@ extension RowCacheObserver {
 @_spi(Stores) public struct StorePage: Sendable {
     /// The results that have come, in order.
     public let rows: [Row]
-    /// Earlier results that are none any more, as far as the store has noticed.
+    /// Earlier results that do not match any more, as far as the store has noticed.
     public let gone: [NSManagedObjectID]
     /// Whether there are no more.
     public let isLast: Bool
@@ -147,7 +148,7 @@ package protocol SizedStore: StoreInterface {
     /// - Parameter entity: The entity at the top.
     /// - Throws: The errors of reading.
     func sizes(of entity: NSEntityDescription) throws -> [Int64: Int64]
-    /// Gives the disk back what deleted rows have taken.
+    /// Returns the disk space of deleted rows to the file system.
     ///
     /// - Throws: The errors of writing.
     func giveBackSpace() throws
@@ -155,6 +156,7 @@ package protocol SizedStore: StoreInterface {
 
 /// A store whose keys can be written in several ways, such as those of several columns.
 package protocol KeySpellingStore: NSPersistentStore {
-    /// Returns a key that somebody has written as the store itself writes it; one that it does not understand as it is. Nothing is read from the store.
+    /// Returns a written key in the store's own spelling; a key that the store does not understand is returned unchanged. Nothing is read from the
+    /// store.
     func spelled(_ reference: NSManagedObjectID.Reference, of entity: NSEntityDescription) -> NSManagedObjectID.Reference
 }

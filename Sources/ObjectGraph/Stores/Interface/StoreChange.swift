@@ -1,11 +1,11 @@
 internal import CoreDataRuntime
 internal import Foundation
 
-/// What a save does to one object, as a value: it may be kept on a disk and done later, by whoever has it.
+/// The change of one object in a save, as a value: it may be kept on a disk and applied later, by any holder.
 ///
-/// Saves are of many objects: a change is as long as one line of the processor's cache.
+/// A save may change many objects: a change is as long as one cache line.
 @_spi(Stores) public struct StoreChange: Sendable {
-    /// What few changes have.
+    /// The parts that few changes have.
     @usableFromInline final class Rest: Sendable {
         @usableFromInline let changed: PropertySet
         @usableFromInline let lists: [ListDifference]
@@ -18,7 +18,8 @@ internal import Foundation
         }
     }
 
-    // The slots of the rows, and the blocks that they lie in. The blocks hold the slots, which are never written: who has them need not count.
+    // The slots of the rows, and the blocks that they lie in. The blocks hold the slots, which are never written: a holder of the blocks need not
+    // count references.
     @usableFromInline package nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
     @usableFromInline package nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
     @usableFromInline nonisolated(unsafe) let rowBlock: RowBlock?
@@ -60,7 +61,7 @@ internal import Foundation
     }
     /// The properties that were set, by slot index.
     package var changed: PropertySet { @inlinable @inline(__always) get { rest?.changed ?? PropertySet(low: lowChanged) } }
-    /// What was done to the to-many relationships that were changed; of a new object all that is in them.
+    /// The changes to the to-many relationships; for a new object, all of their members.
     public var lists: [ListDifference] { @inlinable @inline(__always) get { rest?.lists ?? [] } }
     /// Whether the store was found to have no row of the object before it was changed.
     public var wasMissing: Bool { @inline(__always) get { rest?.wasMissing ?? false } }
@@ -183,7 +184,7 @@ extension [StoreChange] {
     private let identity: (Int) -> NSManagedObjectID?
     private let related: (Int, NSRelationshipDescription) -> NSManagedObjectID?
 
-    /// Creates a collection of objects by their runs of equal entities, and a function that returns what is known of each.
+    /// Creates a collection of objects by their runs of equal entities, and a function that returns the known parts of each change.
     init(
         elements: [AnyObject], entityRuns: [(entity: NSEntityDescription, count: Int)], member: @escaping (Int) -> NewObject,
         identity: @escaping (Int) -> NSManagedObjectID?, related: @escaping (Int, NSRelationshipDescription) -> NSManagedObjectID?
@@ -213,10 +214,10 @@ extension [StoreChange] {
     /// Returns the ID that an object has had so far: a temporary one, or that in the store from which it is copied; nil for none.
     package func formerID(at index: Int) -> NSManagedObjectID? { identity(index) }
 
-    /// Returns the ID of the object that a to-one relationship of a new object leads to; that of another new object is its former one.
+    /// Returns the ID of the destination of a new object's to-one relationship; for another new object, its former ID.
     package func relatedID(at index: Int, _ relationship: NSRelationshipDescription) -> NSManagedObjectID? { related(index, relationship) }
 
-    /// Creates a collection of new objects of one entity whose values nobody looks at.
+    /// Creates a collection of new objects of one entity whose values are not read.
     package init(_ count: Int, of entity: NSEntityDescription) {
         self.init(
             elements: [], entityRuns: [(entity, count)], member: { _ in NewObject(entity: entity, row: nil) }, identity: { _ in nil },

@@ -29,7 +29,7 @@ extension StoreChange {
 }
 
 extension Row {
-    /// Returns the row with other IDs in place of temporary ones: its own, and those that it refers to.
+    /// Returns the row with other IDs in place of temporary ones: both its own and those that it refers to.
     package func naming(_ assigned: [NSManagedObjectID: NSManagedObjectID]) -> Row {
         var copy: Row?
         func exclusive() -> Row {

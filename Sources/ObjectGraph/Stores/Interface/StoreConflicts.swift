@@ -68,13 +68,13 @@ public import Predicates
 }
 
 extension ConflictFinding {
-    /// Throws if others have saved or deleted objects of the save since they were read, or brought back what this save brings back.
+    /// Throws if others have saved or deleted objects of the save since they were read, or restored objects that this save restores.
     ///
     /// - Throws: ``StoreConflicts``.
     public func checkVersions(_ changes: StoreChangeSet) throws {
         var conflicts: [StoreConflicts.Version] = []
         for part in [changes.updated, changes.deleted, changes.locked] {
-            // By index: a change that is taken out of the list is counted with all that it holds.
+            // By index: a change that is copied out of the list retains everything that it holds.
             for index in part.indices {
                 guard let version = part[index].baseVersion else { continue }
                 let id = part[index].objectID

@@ -44,7 +44,7 @@ final class WaitingThreads: Sendable {
 
     /// Runs a job on one of the threads.
     ///
-    /// - Parameter executor: What the job is said to run on: its task comes back to it after each wait.
+    /// - Parameter executor: The executor that the job counts as running on: its task returns to it after each suspension.
     func enqueue(_ job: UnownedJob, on executor: any TaskExecutor) {
         let call = state.withLock { state in
             state.entries.append(Entry(job: job, executor: executor))
@@ -71,7 +71,7 @@ final class WaitingThreads: Sendable {
         } while stays(worker)
     }
 
-    /// Takes the first job, and what gets the following one a thread; notes that the worker has nothing to do where there is none.
+    /// Takes the first job, and the call that provides a thread for the next one; if there is no job, records that the worker is idle.
     private func next(_ worker: Worker) -> (Entry, Call)? {
         state.withLock { state in
             guard !state.entries.isEmpty else {
