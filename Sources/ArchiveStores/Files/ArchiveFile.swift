@@ -56,7 +56,7 @@ package struct ArchiveFile: Sendable {
 
     /// Reads the file.
     ///
-    /// - Returns: Its bytes, and the stamp of what was read; nil where there is no file.
+    /// - Returns: Its bytes, and the stamp of the file that was read; nil if there is no file.
     /// - Throws: The system's error; code 134080 for a file that changes while it is read.
     func read() throws -> (bytes: [UInt8], stamp: FileStamp)? {
         for _ in 0..<5 {
@@ -136,13 +136,13 @@ package struct ArchiveFile: Sendable {
         let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno, "written", isWriting: true) }
         defer { close(descriptor) }
-        // Some network disks sync no directories, and say so.
+        // Some network disks cannot sync directories, and report that.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(errno, "written", isWriting: true) }
     }
 
     private var temporaryPrefix: String { "\(directory)/.\((path as NSString).lastPathComponent).writing-" }
 
-    /// Removes what interrupted writes have left. Call it under ``withLock(timeout:_:)``.
+    /// Removes the remains of interrupted writes. Call it under ``withLock(timeout:_:)``.
     func removeRemains() {
         let prefix = (temporaryPrefix as NSString).lastPathComponent
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] where name.hasPrefix(prefix) {
@@ -169,7 +169,7 @@ package struct ArchiveFile: Sendable {
         let end = Date().addingTimeInterval(timeout)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
-            // A disk without locks: what others write is still noticed by the stamp.
+            // A disk without locks: the stamp still reveals the writes of others.
             guard errno == EWOULDBLOCK else { break }
             guard Date() < end else {
                 throw CoreDataError.make(

@@ -47,7 +47,7 @@ final class ArchiveSource {
         }
     }
 
-    /// Throws if somebody has written the file while it was read.
+    /// Throws if the file was written while it was read.
     func finish() throws {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw file.failure(errno, "read", isWriting: false) }

@@ -14,7 +14,7 @@ extension ArchiveStore: FileStore {
     ) throws {
         let file = ArchiveFile(source)
         guard let read = try file.read() else { throw file.failure(ENOENT, "read", isWriting: false) }
-        // What is no store replaces none.
+        // Only a store may replace a store.
         _ = try metadata(in: read.bytes, of: file)
         try copy(read.bytes, to: ArchiveFile(destination), timeout(options), mustBeNew: false)
     }

@@ -47,7 +47,7 @@ enum XMLStoreBase64 {
 
     /// Decodes data.
     ///
-    /// - Throws: ``XMLStoreText/Mistake`` for what is no Base64.
+    /// - Throws: ``XMLStoreText/Mistake`` for text that is not Base64.
     static func decoded(_ text: UnsafeRawBufferPointer) throws -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 4 * 3)

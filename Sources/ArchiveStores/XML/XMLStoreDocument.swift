@@ -4,7 +4,7 @@ internal import Foundation
 /// The bytes of an XML store in UTF-8.
 struct XMLStoreDocument {
     let bytes: [UInt8]
-    /// Whether the file has another encoding, so that what has not changed cannot be copied.
+    /// Whether the file has another encoding, so that unchanged objects cannot be copied.
     let isConverted: Bool
     let file: ArchiveFile
 

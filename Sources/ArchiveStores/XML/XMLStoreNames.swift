@@ -16,7 +16,7 @@ final class XMLStoreNames: Sendable {
         let names: [[UInt8]]
         /// The indexes of attributes in the order that they are written in, and those of relationships.
         let written: [Int]
-        /// What precedes the value of each column: the tag of an attribute up to its text, that of a relationship up to its references.
+        /// The text before the value of each column: the tag of an attribute up to its text, that of a relationship up to its references.
         let beginnings: [[UInt8]]
         private let indexes: [[UInt8]: Int]
 

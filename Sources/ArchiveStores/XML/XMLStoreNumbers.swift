@@ -41,7 +41,7 @@ enum XMLStoreNumbers {
                 digits[end - 20 + place] = 0x30 + UInt8(bits >> shift)
                 bits &= mask
             }
-            // What is left is rounded to the nearest, as C does.
+            // The remainder is rounded to nearest, as in C.
             let half = 1 << (shift - 1) as UInt64
             if bits > half || bits == half && digits[end - 1] & 1 == 1 {
                 var place = end - 1

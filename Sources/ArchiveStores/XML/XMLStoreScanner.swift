@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Reads the tags and texts of an XML store, in place.
 ///
-/// It knows what XML stores consist of: no internal subsets, and of entities only those of XML itself.
+/// It supports the constructs of XML stores: no internal subsets, and only XML's predefined entities.
 struct XMLStoreScanner {
     /// A mistake at a place of the file.
     struct Failure: Error {

@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Writes the objects of an XML store: those that have not changed are copied from the old file.
+/// Writes the objects of an XML store: unchanged objects are copied from the old file.
 struct XMLStoreWriter {
     let names: XMLStoreNames
     let rawArchives: Set<ArchiveContents.RawArchive>

@@ -96,7 +96,7 @@ public final class SymbolTable {
 
     func isModule(_ name: String) -> Bool { name == module || others.contains { $0.name == name } }
 
-    /// Returns whether a class is one of managed objects: `NSManagedObject`, or a class that inherits from it, as far as sources say.
+    /// Returns whether a class is one of managed objects: `NSManagedObject`, or a class that inherits from it, as far as the sources show.
     func isManaged(_ declaration: TypeDeclaration) -> Bool {
         guard declaration.kind == .objectClass, var current = try? nominal(of: declaration) else { return false }
         let resolver = TypeResolver(table: self, file: declaration.file, scope: declaration.scope)

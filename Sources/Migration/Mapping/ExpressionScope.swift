@@ -4,8 +4,8 @@ internal import Predicates
 
 /// Evaluates value expressions and source expressions with the variables of a migration.
 ///
-/// Off Apple's platforms there are no selectors: the methods of the manager, `valueForKey:` and `valueForKeyPath:` are known here, the policy answers the others
-/// (``NSEntityMigrationPolicy/function(named:arguments:)``), and what is left is evaluated as in predicates.
+/// Off Apple's platforms there are no selectors: the methods of the manager, `valueForKey:` and `valueForKeyPath:` are implemented here. The policy
+/// answers the other functions (``NSEntityMigrationPolicy/function(named:arguments:)``), and the rest is evaluated as in predicates.
 struct ExpressionScope {
     let manager: NSMigrationManager
     var policy: NSEntityMigrationPolicy?

@@ -2,7 +2,8 @@ internal import Foundation
 internal import ObjectGraph
 internal import Predicates
 
-/// An entity mapping worked out for the entities of both models: what tools write is recognized, so that it needs no evaluation for each object.
+/// An entity mapping resolved for the entities of both models. It recognizes the expressions that tools write, which then need no evaluation for each
+/// object.
 final class MappingPlan {
     enum Value {
         /// The value of a source attribute of the same type.
@@ -18,7 +19,7 @@ final class MappingPlan {
         let isPath: Bool
     }
     enum Related {
-        /// What the objects of a source relationship have become by an entity mapping.
+        /// The counterparts of a source relationship's objects, made by an entity mapping.
         case migrated(tables: [Int], relationship: String)
         case computed(ExpressionTree)
     }
@@ -32,7 +33,7 @@ final class MappingPlan {
     enum Treatment {
         /// In the second pass.
         case later
-        /// When the object is made: what it leads to is there already.
+        /// When the object is made: its destinations exist already.
         case atOnce
         /// By its inverse.
         case implied

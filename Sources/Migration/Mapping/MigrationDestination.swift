@@ -24,7 +24,7 @@ struct MigrationDestination {
         self.type = type
         var options = options
         options?[NSReadOnlyPersistentStoreOption] = nil
-        // Making a store anew is no change that others are to be told.
+        // Recreating a store is not a change that others need to know about.
         options?[NSPersistentHistoryTrackingKey] = nil
         self.options = Self.withoutMigration(options)
         guard let storeClass = NSPersistentStoreCoordinator.registeredStoreTypes[type] else {
@@ -69,7 +69,7 @@ struct MigrationDestination {
     var unfinished: URL { if case .direct = kind { url } else { folder.appendingPathComponent(url.lastPathComponent) } }
     var journal: URL { folder.appendingPathComponent("journal") }
 
-    /// Whether there is something at the place of the store already.
+    /// Whether the place of the store is occupied.
     var isTaken: Bool {
         guard case .direct = kind else {
             guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return false }
@@ -107,7 +107,7 @@ struct MigrationDestination {
         do { try removeUnfinished() } catch { Log.store.notice("The folder \(folder.path) stays: \(error.localizedDescription)") }
     }
 
-    /// Syncs a file, or a folder and what is in it.
+    /// Syncs a file, or a folder and its contents.
     private func synchronize(_ url: URL) throws {
         if url == unfinished, let files = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil) {
             for case let file as URL in files { try FileCalls.synchronize(file) }

@@ -7,7 +7,7 @@ internal import PropertyLists
 /// number of the record. After a crash the records up to that number hold, whatever else has reached the disk; without one of them the migration starts
 /// again. So the file need not be synced with each save.
 struct MigrationJournal {
-    /// What the destination contains after a save.
+    /// The contents of the destination after a save.
     struct Record: Equatable {
         var sequence: Int
         var step: MigrationStep
@@ -35,7 +35,7 @@ struct MigrationJournal {
 
     /// Begins a journal.
     ///
-    /// - Parameter fingerprint: What must be equal for the migration to be resumed.
+    /// - Parameter fingerprint: A text that must be equal for the migration to be resumed.
     static func create(at url: URL, fingerprint: String) throws -> MigrationJournal {
         var writer = JournalWriter()
         writer.append(fingerprint)
@@ -72,7 +72,7 @@ struct MigrationJournal {
 
     func close() throws { try handle.close() }
 
-    /// What a journal says.
+    /// The contents of a journal.
     struct Contents {
         let fingerprint: String
         let records: [Record]

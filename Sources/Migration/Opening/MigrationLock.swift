@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ObjectGraph
 
-/// A lock that one process at a time has while it migrates a store: a file beside the store, which goes with the lock.
+/// A lock that one process at a time has while it migrates a store: a file beside the store, which is removed with the lock.
 ///
 /// The system releases the lock of a process that ends. A file that such a process leaves behind is used by the next.
 struct MigrationLock {
@@ -27,7 +27,7 @@ struct MigrationLock {
                     info: [NSFilePathErrorKey: url.path])
             }
             if flock(opened, LOCK_EX | LOCK_NB) == 0 {
-                // The process that had it may have removed the file meanwhile: the lock of a file without a name keeps nobody out.
+                // The process that had the lock may have removed the file meanwhile: the lock of an unlinked file excludes no one.
                 if Self.isFile(opened, at: path) {
                     descriptor = opened
                     return

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// Takes the steps of a migration, one after the other. Each leaves a store that is complete. ``ChainRunner`` takes several of them together.
+/// Takes the steps of a migration in order. Each leaves a complete store. ``ChainRunner`` takes several of them together.
 struct StepRunner {
     let opening: StoreOpening
     let url: URL

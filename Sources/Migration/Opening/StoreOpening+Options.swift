@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
 extension StoreOpening {
-    /// What is to happen with rows that the new version forbids.
+    /// The handling of rows that the new version forbids.
     var forbiddenRows: MigrationRules.ForbiddenRows {
         switch options?[ForbiddenRowsPolicyOption] {
         case let policy as ForbiddenRowsPolicy: policy.rule

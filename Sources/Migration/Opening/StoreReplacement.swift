@@ -7,7 +7,7 @@ internal import Foundation
 struct StoreReplacement {
     let opening: StoreOpening
     let url: URL
-    /// What the files were like when the migration began.
+    /// The stamp of the files at the beginning of the migration.
     let stamp: String
 
     /// - Throws: Code 134090 where others have the store open.
@@ -24,7 +24,7 @@ struct StoreReplacement {
         return "\(number?.stringValue ?? "-") \(size?.stringValue ?? "-") \(written)"
     }
 
-    /// Copies the store to a place where there is none.
+    /// Copies the store to a place without a store.
     func copy(to place: URL) throws {
         switch opening.storeClass {
         case let files as any MovableStore.Type: try files.copyClosedFiles(from: url, to: place, options: opening.options)
@@ -34,9 +34,9 @@ struct StoreReplacement {
         }
     }
 
-    /// Puts a complete store, which nobody has open, into the place of the older one.
+    /// Replaces the older store by a complete one that is not open.
     ///
-    /// - Throws: Code 134110 where the older one has been changed since the migration began. It is as it was then.
+    /// - Throws: Code 134110 if the older store was changed since the migration began. It is left unchanged.
     func put(_ written: URL) throws {
         let isDone: Bool
         switch opening.storeClass {

@@ -31,7 +31,7 @@ struct StoreVersion {
     /// Returns whether the store is of the version of a model, which is limited to its configuration.
     func isOf(_ model: NSManagedObjectModel) -> Bool { hashes?.areThose(of: model.entities) ?? false }
 
-    /// Returns whether the store is of a version. Its model is read where it may be, and where nothing else tells.
+    /// Returns whether the store is of a version. Reads the store's model if necessary and possible.
     func isOf(_ version: KnownVersion) -> Bool {
         guard let hashes else { return false }
         if !version.isRead {
@@ -104,7 +104,7 @@ struct StoreVersion {
 
     // MARK: Differences
 
-    /// Returns the names of the entities of a version whose hashes are not those of the store, with those that only the store has.
+    /// Returns the names of the entities of a version whose hashes differ from those of the store, including entities that only the store has.
     func entitiesDiffering(from version: KnownVersion) -> [String] {
         guard let hashes else { return version.model.entities.compactMap(\.name).sorted() }
         if !version.isRead, let known = version.knownHashes { return hashes.differing(from: known) }

@@ -3,10 +3,9 @@ internal import Logging
 internal import ModelFiles
 @_spi(Stores) internal import ObjectGraph
 
-/// A version of the model that is known, and where it is known from.
+/// A known version of the model, and where it was found.
 ///
-/// A version in a file is read when its model is needed: which version it is, what its entities are called and which properties they have can be told
-/// without.
+/// A version in a file is only read when its model is needed: its identity, and the names of its entities and properties, are known without it.
 final class KnownVersion {
     /// Where a version is known from.
     enum Origin {
@@ -84,9 +83,9 @@ final class KnownVersion {
         return failure == nil
     }
 
-    // MARK: What can be told without the model
+    // MARK: Facts that do not need the model
 
-    /// The profiles of the entities of the whole model, from its file; nil where only the model tells.
+    /// The profiles of the entities of the whole model, from its file; nil if only the model has them.
     private lazy var profilesOfFile: [String: EntityProfile]? = file?.profiles()
 
     /// The profiles of the entities.
@@ -139,7 +138,7 @@ final class KnownVersion {
     /// The version's checksum as programs know it.
     var publicChecksum: String { whole.versionChecksum }
 
-    /// Returns whether this is known to be the version of another without reading the model. False says nothing.
+    /// Returns whether this is known to be the version of another without reading the model. False means unknown.
     fileprivate func isKnownToBe(_ other: KnownVersion) -> Bool {
         if self === other { return true }
         guard isWhole else { return false }
@@ -147,7 +146,7 @@ final class KnownVersion {
         return listedHashes == other.whole.entityVersionHashesByName
     }
 
-    /// Returns whether this is known not to be the version of another without reading the model. False says nothing.
+    /// Returns whether this is known not to be the version of another without reading the model. False means unknown.
     fileprivate func isKnownNotToBe(_ other: KnownVersion) -> Bool {
         guard !isRead, let names = namesOfFile else { return false }
         let others = Set(other.model.entities.compactMap(\.name))
@@ -170,12 +169,12 @@ final class KnownVersion {
 }
 
 extension [KnownVersion] {
-    /// Returns the place of a version, whatever it was read from; nil where it is not among these. Models are read only where nothing else tells.
+    /// Returns the index of a version, whatever it was read from; nil if it is not among these. Models are read only if nothing else decides.
     func firstIndex(for version: KnownVersion) -> Int? {
         firstIndex { $0.isKnownToBe(version) } ?? firstIndex { !$0.isKnownNotToBe(version) && $0.checksum == version.checksum }
     }
 
-    /// Returns the version that is the same as another, whatever it was read from; nil where there is none.
+    /// Returns the version that is the same as another, whatever it was read from; nil if there is none.
     func first(for version: KnownVersion) -> KnownVersion? { firstIndex(for: version).map { self[$0] } }
 }
 

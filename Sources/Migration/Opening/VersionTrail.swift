@@ -15,7 +15,7 @@ enum VersionTrail {
 
     /// Adds the version that a store was migrated from, and those that precede its new one in the bundle, to the metadata of the store.
     ///
-    /// A store whose class cannot set metadata goes without, which is logged.
+    /// A store whose class cannot set metadata does not get them, which is logged.
     static func extend(
         of opening: StoreOpening, at url: URL, from source: KnownVersion, to destination: KnownVersion, in groups: [[KnownVersion]]
     ) {
@@ -38,7 +38,7 @@ enum VersionTrail {
         }
     }
 
-    /// Returns why the program is older than a store of a version that it does not know; nil where nothing says so.
+    /// Returns the reason why the program is older than a store of an unknown version; nil if nothing indicates that.
     ///
     /// - Parameters:
     ///   - kept: The model that the store keeps of itself.

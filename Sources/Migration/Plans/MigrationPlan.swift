@@ -1,13 +1,13 @@
 public import Foundation
 public import ObjectGraph
 
-/// What opening a store would do to bring it to the version of the coordinator's model.
+/// The steps in which opening a store would migrate it to the version of the coordinator's model.
 ///
-/// ``ObjectGraph/NSPersistentStoreCoordinator/migrationPlan(for:)`` returns it and changes nothing. Print it to read it.
+/// ``ObjectGraph/NSPersistentStoreCoordinator/migrationPlan(for:)`` returns it without changing anything. Print it to read it.
 public struct MigrationPlan: Sendable, CustomStringConvertible {
     /// One step of a migration.
     public struct Step: Sendable, CustomStringConvertible {
-        /// What brings the store from one version to the next.
+        /// The way in which a step migrates the store from one version to the next.
         public enum Way: Sendable, Equatable {
             /// The store changes its files in place, by an inferred mapping.
             case inPlace
@@ -25,7 +25,7 @@ public struct MigrationPlan: Sendable, CustomStringConvertible {
         public let source: String
         /// The version after the step.
         public let destination: String
-        /// What brings the store there.
+        /// The way in which the step migrates the store.
         public let way: Way
         /// The label of the stage; nil where no stage has the step, or its stage has no label.
         public let stage: String?
@@ -63,18 +63,18 @@ public struct MigrationPlan: Sendable, CustomStringConvertible {
     public let url: URL
     /// The steps, in order; none for a store that can be opened as it is.
     public let steps: [Step]
-    /// The number of objects of each entity after the steps, by the entity's name in the new version; nil where the class of the store does not tell, or a
-    /// mapping model decides.
+    /// The number of objects of each entity after the steps, by the entity's name in the new version; nil if the class of the store does not report
+    /// it, or a mapping model decides.
     public let rows: [String: Int]?
     /// The number of objects that the steps delete with their entity, by the name of the entity before its step.
     public let deletedRows: [String: Int]
-    /// The number of bytes that the steps need on the disk beside the store, at the most; nil where the class of the store does not tell.
+    /// The maximum number of bytes that the steps need on the disk in addition to the store; nil if the class of the store does not report it.
     public let bytes: Int64?
-    /// How many rows the version of the first step forbids; what later ones forbid is not known before.
+    /// The number of rows that the version of the first step forbids; rows that later versions forbid are not known in advance.
     public let forbiddenRowCount: Int
     /// The first thousand of them.
     public let forbiddenRows: [ForbiddenRow]
-    /// What happens with them.
+    /// The handling of these rows.
     public let forbiddenRowsPolicy: ForbiddenRowsPolicy
 
     /// Whether the store can be opened as it is.

@@ -12,7 +12,7 @@ struct StagePath {
         var version: KnownVersion?
     }
 
-    /// What leads from one version to the next.
+    /// The link from one version to the next.
     struct Link {
         let stage: NSMigrationStage
         /// Whether the program takes part.
@@ -20,14 +20,14 @@ struct StagePath {
     }
 
     private(set) var points: [Point] = []
-    /// What leads from each version to the one after it.
+    /// The links from each version to the one after it.
     private(set) var links: [Link] = []
 
     /// - Parameters:
     ///   - stages: The stages.
-    ///   - versions: The versions that are known: those of the program, the coordinator's and the one that the store keeps.
+    ///   - versions: The known versions: those of the program, the coordinator's, and the one that the store keeps.
     ///   - configuration: The configuration of the store.
-    /// - Throws: Code 134504 where the model of a custom stage is missing; 134110 for stages that name a version twice.
+    /// - Throws: Code 134504 if the model of a custom stage is missing; 134110 for stages that name a version twice.
     init(_ stages: [NSMigrationStage], among versions: [KnownVersion], configuration: String?) throws {
         func known(_ checksum: String) -> KnownVersion? { versions.first { $0.checksums.contains(checksum) } }
         for stage in stages {

@@ -1,8 +1,8 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The mark of a custom stage that has begun to change a store, in the store's metadata: what was done is not done again, and a store with the
-/// mark is not opened before the stage has ended.
+/// The mark, in the store's metadata, of a custom stage that has begun to change a store: finished work is not repeated, and a store with the mark is
+/// not opened before the stage has ended.
 struct UnfinishedStage {
     /// The checksums that the stage gives of its versions.
     let source: String

@@ -172,7 +172,7 @@ package struct ModelFile {
         }
     }
 
-    /// Returns the profiles of the version's entities without reading the model; nil where only the model tells.
+    /// Returns the profiles of the version's entities without reading the model; nil if only the model has them.
     func profiles() -> [String: EntityProfile]? {
         guard case .contents = form, let data = try? data() else { return nil }
         return EntityProfiles.shared.profiles(in: data)

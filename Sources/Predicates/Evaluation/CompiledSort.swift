@@ -18,7 +18,7 @@ public struct CompiledSort {
     private var keys: [Key] = []
     /// The abbreviated values of the first descriptor, when it supports them.
     private var decoration: AbbreviatedSortKeys?
-    /// Retains what the keys refer to.
+    /// Retains the objects that the keys refer to.
     private let owner: AnyObject
 
     /// Compiles sort descriptors.

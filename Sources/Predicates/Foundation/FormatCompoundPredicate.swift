@@ -9,7 +9,7 @@ public import Foundation
 public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredicate, NSSecureCoding {
     private struct State {
         var evaluator: PredicateEvaluator
-        /// The subpredicates; nil until they are asked for.
+        /// The subpredicates; nil until they are read.
         var parts: [NSPredicate]?
     }
     private let state: LockedBox<State>

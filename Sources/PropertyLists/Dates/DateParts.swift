@@ -12,7 +12,7 @@ struct DateParts {
     /// How many seconds the time is ahead of UTC.
     var offset = 0
 
-    /// The seconds that a `Double` tells apart: 285 million years. Beyond, dates are numbers.
+    /// The maximum number of seconds that a `Double` represents exactly: 285 million years. Beyond it, dates are written as numbers.
     static let limit = 9_007_199_254_740_992
 
     /// Returns the seconds since 2001.

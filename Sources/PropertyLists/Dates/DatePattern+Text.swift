@@ -54,13 +54,14 @@ extension DateScanner {
 }
 
 extension DateText {
-    /// Returns a date in a pattern, without what the pattern has no letter for; nil for a year that four digits do not hold.
+    /// Returns a date in a pattern, without the parts that the pattern has no letters for; nil for a year that does not fit four digits.
     package static func text(_ seconds: Double, _ pattern: DatePattern) -> String? {
         var output: [UInt8] = []
         return append(seconds, pattern, to: &output) ? String(decoding: output, as: UTF8.self) : nil
     }
 
-    /// Appends a date in a pattern, without what the pattern has no letter for; returns false, and appends nothing, for a year that its digits do not hold.
+    /// Appends a date in a pattern, without the parts that the pattern has no letters for. Returns false, and appends nothing, for a year that does
+    /// not fit its digits.
     package static func append(_ seconds: Double, _ pattern: DatePattern, to output: inout [UInt8]) -> Bool {
         guard seconds.magnitude < Double(DateParts.limit) else { return false }
         let whole = seconds.rounded(.down)
@@ -87,7 +88,8 @@ extension DateText {
         return true
     }
 
-    /// Returns so many digits of a fraction, without those that follow. Digits that give the same date back are kept, whatever a product has lost.
+    /// Returns the given number of digits of a fraction, truncated. Digits that give the same date back are kept, even if the product has lost
+    /// precision.
     private static func cut(_ seconds: Double, _ whole: Double, _ digits: Int) -> Int {
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         let product = (seconds - whole) * scale

@@ -1,6 +1,6 @@
-/// A pattern of dates in Coordinated Universal Time, with English names: what a service or a file has instead of a standard.
+/// A pattern of dates in Coordinated Universal Time, with English names, for a service or a file that does not use a standard notation.
 package struct DatePattern: Hashable, Sendable {
-    /// What a pattern consists of. A width of 1 is a number without zeros before it.
+    /// A part of a pattern. A width of 1 is a number without leading zeros.
     enum Part: Hashable, Sendable {
         case year(width: Int)
         case shortYear
@@ -46,10 +46,10 @@ package struct DatePattern: Hashable, Sendable {
 
     // MARK: Patterns of files
 
-    /// Creates a pattern of the letters `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`; `T`, `Z` and what is no letter stand for themselves. Years of
-    /// two digits are those from 1970 to 2069.
+    /// Creates a pattern of the letters `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`; `T`, `Z` and characters that are not letters stand for
+    /// themselves. Years of two digits are those from 1970 to 2069.
     ///
-    /// - Throws: What is no such letter.
+    /// - Throws: The first letter that is not one of these.
     package init(ofFiles text: String) throws(Mistake) {
         let letters: [(String, Part)] = [
             ("yyyy", .year(width: 4)), ("yy", .shortYear), ("MM", .month(width: 2)), ("dd", .day(width: 2)), ("HH", .hour(width: 2)),
@@ -108,7 +108,7 @@ package struct DatePattern: Hashable, Sendable {
         (self.text, self.parts, isExact, latestYear, usualYear) = (text, parts, false, 2049, 2000)
     }
 
-    /// Reads text between apostrophes, of which two stand for one.
+    /// Reads text between apostrophes, in which two of them denote one.
     private static func readQuoted(_ rest: inout Substring, _ literal: inout [UInt8]) throws(Mistake) {
         rest = rest.dropFirst()
         if rest.first == "'" {

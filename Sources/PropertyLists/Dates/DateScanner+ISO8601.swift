@@ -1,5 +1,5 @@
 extension DateScanner {
-    /// What may stand between a time and its offset.
+    /// The text that may separate a time and its offset.
     enum ZoneForm {
         /// Nothing.
         case plain

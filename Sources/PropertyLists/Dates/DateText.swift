@@ -7,8 +7,8 @@ package enum DateText {
     ///
     /// - Parameters:
     ///   - text: The UTF-8 of the text.
-    ///   - latestYear: The last year that two digits may mean. RFC 9110 wants the one in fifty years.
-    /// - Throws: What is no date of the notation, and where.
+    ///   - latestYear: The last year that two digits may denote. RFC 9110 requires the one in fifty years.
+    /// - Throws: The mistake and its place, if the text is not a date of the notation.
     package static func seconds(
         _ text: UnsafeRawBufferPointer, _ notation: DateNotation, latestYear: Int = usualLatestYear
     ) throws(DateMistake) -> Double {
@@ -25,7 +25,7 @@ package enum DateText {
 
     /// Returns the seconds since 2001 of a text.
     ///
-    /// - Throws: What is no date of the notation, and where.
+    /// - Throws: The mistake and its place, if the text is not a date of the notation.
     package static func seconds(
         _ text: String, _ notation: DateNotation, latestYear: Int = usualLatestYear
     ) throws(DateMistake) -> Double {

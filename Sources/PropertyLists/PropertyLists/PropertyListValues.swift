@@ -11,7 +11,7 @@ package enum PropertyListValues {
 
     /// Reads a list whose root is a dictionary, in binary form or in XML.
     ///
-    /// - Throws: ``BinaryPropertyList/FormatError`` for anything else, and for what is beyond the limits.
+    /// - Throws: ``BinaryPropertyList/FormatError`` for anything else, and for a list that exceeds the limits.
     package static func dictionary(_ data: Data) throws -> [String: Any] {
         let found: Any
         if BinaryPropertyList.isOne(data) {

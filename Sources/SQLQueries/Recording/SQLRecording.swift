@@ -1,7 +1,7 @@
 internal import Predicates
 internal import Synchronization
 
-/// Collects the statements that stores in databases execute for one piece of work: for tools that show what an answer took.
+/// Collects the statements that database stores execute for one piece of work: for tools that show the cost of an answer.
 ///
 /// SQLite's connections collect them if they were opened after ``enable()``.
 package final class SQLRecording: Sendable {
@@ -19,7 +19,7 @@ package final class SQLRecording: Sendable {
     @TaskLocal package static var current: SQLRecording?
 
     private static let isEnabledFlag = Atomic<Bool>(false)
-    /// Whether connections report what they execute. Once they do, they always do.
+    /// Whether connections report the statements that they execute. Once enabled, this stays enabled.
     package static var isEnabled: Bool { isEnabledFlag.load(ordering: .relaxed) }
     /// The maximum number of statements that are kept.
     private static let limit = 200

@@ -15,7 +15,7 @@ package enum SQLStorage: Sendable {
     case text
     /// Bytes.
     case data
-    /// Bytes, or a reference to those that are kept outside of the table.
+    /// Bytes, or a reference to bytes that are kept outside of the table.
     case externalData
     /// A UUID.
     case uuid

@@ -102,7 +102,7 @@ package struct SQLRequestValues {
 
     private func entityNumber(_ constant: PropertyValue) -> Int64 {
         guard case .object(let reference) = constant, let entity = reference.object as? NSEntityDescription else { return Self.noEntity }
-        // An entity of another copy of the model stands for the one with the same name here.
+        // An entity of another copy of the model is equivalent to the one with the same name here.
         let own = schema.entity(entity) ?? schema.model.entitiesByName[entity.name ?? ""].flatMap(schema.entity)
         return own?.number ?? Self.noEntity
     }

@@ -7,7 +7,7 @@ internal import Predicates
 package final class SQLFetchPlan: @unchecked Sendable {
     /// The result of the statement.
     package enum Answer {
-        /// The columns of complete rows: their key, entity and version, and the columns that the store asked for.
+        /// The columns of complete rows: their key, entity and version, and the columns that the store requested.
         case rows
         /// Keys and entity numbers.
         case ids

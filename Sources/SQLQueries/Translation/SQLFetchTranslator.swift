@@ -34,7 +34,7 @@ struct SQLFetchTranslator {
 
     /// Returns the plan.
     ///
-    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
+    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for a request that SQL cannot express.
     mutating func plan() throws -> SQLFetchPlan {
         let conditions = try conditions()
         switch request.resultType {

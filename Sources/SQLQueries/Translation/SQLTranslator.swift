@@ -168,7 +168,7 @@ final class SQLTranslator {
 
 /// The errors of fetches that SQL cannot answer.
 package enum SQLQueryError {
-    /// Returns the error of a clause without SQL, and what to do about it.
+    /// Returns the error of a clause without SQL, with a remedy.
     static func untranslatable(_ clause: String, _ reason: String, by database: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError,

@@ -118,7 +118,8 @@ struct MappingModelDocument {
         }
     }
 
-    /// Replaces what Core Data writes for characters that XML would take for its own: a backslash, `u` and the two bytes of the UTF-16 unit, the lower first.
+    /// Replaces the escapes that Core Data writes for XML's special characters: a backslash, `u` and the two bytes of the UTF-16 unit, the lower one
+    /// first.
     private static func unescaped(_ text: String) -> String {
         guard text.contains("\\") else { return text }
         var units: [UInt16] = []

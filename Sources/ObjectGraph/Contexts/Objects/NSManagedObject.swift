@@ -166,8 +166,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     open var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .deletedUnsaved, .gaveWay]) }
     /// Whether the object has unsaved changes.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
-    /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ;
-    /// ``hasChanges`` only says that a property was set. Fires no relationship fault.
+    /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ, although
+    /// ``hasChanges`` is true. Fires no relationship fault.
     open var hasPersistentChangedValues: Bool {
         checkQueue("hasPersistentChangedValues")
         return hasChangesToSave
